@@ -67,6 +67,8 @@ static void describe_load(const struct prospect *prospect, const struct mode *mo
                 say(&phrase, "%g bursts/s", mode->wakes_per_s);
         if (mode->packets_per_s > 0)
                 say(&phrase, "%g packets/s", mode->packets_per_s);
+        if (mode->burst_packets > 1)
+                say(&phrase, "%u at a time", mode->burst_packets);
         if (mode->gpu > 0)
                 say(&phrase, "GPU at %.0f %%", 100 * mode->gpu);
         if (phrase.length == 0)
@@ -86,6 +88,8 @@ static const char *when(const struct prospect *prospect, const struct planned_mo
                 return gauge ? "some passes" : "if most informative";
         case ROLE_FINE:
                 return gauge ? "every pass" : "never";
+        case ROLE_LATER:
+                return gauge ? "all passes but the first" : "never";
         case ROLE_CANDIDATE:
                 return gauge ? "never" : "if most informative";
         case ROLE_HELD_BACK:

@@ -89,6 +89,7 @@ static uint32_t visits(const struct plan *plan, const struct planned_mode *mode,
                 return 1;
         case ROLE_EXTRA:
         case ROLE_FINE:
+        case ROLE_LATER:
         case ROLE_CANDIDATE:
         case ROLE_BURN:
                 return 0;

@@ -30,6 +30,8 @@ static bool comes(const struct planned_mode *mode, uint32_t pass, bool extras, s
                 return extra_comes((*n_extra)++, pass) && extras;
         case ROLE_FINE:
                 return extras && pass < mode->visits_max;
+        case ROLE_LATER:
+                return extras && pass > 0 && pass < mode->visits_max;
         case ROLE_CANDIDATE:
         case ROLE_BURN:
                 return false;

@@ -10,7 +10,7 @@
 #include "hardware/random.h"
 #include "util/util.h"
 
-const char *const plan_role_names[] = { "block", "extra", "fine", "candidate", "held back", "burn" };
+const char *const plan_role_names[] = { "block", "extra", "fine", "later", "candidate", "held back", "burn" };
 
 /*
  * Five levels of brightness as shares of the maximum, dense where the curve bends (table 3 of AppScope has 5,
@@ -245,11 +245,11 @@ static const struct {
         uint32_t burst; /* of so many packets */
         enum plan_role role;
 } ramp[] = {
-        { 108, 1, ROLE_FINE },  { 76, 1, ROLE_FINE },   { 54, 1, ROLE_BLOCK },  { 38, 1, ROLE_FINE },   { 27, 1, ROLE_FINE },   { 19, 1, ROLE_BLOCK },  { 13.5, 1, ROLE_FINE },
-        { 9.5, 1, ROLE_FINE },  { 6.7, 1, ROLE_BLOCK }, { 4.8, 1, ROLE_FINE },  { 3.4, 1, ROLE_FINE },  { 2.4, 1, ROLE_BLOCK },
-        { 1.7, 1, ROLE_FINE },  { 1.2, 1, ROLE_FINE },  { 0.84, 1, ROLE_FINE }, { 0.6, 1, ROLE_FINE },  { 0.42, 1, ROLE_FINE },
-        { 0.3, 1, ROLE_BLOCK }, { 0.21, 1, ROLE_FINE }, { 0.15, 1, ROLE_FINE },
-        { 1, 100, ROLE_FINE },  { 0.5, 100, ROLE_BLOCK }, { 0.25, 100, ROLE_FINE },
+        { 108, 1, ROLE_LATER },  { 76, 1, ROLE_LATER },   { 54, 1, ROLE_BLOCK },  { 38, 1, ROLE_LATER },   { 27, 1, ROLE_LATER },   { 19, 1, ROLE_BLOCK },  { 13.5, 1, ROLE_LATER },
+        { 9.5, 1, ROLE_LATER },  { 6.7, 1, ROLE_BLOCK }, { 4.8, 1, ROLE_LATER },  { 3.4, 1, ROLE_LATER },  { 2.4, 1, ROLE_BLOCK },
+        { 1.7, 1, ROLE_LATER },  { 1.2, 1, ROLE_LATER },  { 0.84, 1, ROLE_LATER }, { 0.6, 1, ROLE_LATER },  { 0.42, 1, ROLE_LATER },
+        { 0.3, 1, ROLE_BLOCK }, { 0.21, 1, ROLE_LATER }, { 0.15, 1, ROLE_LATER },
+        { 1, 100, ROLE_LATER },  { 0.5, 100, ROLE_BLOCK }, { 0.25, 100, ROLE_LATER },
 };
 
 static int add_ramp(struct plan *plan, const struct hardware_description *description)

@@ -20,7 +20,8 @@
 enum plan_role {
         ROLE_BLOCK,     /* in the first randomised block, and in every pass of a gauge */
         ROLE_EXTRA,     /* other frequencies: some in each pass; later chosen by expected gain */
-        ROLE_FINE,      /* what only a gauge measures: in every pass */
+        ROLE_FINE,      /* what only a gauge measures: in every pass, ... */
+        ROLE_LATER,     /* ... or in all but the first */
         ROLE_CANDIDATE, /* mixtures that separate two coefficients: only by expected gain */
         ROLE_HELD_BACK, /* mixtures that validate the profile: once, never fitted */
         ROLE_BURN,      /* the heaviest mode: gets through the partial first step */

@@ -81,14 +81,23 @@ double run_observations_max(const struct run *run)
         return MOST_AT_3_PERCENT * precision_cost(&run->request);
 }
 
+static size_t count(const struct plan *plan, enum plan_role role, bool packets)
+{
+        size_t n = 0;
+
+        for (size_t i = 0; i < plan->n; i++)
+                n += plan->modes[i].role == role && (!packets || plan->modes[i].mode.packets_per_s > 0);
+        return n;
+}
+
 static double observations(const struct hardware_description *description, const struct plan *plan,
                            const struct run_request *request)
 {
-        double policies = (double)MAX(description->n_policies, (size_t)1);
+        double radio = (double)count(plan, ROLE_BLOCK, true), policies = (double)MAX(description->n_policies, (size_t)1);
 
         if (plan->only)
                 return fmax(ONLY_USUAL * (double)plan_block(plan), ONLY_LEAST) * precision_cost(request);
-        return fmin(AT_3_PERCENT + FOR_POLICY * (policies - 1), MOST_AT_3_PERCENT) * precision_cost(request);
+        return radio + fmin(AT_3_PERCENT + FOR_POLICY * (policies - 1), MOST_AT_3_PERCENT) * precision_cost(request);
 }
 
 /* With a limit there are fewer observations. */
@@ -109,15 +118,14 @@ struct run_estimate run_estimate(const struct hardware_description *description,
 {
         double watts, per_watt, joules = percent_j(description), idle_s;
         size_t idles = request->passes * (plan_idles(plan) - 1); /* beside those of the block */
-        size_t block = block_means(plan, &watts, &per_watt), extra = 0;
+        size_t block = block_means(plan, &watts, &per_watt), extra = count(plan, ROLE_EXTRA, false);
         struct run_estimate estimate = { .observations = block };
         double all = fmax(fmin(observations(description, plan, request), 75), (double)block);
 
-        for (size_t i = 0; i < plan->n; i++)
-                extra += plan->modes[i].role == ROLE_EXTRA;
         switch (method) {
         case METHOD_GAUGE:
-                estimate.observations = request->passes * block + request->passes * extra / 6 + 2;
+                estimate.observations = request->passes * block + request->passes * extra / 6 +
+                                        (request->passes - 1) * count(plan, ROLE_LATER, false) + 2;
                 idle_s = (double)idles * runner_dwell_s(GAUGE_PERIOD_GUESS_S) +
                          request->passes * (double)plan_idles(plan) *
                                  runner_idle_more_s(GAUGE_PERIOD_GUESS_S, request->daemons_tau_s);
