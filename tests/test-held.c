@@ -243,15 +243,24 @@ static void open_in(const char *dir, pid_t pid, const char *target)
         check_int(symlink(target, path), 0);
 }
 
-/* A decoder is no camera, and a driver that nobody holds is not looked for. */
+static int find_cameras(int root_fd, struct sample *sample, struct cameras *cameras)
+{
+        sample->boottime_ns += 30 * S;
+        check_int(camera_find(root_fd, sample, cameras), 0);
+        return (int)cameras->holders.n;
+}
+
+#define DRIVER "sys/class/video4linux/video0/device/"
+
+/* A decoder is no camera, and a driver that nobody holds is not looked for, nor one that is suspended. */
 static void finds_cameras(const char *dir, int root_fd)
 {
-        struct holders before = { 0 }, holders = { 0 };
         struct sample sample = { .have = SAMPLE_PROCESSES };
+        struct cameras cameras = { 0 };
 
         check(!camera_is_there(root_fd));
         put(dir, "sys/class/video4linux/video0/dev", "81:0\n");
-        put(dir, "sys/class/video4linux/video0/device/driver/module/refcnt", "0\n");
+        put(dir, DRIVER "driver/module/refcnt", "0\n");
         put(dir, "sys/class/video4linux/video1/dev", "81:1\n");
         put(dir, "run/udev/data/c81:0", "E:ID_V4L_VERSION=2\nE:ID_V4L_CAPABILITIES=:capture:\n");
         put(dir, "run/udev/data/c81:1", "E:ID_V4L_VERSION=2\nE:ID_V4L_CAPABILITIES=:\n");
@@ -260,18 +269,64 @@ static void finds_cameras(const char *dir, int root_fd)
         open_in(dir, 300, "/dev/video1");
         for (pid_t pid = 100; pid <= 300; pid += 200)
                 process(&sample, pid, 1, "app", 0);
-        check_int(camera_find(root_fd, &sample, &before, &holders), 0);
-        check_int(holders.n, 0);
-        put(dir, "sys/class/video4linux/video0/device/driver/module/refcnt", "1\n");
-        check_int(camera_find(root_fd, &sample, &before, &holders), 0);
-        check_int(holders.n, 1);
-        check_int(holders.n == 1 ? holders.pids[0] : 0, 100);
+        check_int(find_cameras(root_fd, &sample, &cameras), 0);
+        put(dir, DRIVER "driver/module/refcnt", "1\n");
+        check_int(find_cameras(root_fd, &sample, &cameras), 1);
+        check_int(cameras.holders.n == 1 ? cameras.holders.pids[0] : 0, 100);
+        put(dir, DRIVER "power/runtime_status", "suspended\n");
+        check_int(find_cameras(root_fd, &sample, &cameras), 0);
+        put(dir, DRIVER "power/runtime_status", "active\n");
+        check_int(find_cameras(root_fd, &sample, &cameras), 1);
         sample.n_processes = 0;
         sample.partial = true;
-        check_int(camera_find(root_fd, &sample, &holders, &before), 0);
-        check_int(before.n, 1); /* it did not run, and holds it */
-        holders_clear(&holders);
-        holders_clear(&before);
+        check_int(find_cameras(root_fd, &sample, &cameras), 1); /* it did not run, and holds it */
+        camera_clear(&cameras);
+        sample_clear(&sample);
+}
+
+static void close_in(const char *dir, pid_t pid)
+{
+        char path[128];
+
+        snprintf(path, sizeof(path), "%s/proc/%d/fd/7", dir, (int)pid);
+        check_int(unlink(path), 0);
+}
+
+/*
+ * While a camera's users are as many as before, old processes are not looked at again: but soon, and at once when one of
+ * them closes it, when there are more, or where their number is unknown. New ones are.
+ */
+static void finds_cameras_cheaply(const char *dir, int root_fd)
+{
+        struct sample sample = { .have = SAMPLE_PROCESSES, .boottime_ns = 1000 * S };
+        struct cameras cameras = { 0 };
+
+        for (pid_t pid = 100; pid <= 300; pid += 100)
+                process(&sample, pid, 1, "app", 0)->began_ns = S;
+        check_int(find_cameras(root_fd, &sample, &cameras), 1);
+        open_in(dir, 200, "/dev/video0");
+        check_int(find_cameras(root_fd, &sample, &cameras), 1);
+        check_int(cameras.holders.nobodys, 0);
+        add_process(dir, 400, "child");
+        open_in(dir, 400, "/dev/video0");
+        process(&sample, 400, 1, "app", 0)->began_ns = sample.boottime_ns + S;
+        check_int(find_cameras(root_fd, &sample, &cameras), 2);
+        for (unsigned i = 0; i + 2 < CAMERA_LOOKS; i++)
+                find_cameras(root_fd, &sample, &cameras);
+        check_int(cameras.holders.n + cameras.holders.nobodys, 3); /* 200 is a server */
+        close_in(dir, 400);
+        check_int(find_cameras(root_fd, &sample, &cameras), 1);
+        close_in(dir, 300);
+        open_in(dir, 300, "/dev/video0");
+        check_int(find_cameras(root_fd, &sample, &cameras), 1);
+        put(dir, DRIVER "driver/module/refcnt", "2\n");
+        check_int(find_cameras(root_fd, &sample, &cameras), 2);
+        put(dir, DRIVER "driver/module/refcnt", "");
+        open_in(dir, 400, "/dev/video0");
+        sample.processes[3].began_ns = S;
+        check_int(find_cameras(root_fd, &sample, &cameras), 3);
+        check_int(find_cameras(root_fd, &sample, &cameras), 3);
+        camera_clear(&cameras);
         sample_clear(&sample);
 }
 
@@ -315,6 +370,7 @@ int main(void)
         root_fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
         finds_sound(dir, root_fd);
         finds_cameras(dir, root_fd);
+        finds_cameras_cheaply(dir, root_fd);
         source_reads(root_fd, dir);
         close(root_fd);
         tree_remove(dir);

@@ -6,12 +6,20 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "sound.h"
+#include "util/units.h"
 #include "util/util.h"
 
 #define MOST_DESCRIPTORS 4096
+#define BEGIN_SLACK_NS (20 * NS_PER_MS) /* /proc tells when a process began in steps of 10 ms */
+
+struct camera_fd {
+        pid_t pid;
+        int fd;
+};
 
 /* Video encoders and decoders have such nodes, too. What udev knows of a node says which is which. */
 static bool is_camera(int root_fd, const char *name)
@@ -31,14 +39,24 @@ static bool is_camera(int root_fd, const char *name)
         return !capabilities || memmem(capabilities, strcspn(capabilities, "\n"), ":capture:", 9);
 }
 
-/* Who opens a driver's node holds its module. Unknown where the driver is built in. */
-static bool is_idle(int root_fd, const char *name)
+/* Where it is suspended, somebody may have it open, but it is off. */
+static bool is_suspended(int root_fd, const char *name)
 {
         char path[96], text[32];
+
+        return snprintf(path, sizeof(path), "sys/class/video4linux/%s/device/power/runtime_status", name) < (int)sizeof(path) &&
+               util_read_at(root_fd, path, text, sizeof(text)) > 0 && strcmp(text, "suspended\n") == 0;
+}
+
+/* Who opens a driver's node holds its module. Unknown ("?") where the driver is built in. */
+static void read_users(int root_fd, const char *name, char *text, size_t size)
+{
+        char path[96];
         int length = snprintf(path, sizeof(path), "sys/class/video4linux/%s/device/driver/module/refcnt", name);
 
-        return length < (int)sizeof(path) &&
-               util_read_at(root_fd, path, text, sizeof(text)) > 0 && strcmp(text, "0\n") == 0;
+        if (length >= (int)sizeof(path) || util_read_at(root_fd, path, text, size) <= 0)
+                snprintf(text, size, "?");
+        text[strcspn(text, "\n")] = '\0';
 }
 
 bool camera_is_there(int root_fd)
@@ -46,52 +64,117 @@ bool camera_is_there(int root_fd)
         return util_has_entry(root_fd, "sys/class/video4linux", "video");
 }
 
-static bool any_in_use(int root_fd)
+/* Whether a camera is in use. @use: how many use each, "" where that is not known of all. */
+static bool any_in_use(int root_fd, char use[CAMERA_USE_MAX])
 {
         _cleanup_closedir_ DIR *dir = util_opendir_at(root_fd, "sys/class/video4linux");
         const struct dirent *entry;
+        bool any = false, known = true;
+        size_t length = 0;
 
-        while (dir && (entry = readdir(dir)))
-                if (is_camera(root_fd, entry->d_name) && !is_idle(root_fd, entry->d_name))
-                        return true;
-        return false;
+        while (dir && (entry = readdir(dir))) {
+                char users[16];
+
+                if (!is_camera(root_fd, entry->d_name) || is_suspended(root_fd, entry->d_name))
+                        continue;
+                read_users(root_fd, entry->d_name, users, sizeof(users));
+                any = any || strcmp(users, "0") != 0;
+                length += (size_t)snprintf(use + length, CAMERA_USE_MAX - length, "%s %s;", entry->d_name, users);
+                known = known && strcmp(users, "?") != 0 && length < CAMERA_USE_MAX;
+                length = MIN(length, (size_t)CAMERA_USE_MAX - 1);
+        }
+        use[known ? length : 0] = '\0';
+        return any;
 }
 
-static bool holds(int root_fd, pid_t pid)
+static bool is_camera_fd(int root_fd, int dir_fd, const char *name)
+{
+        char target[64];
+        ssize_t length = readlinkat(dir_fd, name, target, sizeof(target) - 1);
+
+        if (length <= 0)
+                return false;
+        target[length] = '\0';
+        return strncmp(target, "/dev/video", 10) == 0 && is_camera(root_fd, target + 5);
+}
+
+/* The first descriptor of a camera, or -1. */
+static int find_fd(int root_fd, pid_t pid)
 {
         _cleanup_closedir_ DIR *dir = NULL;
         const struct dirent *entry;
-        char path[32], target[64];
+        char path[32];
 
         snprintf(path, sizeof(path), "proc/%d/fd", (int)pid);
         dir = util_opendir_at(root_fd, path);
-        for (size_t n = 0; dir && n < MOST_DESCRIPTORS && (entry = readdir(dir)); n++) {
-                ssize_t length = readlinkat(dirfd(dir), entry->d_name, target, sizeof(target) - 1);
-
-                if (length <= 0)
-                        continue;
-                target[length] = '\0';
-                if (strncmp(target, "/dev/video", 10) == 0 && is_camera(root_fd, target + 5))
-                        return true;
-        }
-        return false;
+        for (size_t n = 0; dir && n < MOST_DESCRIPTORS && (entry = readdir(dir)); n++)
+                if (is_camera_fd(root_fd, dirfd(dir), entry->d_name))
+                        return atoi(entry->d_name);
+        return -1;
 }
 
-static int add(int root_fd, pid_t pid, struct holders *ret)
+static int add(int root_fd, pid_t pid, struct cameras *cameras)
 {
-        return holds(root_fd, pid) ? holders_add(ret, held_client(root_fd, pid)) : 0;
+        struct camera_fd found = { .pid = pid };
+
+        for (size_t i = 0; i < cameras->n_fds; i++)
+                if (cameras->fds[i].pid == pid)
+                        return 0;
+        found.fd = find_fd(root_fd, pid);
+        if (found.fd < 0)
+                return 0;
+        if (util_grow(&cameras->fds, &cameras->capacity, cameras->n_fds + 1, sizeof(found)) < 0)
+                return -ENOMEM;
+        cameras->fds[cameras->n_fds++] = found;
+        return holders_add(&cameras->holders, held_client(root_fd, pid));
 }
 
-int camera_find(int root_fd, const struct sample *sample, const struct holders *before, struct holders *ret)
+/* Keeps those who have theirs still. Whether all have. */
+static bool keep(int root_fd, struct cameras *cameras)
 {
-        bool used = any_in_use(root_fd);
+        size_t n = cameras->n_fds;
         int err = 0;
 
-        ret->n = ret->nobodys = 0;
-        for (size_t i = 0; used && !err && i < sample->n_processes; i++)
-                if (sample->processes[i].ended_ns == 0)
-                        err = add(root_fd, sample->processes[i].pid, ret);
-        for (size_t i = 0; used && sample->partial && !err && i < before->n; i++)
-                err = add(root_fd, before->pids[i], ret);
+        cameras->holders.n = cameras->holders.nobodys = cameras->n_fds = 0;
+        for (size_t i = 0; !err && i < n; i++) {
+                const struct camera_fd *fd = &cameras->fds[i];
+                char path[48];
+
+                snprintf(path, sizeof(path), "proc/%d/fd/%d", (int)fd->pid, fd->fd);
+                if (!is_camera_fd(root_fd, root_fd, path))
+                        continue;
+                cameras->fds[cameras->n_fds++] = *fd;
+                err = holders_add(&cameras->holders, held_client(root_fd, fd->pid));
+        }
+        return !err && cameras->n_fds == n;
+}
+
+void camera_clear(struct cameras *cameras)
+{
+        holders_clear(&cameras->holders);
+        free(cameras->fds);
+        *cameras = (struct cameras){ 0 };
+}
+
+int camera_find(int root_fd, const struct sample *sample, struct cameras *cameras)
+{
+        char use[CAMERA_USE_MAX] = "";
+        uint64_t since_ns = cameras->looked_ns > BEGIN_SLACK_NS ? cameras->looked_ns - BEGIN_SLACK_NS : 0;
+        bool used = any_in_use(root_fd, use), kept = keep(root_fd, cameras);
+        bool all = !kept || !*use || strcmp(use, cameras->use) != 0 || ++cameras->looks >= CAMERA_LOOKS;
+        int err = 0;
+
+        if (!used)
+                cameras->n_fds = cameras->holders.n = cameras->holders.nobodys = 0;
+        for (size_t i = 0; used && !err && i < sample->n_processes; i++) {
+                const struct process *process = &sample->processes[i];
+
+                if (process->ended_ns == 0 && (all || process->began_ns == 0 || process->began_ns >= since_ns))
+                        err = add(root_fd, process->pid, cameras);
+        }
+        if (all)
+                cameras->looks = 0;
+        memcpy(cameras->use, use, sizeof(use));
+        cameras->looked_ns = sample->boottime_ns;
         return err;
 }

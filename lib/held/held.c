@@ -18,7 +18,8 @@ struct held_source {
         struct apps *apps;
         bool descriptors;
         struct held_tally tally;
-        struct holders sound, camera, camera_before;
+        struct holders sound;
+        struct cameras cameras;
         uint64_t looked_ns; /* 0: never */
 };
 
@@ -27,7 +28,6 @@ static int look(struct held_source *self, struct sample *sample)
 {
         uint64_t now_ns = sample->monotonic_ns;
         uint64_t middle_ns = self->looked_ns > 0 ? now_ns - (now_ns - MIN(now_ns, self->looked_ns)) / 2 : now_ns;
-        struct holders swap = self->camera_before;
         int err = sound_find(self->root_fd, &self->sound);
 
         if (!err || err == -ENODATA)
@@ -35,10 +35,8 @@ static int look(struct held_source *self, struct sample *sample)
         self->looked_ns = now_ns;
         if (err || !self->descriptors || !camera_is_there(self->root_fd) || !(sample->have & SAMPLE_PROCESSES))
                 return err ? err : held_tally_set(&self->tally, HELD_CAMERA, NULL, middle_ns);
-        self->camera_before = self->camera;
-        self->camera = swap;
-        err = camera_find(self->root_fd, sample, &self->camera_before, &self->camera);
-        return err ? err : held_tally_set(&self->tally, HELD_CAMERA, &self->camera, middle_ns);
+        err = camera_find(self->root_fd, sample, &self->cameras);
+        return err ? err : held_tally_set(&self->tally, HELD_CAMERA, &self->cameras.holders, middle_ns);
 }
 
 static int held_read(struct source *source, struct sample *sample)
@@ -55,8 +53,7 @@ static void held_close(struct source *source)
 
         held_tally_clear(&self->tally);
         holders_clear(&self->sound);
-        holders_clear(&self->camera);
-        holders_clear(&self->camera_before);
+        camera_clear(&self->cameras);
         closep(&self->root_fd);
         free(self);
 }

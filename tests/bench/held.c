@@ -3,9 +3,9 @@
 
 /*
  * What a poll costs to find who holds sound and cameras: on this machine; with two sound cards of 16 streams each, of
- * which two run; and with a camera that is in use, for which the descriptors of all processes are read. Cards and camera
- * are files of a folder in memory, processes are this machine's. CPU time, medians of polls with a sleep before each.
- * As root.
+ * which two run; with a camera that is in use; and with one whose driver does not tell how many use it, for which the
+ * descriptors of all processes are read at each poll. Cards and cameras are files of a folder in memory, processes are
+ * this machine's. CPU time, medians of polls with a sleep before each. As root.
  *
  * Usage: bench-held [POLLS]
  */
@@ -45,11 +45,15 @@ static void fill(struct sample *sample, uint64_t now_ns)
         const struct dirent *entry;
 
         sample_reset(sample);
-        sample->monotonic_ns = now_ns;
+        sample->monotonic_ns = sample->boottime_ns = now_ns;
         sample->have = SAMPLE_PROCESSES;
         while (dir && (entry = readdir(dir)))
-                if (atoi(entry->d_name) > 0)
-                        sample_add_process(sample, false)->pid = atoi(entry->d_name);
+                if (atoi(entry->d_name) > 0) {
+                        struct process *process = sample_add_process(sample, false);
+
+                        process->pid = atoi(entry->d_name);
+                        process->began_ns = 1;
+                }
 }
 
 static void measure(const char *what, const char *root, int polls)
@@ -103,12 +107,15 @@ int main(int argc, char **argv)
                 write_file(dir, path, i % STREAMS == 0 ? text : "closed\n");
         }
         write_file(camera, "sys/class/video4linux/video0/dev", "81:0\n");
+        write_file(camera, "sys/class/video4linux/video0/device/driver/module/refcnt", "1\n");
         snprintf(path, sizeof(path), "%s/proc", camera);
         if (symlink("/proc", path) < 0)
                 return 1;
         measure("this machine", "/", polls);
         measure("two cards", dir, polls);
         measure("a camera in use", camera, polls);
+        write_file(camera, "sys/class/video4linux/video0/device/driver/module/refcnt", "");
+        measure("a camera, users unknown", camera, polls);
         tree_remove(dir);
         unlink(path);
         tree_remove(camera);
