@@ -240,6 +240,21 @@ static int add_session(const struct options *options, struct sources *sources)
         return 0;
 }
 
+/* Without memory the next change tells it. */
+static void heard_sound(void *held, const pid_t *pids, size_t n, size_t others)
+{
+        (void)held_set_players(held, pids, n, others);
+}
+
+/* What agents tell of their sessions' sound. */
+static void connect_sound(const struct sources *sources)
+{
+        for (size_t i = 0; i < sources->n; i++)
+                for (size_t j = 0; focus_is(sources->list[i]) && j < sources->n; j++)
+                        if (held_is(sources->list[j]))
+                                focus_set_sound(sources->list[i], heard_sound, sources->list[j]);
+}
+
 /* Without a bus it is not known who uses the GPS. */
 static int add_location(const struct options *options, struct sources *sources)
 {
@@ -311,6 +326,7 @@ static int run(const struct options *options, const struct config *config)
 
         if (err)
                 return err;
+        connect_sound(&poller.sources);
         err = add_session(options, &poller.sources);
         if (!err)
                 err = add_location(options, &poller.sources);

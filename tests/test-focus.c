@@ -93,6 +93,42 @@ static void random_messages(void)
         }
 }
 
+static void sound_messages(void)
+{
+        struct focus_sound sound = { .magic = FOCUS_SOUND_MAGIC, .version = FOCUS_VERSION, .size = sizeof(sound), .n = 2, .others = 1,
+                                     .players = { { 1, 0, 5 }, { 2, 0, 6 } } }, got, bad;
+        const struct {
+                int err;
+                uint32_t magic, n, others;
+                struct focus_player first, last;
+        } cases[] = {
+                { 0, FOCUS_SOUND_MAGIC, 2, 1, { 1, 0, 5 }, { 0 } },
+                { 0, FOCUS_SOUND_MAGIC, FOCUS_PLAYERS_MAX, 0, { 1, 0, 5 }, { 1, 0, 1 } },
+                { -EPROTO, FOCUS_MAGIC, 2, 1, { 1, 0, 5 }, { 0 } },
+                { -EBADMSG, FOCUS_SOUND_MAGIC, FOCUS_PLAYERS_MAX + 1, 0, { 1, 0, 5 }, { 1, 0, 1 } },
+                { -EBADMSG, FOCUS_SOUND_MAGIC, 1, 1, { 1, 0, 5 }, { 0 } },
+                { -EBADMSG, FOCUS_SOUND_MAGIC, 2, 2, { 1, 0, 5 }, { 0 } },
+                { -EBADMSG, FOCUS_SOUND_MAGIC, 2, 1, { 0, 0, 5 }, { 0 } },
+                { -EBADMSG, FOCUS_SOUND_MAGIC, 2, 1, { -1, 0, 5 }, { 0 } },
+                { -EBADMSG, FOCUS_SOUND_MAGIC, 2, 1, { 1, 0, 0 }, { 0 } },
+                { -EBADMSG, FOCUS_SOUND_MAGIC, 2, 1, { 1, 1, 5 }, { 0 } },
+                { -EBADMSG, FOCUS_SOUND_MAGIC, 2, 1, { 1, 0, 5 }, { 0, 1, 0 } },
+        };
+
+        for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+                bad = sound;
+                bad.magic = cases[i].magic;
+                bad.n = cases[i].n;
+                bad.others = cases[i].others;
+                bad.players[0] = cases[i].first;
+                bad.players[FOCUS_PLAYERS_MAX - 1] = cases[i].last;
+                for (size_t j = 2; j < FOCUS_PLAYERS_MAX - 1 && j < bad.n; j++)
+                        bad.players[j] = (struct focus_player){ (int32_t)j + 1, 0, 7 };
+                check_int(focus_sound_check(&bad, sizeof(bad), &got), cases[i].err);
+        }
+        check_int(focus_sound_check(&sound, sizeof(sound) - 1, &got), -EMSGSIZE);
+}
+
 static void buckets(void)
 {
         struct focus_bucket bucket = { 0 };
@@ -113,6 +149,9 @@ struct hearing {
         struct focus_message last;
         uint64_t at_ns;
         uid_t only;
+        int n_sound;
+        size_t n_players, others;
+        pid_t players[4];
 };
 
 static bool may_speak(void *data, uid_t uid)
@@ -133,7 +172,18 @@ static void heard(void *data, const struct focus_message *message, uint64_t boot
                 hearing->last = *message;
 }
 
-static const struct focus_link_ops ops = { may_speak, heard };
+static void sound(void *data, const pid_t *pids, size_t n, size_t others)
+{
+        struct hearing *hearing = data;
+
+        hearing->n_sound++;
+        hearing->n_players = n;
+        hearing->others = others;
+        for (size_t i = 0; i < n && i < ARRAY_SIZE(hearing->players); i++)
+                hearing->players[i] = pids[i];
+}
+
+static const struct focus_link_ops ops = { may_speak, heard, sound };
 static char folder[] = "/tmp/joulecast-focus-XXXXXX";
 static char path[64];
 
@@ -249,6 +299,59 @@ static void link_believes(void)
         check(!hearing.known);
         focus_link_close(link);
         check(access(path, F_OK) < 0);
+        close(root_fd);
+}
+
+static void say_sound(struct focus_link *link, int fd, pid_t pid, uint64_t start_time, bool others)
+{
+        struct focus_sound message = { .magic = FOCUS_SOUND_MAGIC, .version = FOCUS_VERSION, .size = sizeof(message),
+                                       .n = pid > 0, .others = others, .players = { { pid, 0, start_time } } };
+
+        check_int(send(fd, &message, sizeof(message), MSG_NOSIGNAL), sizeof(message));
+        focus_link_dispatch(link, NOW);
+}
+
+/* Sound is of all users, and no process is another user's or another one's of before. */
+static void link_hears_sound(void)
+{
+        struct hearing hearing = { .only = getuid() };
+        int root_fd = open("/", O_RDONLY | O_DIRECTORY | O_CLOEXEC), fd, other = -1;
+        struct focus_message message = good();
+        struct focus_link *link = NULL;
+
+        check_int(chmod(folder, 0711), 0);
+        check_int(focus_link_open(path, root_fd, &ops, &hearing, NULL, &link), 0);
+        fd = connect_agent();
+        focus_link_dispatch(link, NOW);
+        say(link, fd, &message, sizeof(message), NOW);
+        say_sound(link, fd, getpid(), own_start_time(), false);
+        check(hearing.n_sound == 1 && hearing.n_players == 1 && hearing.players[0] == getpid() && hearing.others == 0);
+        check(hearing.known);
+        say_sound(link, fd, getpid(), own_start_time() + 1, true);
+        check(hearing.n_sound == 2 && hearing.n_players == 0 && hearing.others == 1);
+        say_sound(link, fd, getpid(), own_start_time(), false);
+        if (getuid() == 0) {
+                other = connect_agent_of(12345);
+                focus_link_dispatch(link, NOW);
+                say_sound(link, other, getpid(), own_start_time(), true);
+                check(hearing.n_sound == 4 && hearing.n_players == 1 && hearing.others == 1);
+        }
+        close(fd); /* who dies plays nothing */
+        focus_link_dispatch(link, NOW);
+        check(hearing.n_players == 0 && hearing.others == (other >= 0));
+        check(other < 0 || close(other) == 0);
+        focus_link_dispatch(link, NOW);
+        check(hearing.n_players == 0 && hearing.others == 0);
+        fd = connect_agent();
+        focus_link_dispatch(link, NOW);
+        say_sound(link, fd, 0, 0, false);
+        check(!is_hung_up(fd));
+        check_int(send(fd, &(uint32_t){ FOCUS_SOUND_MAGIC }, 4, MSG_NOSIGNAL), 4);
+        focus_link_dispatch(link, NOW);
+        check(is_hung_up(fd));
+        close(fd);
+        focus_link_close(link);
+        check_int(chmod(folder, 0700), 0);
         close(root_fd);
 }
 
@@ -394,20 +497,20 @@ static void foreign_pid(void)
 
         message.pid = getpid();
         message.start_time = own_start_time();
-        check_int(focus_pid_check(root_fd, &message, getuid()), 0);
-        check_int(focus_pid_check(root_fd, &message, getuid() + 1), -EPERM);
-        check_int(focus_pid_check(root_fd, &message, 0), 0);
+        check_int(focus_pid_check(root_fd, message.pid, message.start_time, getuid()), 0);
+        check_int(focus_pid_check(root_fd, message.pid, message.start_time, getuid() + 1), -EPERM);
+        check_int(focus_pid_check(root_fd, message.pid, message.start_time, 0), 0);
         if (getuid() == 0) { /* who may join groups: of a company's domain there are hundreds, with long numbers */
                 gid_t groups[600];
 
                 for (unsigned i = 0; i < ARRAY_SIZE(groups); i++)
                         groups[i] = 2000000000 + i;
                 check_int(setgroups(ARRAY_SIZE(groups), groups), 0);
-                check_int(focus_pid_check(root_fd, &message, getuid()), 0);
+                check_int(focus_pid_check(root_fd, message.pid, message.start_time, getuid()), 0);
                 check_int(setgroups(0, NULL), 0);
         }
         message.pid = 0x3fffffff;
-        check_int(focus_pid_check(root_fd, &message, getuid()), -ESRCH);
+        check_int(focus_pid_check(root_fd, message.pid, message.start_time, getuid()), -ESRCH);
         close(root_fd);
 }
 
@@ -488,9 +591,11 @@ int main(void)
         check(mkdtemp(folder) != NULL);
         snprintf(path, sizeof(path), "%s/focus.sock", folder);
         messages();
+        sound_messages();
         random_messages();
         buckets();
         link_believes();
+        link_hears_sound();
         link_hangs_up();
         link_is_crowded();
         link_is_out_of_files();

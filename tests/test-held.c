@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/stat.h>
+#include <time.h>
 
 #include "held/camera.h"
 #include "held/held.h"
@@ -356,6 +357,62 @@ static void source_reads(int root_fd, const char *dir)
         sample_clear(&sample);
 }
 
+static uint64_t monotonic_ns(void)
+{
+        struct timespec now;
+
+        clock_gettime(CLOCK_MONOTONIC, &now);
+        return (uint64_t)now.tv_sec * S + (uint64_t)now.tv_nsec;
+}
+
+static void read_at(struct source *source, struct sample *sample, uint64_t ns)
+{
+        sample_reset(sample);
+        sample->have = SAMPLE_PROCESSES;
+        sample->monotonic_ns = ns;
+        process(sample, 100, 1, "mpv", 0);
+        process(sample, 500, 1, "music", 0);
+        check_int(source->ops->read(source, sample), 0);
+}
+
+/*
+ * A server's stream belongs to those whom their session told, from the moment of the message on, beside who plays without
+ * the server. What it plays at a poll for nobody known is nobody's.
+ */
+static void clients_of_servers(int root_fd, const char *dir)
+{
+        uint64_t begin = monotonic_ns(), before, after, music, mpv;
+        struct source *source = NULL;
+        struct sample sample = { 0 };
+
+        put(dir, "proc/asound/card0/pcm0p/sub0/status", "closed\n");
+        put(dir, "proc/asound/card1/pcm3p/sub0/status", RUNNING "200\n");
+        check_int(held_open(root_fd, NULL, false, &source), 0);
+        read_at(source, &sample, begin);
+        before = monotonic_ns();
+        check_int(held_set_players(source, &(pid_t){ 500 }, 1, 0), 0);
+        after = monotonic_ns();
+        read_at(source, &sample, after + 30 * S);
+        check_int(sample.audio_on_ns, after + 30 * S - begin);
+        music = sample.processes[1].audio_on_ns;
+        check(music >= 30 * S && music <= 30 * S + after - before);
+        put(dir, "proc/asound/card0/pcm0p/sub0/status", RUNNING "101\n");
+        read_at(source, &sample, after + 60 * S);
+        mpv = sample.processes[0].audio_on_ns;
+        check_int(mpv, 15 * S / 2);
+        check_int(sample.processes[1].audio_on_ns, music + 15 * S + 15 * S / 2);
+        check_int(held_set_players(source, NULL, 0, 0), 0); /* dated to the last poll, which is ahead of the clock */
+        read_at(source, &sample, after + 70 * S);
+        check_int(sample.processes[0].audio_on_ns, mpv + 5 * S + 5 * S / 2);
+        check_int(sample.processes[1].audio_on_ns, music + 15 * S + 15 * S / 2);
+        check_int(held_set_players(source, &(pid_t){ 500 }, 1, 1), 0); /* and somebody else */
+        read_at(source, &sample, after + 100 * S);
+        check_int(sample.processes[1].audio_on_ns, music + 25 * S + 15 * S / 2);
+        check_int(sample.audio_on_ns, after + 100 * S - begin);
+        source->ops->close(source);
+        sample_clear(&sample);
+}
+
 int main(void)
 {
         char dir[] = "/tmp/joulecast-held-XXXXXX";
@@ -372,6 +429,7 @@ int main(void)
         finds_cameras(dir, root_fd);
         finds_cameras_cheaply(dir, root_fd);
         source_reads(root_fd, dir);
+        clients_of_servers(root_fd, dir);
         close(root_fd);
         tree_remove(dir);
         return check_result();

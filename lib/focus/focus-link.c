@@ -21,6 +21,8 @@ struct agent {
         uint64_t order; /* of connecting; the newest wins */
         bool heard, ticks; /* sent a state; wants ticks */
         struct focus_message last;
+        pid_t players[FOCUS_PLAYERS_MAX]; /* processes of its user */
+        size_t n_players, others;
 };
 
 struct user {
@@ -144,12 +146,31 @@ static void choose_speaker(struct focus_link *link, uint64_t now_ns)
         tell(link, now_ns);
 }
 
+/* A list of all agents' players, who are different processes as each is its agent's user's. */
+static void tell_sound(struct focus_link *link)
+{
+        pid_t pids[AGENTS_MAX * FOCUS_PLAYERS_MAX];
+        size_t n = 0, others = 0;
+
+        for (size_t i = 0; i < AGENTS_MAX; i++) {
+                const struct agent *agent = &link->agents[i];
+
+                others += agent->others;
+                memcpy(&pids[n], agent->players, agent->n_players * sizeof(*pids));
+                n += agent->n_players;
+        }
+        if (link->ops->sound)
+                link->ops->sound(link->data, pids, n, others);
+}
+
 static void hang_up(struct focus_link *link, struct agent *agent, uint64_t now_ns)
 {
-        bool believed = link->speaker == agent;
+        bool believed = link->speaker == agent, played = agent->n_players + agent->others > 0;
 
         closep(&agent->fd);
         *agent = (struct agent){ .fd = -1 };
+        if (played)
+                tell_sound(link);
         if (!believed)
                 return;
         link->speaker = NULL;
@@ -242,7 +263,7 @@ static void accept_agents(struct focus_link *link, uint64_t now_ns)
 /* Of a process that ended only the app id is used. If the pid is another user's, the focus is unknown. */
 static void believe(struct focus_link *link, struct agent *agent, struct focus_message *message)
 {
-        int err = message->pid ? focus_pid_check(link->root_fd, message, agent->uid) : 0;
+        int err = message->pid ? focus_pid_check(link->root_fd, message->pid, message->start_time, agent->uid) : 0;
 
         if (err) {
                 message->pid = 0;
@@ -254,29 +275,22 @@ static void believe(struct focus_link *link, struct agent *agent, struct focus_m
         }
 }
 
-static void hear(struct focus_link *link, struct agent *agent, uint64_t now_ns)
+/* Of other users' processes, and of those that ended, nothing is believed. */
+static void hear_sound(struct focus_link *link, struct agent *agent, const struct focus_sound *sound)
 {
-        struct focus_message bytes[2], message; /* larger than a message, to detect longer ones */
-        ssize_t n = recv(agent->fd, bytes, sizeof(bytes), MSG_DONTWAIT | MSG_TRUNC);
-        int err;
+        agent->others = sound->others;
+        agent->n_players = 0;
+        for (size_t i = 0; i < sound->n; i++) {
+                const struct focus_player *player = &sound->players[i];
 
-        if (n < 0 && (errno == EAGAIN || errno == EINTR))
-                return;
-        if (n <= 0) {
-                hang_up(link, agent, now_ns);
-                return;
+                if (focus_pid_check(link->root_fd, player->pid, player->start_time, agent->uid) == 0)
+                        agent->players[agent->n_players++] = player->pid;
         }
-        err = focus_message_check(bytes, (size_t)n, now_ns, &message);
-        if (!err && !focus_bucket_take(bucket_of(link, agent->uid), now_ns))
-                err = -EBUSY;
-        if (err) {
-                complain(link, now_ns, agent->uid,
-                         err == -EBUSY    ? "too many messages"
-                         : err == -EPROTO ? "another version of the protocol"
-                                          : "invalid message");
-                hang_up(link, agent, now_ns);
-                return;
-        }
+        tell_sound(link);
+}
+
+static void hear_focus(struct focus_link *link, struct agent *agent, struct focus_message message, uint64_t now_ns)
+{
         believe(link, agent, &message);
         message.boottime_ns = MAX(message.boottime_ns, now_ns > OLDEST_NS ? now_ns - OLDEST_NS : 0);
         if (agent->heard)
@@ -286,6 +300,41 @@ static void hear(struct focus_link *link, struct agent *agent, uint64_t now_ns)
         agent->ticks = message.have & FOCUS_TICK;
         if (agent == link->speaker)
                 tell(link, message.boottime_ns);
+}
+
+static void hear(struct focus_link *link, struct agent *agent, uint64_t now_ns)
+{
+        union {
+                uint32_t magic;
+                struct focus_message focus;
+                struct focus_sound sound;
+                char bytes[1024]; /* to detect longer ones */
+        } in = { 0 };
+        ssize_t n = recv(agent->fd, &in, sizeof(in), MSG_DONTWAIT | MSG_TRUNC);
+        bool of_sound = in.magic == FOCUS_SOUND_MAGIC;
+        int err;
+
+        if (n < 0 && (errno == EAGAIN || errno == EINTR))
+                return;
+        if (n <= 0) {
+                hang_up(link, agent, now_ns);
+                return;
+        }
+        err = of_sound ? focus_sound_check(&in, (size_t)n, &in.sound) :
+                         focus_message_check(&in, (size_t)n, now_ns, &in.focus);
+        if (!err && !focus_bucket_take(bucket_of(link, agent->uid), now_ns))
+                err = -EBUSY;
+        if (err) {
+                complain(link, now_ns, agent->uid,
+                         err == -EBUSY    ? "too many messages"
+                         : err == -EPROTO ? "another version of the protocol"
+                                          : "invalid message");
+                hang_up(link, agent, now_ns);
+        } else if (of_sound) {
+                hear_sound(link, agent, &in.sound);
+        } else {
+                hear_focus(link, agent, in.focus, now_ns);
+        }
 }
 
 void focus_link_dispatch(struct focus_link *link, uint64_t now_ns)

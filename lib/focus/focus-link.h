@@ -15,8 +15,10 @@
 #include "util/log.h"
 
 #define FOCUS_MAGIC UINT32_C(0x4a434631) /* "1FCJ" in memory of a little-endian machine */
+#define FOCUS_SOUND_MAGIC UINT32_C(0x4a435331) /* "1SCJ" */
 #define FOCUS_VERSION 1
 #define FOCUS_APP_MAX 128
+#define FOCUS_PLAYERS_MAX 16
 
 enum focus_have {
         FOCUS_KNOWN = 1 << 0, /* it is known which app has the foreground, or that none has */
@@ -37,6 +39,22 @@ struct focus_message {
         char app_id[FOCUS_APP_MAX];
 };
 
+struct focus_player {
+        int32_t pid;
+        uint32_t zero;
+        uint64_t start_time;
+};
+
+/* Which of the sender's processes play or record sound now. */
+struct focus_sound {
+        uint32_t magic;
+        uint16_t version;
+        uint16_t size;
+        uint32_t n;      /* of players */
+        uint32_t others; /* 1: somebody does, whose process is not known */
+        struct focus_player players[FOCUS_PLAYERS_MAX];
+};
+
 /* What the service sends at a poll to agents with FOCUS_TICK. */
 struct focus_tick {
         uint32_t magic;
@@ -50,11 +68,14 @@ struct focus_tick {
  */
 int focus_message_check(const void *bytes, size_t length, uint64_t now_ns, struct focus_message *ret);
 
+/* The same of a struct focus_sound. -EBADMSG: a pid or a start time is missing, or something stands after the last. */
+int focus_sound_check(const void *bytes, size_t length, struct focus_sound *ret);
+
 /*
- * Is the message's pid a process of the sender (for root: of any user) with this start time? 0; -ESRCH: there is
- * no such process; -EPERM: it is another user's.
+ * Is @pid a process of the sender (for root: of any user) with this start time? 0; -ESRCH: there is no such process;
+ * -EPERM: it is another user's.
  */
-int focus_pid_check(int root_fd, const struct focus_message *message, uid_t sender);
+int focus_pid_check(int root_fd, pid_t pid, uint64_t start_time, uid_t sender);
 
 /* Rate limit (token bucket). The agent's settle time allows about seven changes a second. */
 #define FOCUS_BURST 20
@@ -75,6 +96,11 @@ struct focus_link_ops {
         bool (*may_speak)(void *data, uid_t uid);
         /* @message NULL: there is no agent or no valid state; the focus is unknown from @boottime_ns on. */
         void (*heard)(void *data, const struct focus_message *message, uint64_t boottime_ns);
+        /*
+         * Who plays or records now, of all users whose agents told, not only of the one that is accepted: music goes on
+         * when another user's session is the active one. @others: so many of whom no process is known. May be NULL.
+         */
+        void (*sound)(void *data, const pid_t *pids, size_t n, size_t others);
 };
 
 /* @path: replaced; mode 0666, as the kernel identifies the users. @now_ns everywhere: CLOCK_BOOTTIME. */

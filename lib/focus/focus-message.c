@@ -14,6 +14,7 @@
 #define FOCUS_ALL (FOCUS_KNOWN | FOCUS_APP | FOCUS_LOCKED | FOCUS_TICK)
 
 _Static_assert(sizeof(struct focus_message) == 160, "no padding: each byte of a message is checked");
+_Static_assert(sizeof(struct focus_sound) == 16 + FOCUS_PLAYERS_MAX * 16, "the same");
 
 static bool is_plain(const char *app_id)
 {
@@ -62,15 +63,35 @@ int focus_message_check(const void *bytes, size_t length, uint64_t now_ns, struc
         return 0;
 }
 
-int focus_pid_check(int root_fd, const struct focus_message *message, uid_t sender)
+int focus_sound_check(const void *bytes, size_t length, struct focus_sound *ret)
+{
+        struct focus_sound sound;
+
+        if (length != sizeof(sound))
+                return -EMSGSIZE;
+        memcpy(&sound, bytes, sizeof(sound));
+        if (sound.magic != FOCUS_SOUND_MAGIC || sound.version != FOCUS_VERSION || sound.size != sizeof(sound))
+                return -EPROTO;
+        if (sound.n > FOCUS_PLAYERS_MAX || sound.others > 1)
+                return -EBADMSG;
+        for (size_t i = 0; i < sound.n; i++)
+                if (sound.players[i].pid <= 0 || sound.players[i].zero || sound.players[i].start_time == 0)
+                        return -EBADMSG;
+        if (!all_zero((const char *)&sound.players[sound.n], (FOCUS_PLAYERS_MAX - sound.n) * sizeof(*sound.players)))
+                return -EBADMSG;
+        *ret = sound;
+        return 0;
+}
+
+int focus_pid_check(int root_fd, pid_t pid, uint64_t start_time, uid_t sender)
 {
         _cleanup_close_ int proc_fd = openat(root_fd, "proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
         struct app_process process;
         char comm[32];
         uid_t uid;
 
-        if (app_process_read(root_fd, message->pid, &process, comm, sizeof(comm)) < 0 ||
-            process.start_time != message->start_time || proc_read_uid(proc_fd, message->pid, &uid) < 0)
+        if (app_process_read(root_fd, pid, &process, comm, sizeof(comm)) < 0 ||
+            process.start_time != start_time || proc_read_uid(proc_fd, pid, &uid) < 0)
                 return -ESRCH;
         return sender == 0 || uid == sender ? 0 : -EPERM;
 }

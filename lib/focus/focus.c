@@ -26,6 +26,8 @@ struct focus {
         struct screen_log changes;
         bool (*may_speak)(void *data, uid_t uid);
         void *guard_data;
+        void (*sound)(void *data, const pid_t *pids, size_t n, size_t others);
+        void *sound_data;
         bool agent_knows;
         bool looked;
         uint64_t looked_ns;
@@ -96,7 +98,15 @@ static bool may_speak(void *data, uid_t uid)
         return !focus->may_speak || focus->may_speak(focus->guard_data, uid);
 }
 
-static const struct focus_link_ops link_ops = { .may_speak = may_speak, .heard = heard };
+static void heard_sound(void *data, const pid_t *pids, size_t n, size_t others)
+{
+        const struct focus *focus = data;
+
+        if (focus->sound)
+                focus->sound(focus->sound_data, pids, n, others);
+}
+
+static const struct focus_link_ops link_ops = { .may_speak = may_speak, .heard = heard, .sound = heard_sound };
 
 void focus_look(struct source *source, uint64_t boottime_ns)
 {
@@ -131,6 +141,14 @@ void focus_set_guard(struct source *source, bool (*guard)(void *data, uid_t uid)
 
         focus->may_speak = guard;
         focus->guard_data = data;
+}
+
+void focus_set_sound(struct source *source, void (*sound)(void *data, const pid_t *pids, size_t n, size_t others), void *data)
+{
+        struct focus *focus = (struct focus *)source;
+
+        focus->sound = sound;
+        focus->sound_data = data;
 }
 
 void focus_session_changed(struct source *source, uint64_t boottime_ns)

@@ -28,6 +28,8 @@ bool focus_is(const struct source *source);
 
 /* Sets which users' agents are accepted (see poller/session.c). Without it all are, and the newest wins. */
 void focus_set_guard(struct source *source, bool (*may_speak)(void *data, uid_t uid), void *data);
+/* Who plays or records now, as agents tell; see struct focus_link_ops. */
+void focus_set_sound(struct source *source, void (*sound)(void *data, const pid_t *pids, size_t n, size_t others), void *data);
 void focus_session_changed(struct source *source, uint64_t boottime_ns); /* calls @may_speak again */
 void focus_set_locked(struct source *source, uint64_t boottime_ns, bool locked);
 void focus_look(struct source *source, uint64_t boottime_ns); /* read the screen, which may have changed */

@@ -18,10 +18,29 @@ struct held_source {
         struct apps *apps;
         bool descriptors;
         struct held_tally tally;
-        struct holders sound;
+        struct holders sound;   /* by the kernel, as of the last poll */
+        struct holders players; /* of servers, now */
+        struct holders hearers; /* both */
+        bool sound_known;
         struct cameras cameras;
         uint64_t looked_ns; /* 0: never */
 };
+
+/* A server's stream is its clients', where they are known. */
+static int set_sound(struct held_source *self, uint64_t now_ns)
+{
+        const struct holders *all[] = { &self->sound, &self->players };
+        int err = 0;
+
+        if (!self->sound_known)
+                return held_tally_set(&self->tally, HELD_AUDIO, NULL, now_ns);
+        self->hearers.n = 0;
+        for (size_t i = 0; i < ARRAY_SIZE(all); i++)
+                for (size_t j = 0; !err && j < all[i]->n; j++)
+                        err = holders_add(&self->hearers, all[i]->pids[j]);
+        self->hearers.nobodys = self->players.n + self->players.nobodys > 0 ? self->players.nobodys : self->sound.nobodys;
+        return err ? err : held_tally_set(&self->tally, HELD_AUDIO, &self->hearers, now_ns);
+}
 
 /* Where it was not known before it begins now. */
 static int look(struct held_source *self, struct sample *sample)
@@ -30,8 +49,9 @@ static int look(struct held_source *self, struct sample *sample)
         uint64_t middle_ns = self->looked_ns > 0 ? now_ns - (now_ns - MIN(now_ns, self->looked_ns)) / 2 : now_ns;
         int err = sound_find(self->root_fd, &self->sound);
 
+        self->sound_known = !err;
         if (!err || err == -ENODATA)
-                err = held_tally_set(&self->tally, HELD_AUDIO, err ? NULL : &self->sound, middle_ns);
+                err = set_sound(self, middle_ns);
         self->looked_ns = now_ns;
         if (err || !self->descriptors || !camera_is_there(self->root_fd) || !(sample->have & SAMPLE_PROCESSES))
                 return err ? err : held_tally_set(&self->tally, HELD_CAMERA, NULL, middle_ns);
@@ -53,6 +73,8 @@ static void held_close(struct source *source)
 
         held_tally_clear(&self->tally);
         holders_clear(&self->sound);
+        holders_clear(&self->players);
+        holders_clear(&self->hearers);
         camera_clear(&self->cameras);
         closep(&self->root_fd);
         free(self);
@@ -75,13 +97,31 @@ int held_add_app(struct source *source, const char *desktop_id, struct holders *
         return holders_add_app(holders, app);
 }
 
-int held_set_gps(struct source *source, const struct holders *holders)
+static uint64_t monotonic_ns(void)
 {
         struct timespec now;
 
         clock_gettime(CLOCK_MONOTONIC, &now);
-        return held_tally_set(&((struct held_source *)source)->tally, HELD_GPS, holders,
-                              (uint64_t)now.tv_sec * NS_PER_S + (uint64_t)now.tv_nsec);
+        return (uint64_t)now.tv_sec * NS_PER_S + (uint64_t)now.tv_nsec;
+}
+
+int held_set_gps(struct source *source, const struct holders *holders)
+{
+        return held_tally_set(&((struct held_source *)source)->tally, HELD_GPS, holders, monotonic_ns());
+}
+
+/* Until the next poll the server's stream is not known to be another's. */
+int held_set_players(struct source *source, const pid_t *pids, size_t n, size_t others)
+{
+        struct held_source *self = (struct held_source *)source;
+        int err = 0;
+
+        self->players.n = 0;
+        self->players.nobodys = others;
+        self->sound.nobodys = 0;
+        for (size_t i = 0; !err && i < n; i++)
+                err = holders_add(&self->players, pids[i]);
+        return err ? err : set_sound(self, monotonic_ns());
 }
 
 int held_open(int root_fd, struct apps *apps, bool descriptors, struct source **ret)

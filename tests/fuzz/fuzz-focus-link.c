@@ -35,6 +35,13 @@ static void heard(void *data, const struct focus_message *message, uint64_t boot
         fuzz_assert(!(message->have & FOCUS_APP) || message->pid || *message->app_id);
 }
 
+static void sound(void *data, const pid_t *pids, size_t n, size_t others)
+{
+        fuzz_assert(n <= 16 * FOCUS_PLAYERS_MAX && others <= 16);
+        for (size_t i = 0; i < n; i++)
+                fuzz_assert(pids[i] > 0);
+}
+
 static int connect_agent(const char *path)
 {
         struct sockaddr_un address = { .sun_family = AF_UNIX };
@@ -60,6 +67,17 @@ static void send_message(int fd, uint64_t now_ns, const uint8_t *data, size_t si
         (void)!send(fd, &message, sizeof(message), MSG_NOSIGNAL | MSG_DONTWAIT);
 }
 
+/* The same with a message of who plays: this process, then the invented. */
+static void send_sound(int fd, const uint8_t *data, size_t size, uint8_t place)
+{
+        struct focus_sound message = { .magic = FOCUS_SOUND_MAGIC, .version = FOCUS_VERSION, .size = sizeof(message),
+                                       .n = 1, .players = { { .pid = getpid(), .start_time = 1 } } };
+        size_t at = MIN((size_t)place, sizeof(message));
+
+        memcpy((char *)&message + at, data, MIN(size, sizeof(message) - at));
+        (void)!send(fd, &message, sizeof(message), MSG_NOSIGNAL | MSG_DONTWAIT);
+}
+
 /* One thing that happens; @data of @size is what is sent. */
 static void happen(struct focus_link *link, const char *path, struct hearing *hearing, int fds[AGENTS],
                    uint8_t what, uint8_t value, const uint8_t *data, size_t size)
@@ -74,8 +92,10 @@ static void happen(struct focus_link *link, const char *path, struct hearing *he
         case 1:
                 (void)!send(*fd, data, size, MSG_NOSIGNAL | MSG_DONTWAIT);
                 return; /* more may come before the service looks */
-        case 2:
         case 3:
+                send_sound(*fd, data, size, value);
+                break;
+        case 2:
                 send_message(*fd, hearing->now_ns, data, size, value);
                 break;
         case 4:
@@ -98,7 +118,7 @@ static void happen(struct focus_link *link, const char *path, struct hearing *he
 /* Agents that come, go and say what they like: two bytes say what happens, the third how much is sent. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-        static const struct focus_link_ops ops = { may_speak, heard };
+        static const struct focus_link_ops ops = { may_speak, heard, sound };
         static char path[64];
         struct hearing hearing = { .now_ns = 1000 * NS_PER_S };
         _cleanup_close_ int root_fd = open("/", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
