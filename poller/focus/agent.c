@@ -3,6 +3,7 @@
 #include "agent.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <stdio.h>
 #include <string.h>
@@ -164,12 +165,49 @@ int agent_choose(struct agent *agent)
         return -ENODEV;
 }
 
+static bool same_sound(const struct pipewire_sound *a, const struct pipewire_sound *b)
+{
+        return a->others == b->others && a->n == b->n && memcmp(a->pids, b->pids, a->n * sizeof(*a->pids)) == 0;
+}
+
+static void print_sound(const struct pipewire_sound *sound)
+{
+        printf("{\"sound\": [");
+        for (size_t i = 0; i < sound->n; i++)
+                printf("%s%d", i ? ", " : "", (int)sound->pids[i]);
+        printf("], \"others\": %s}\n", sound->others ? "true" : "false");
+        fflush(stdout);
+}
+
+/* A stream and its card begin one after the other, and a change of songs ends and begins one. */
+static void settle_sound(struct agent *agent, uint64_t now_ns)
+{
+        _cleanup_close_ int root_fd = -1;
+        struct pipewire_sound sound;
+
+        if (agent->sound_since_ns == 0 || now_ns < agent->sound_since_ns + SETTLE_NS)
+                return;
+        agent->sound_since_ns = 0;
+        root_fd = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
+        pipewire_sound(&agent->pipewire, root_fd, &sound);
+        if (same_sound(&sound, &agent->sound))
+                return;
+        agent->sound = sound;
+        sender_send_sound(&agent->sender, &sound, now_ns);
+        if (agent->print)
+                print_sound(&sound);
+}
+
 static void keep_up(struct agent *agent, uint64_t now_ns)
 {
-        if (sender_connect(&agent->sender, now_ns))
+        if (sender_connect(&agent->sender, now_ns)) {
                 sender_send(&agent->sender, &agent->published, agent->published_since_ns, agent->ops &&
                             agent->ops->tick,
                             now_ns);
+                if (agent->sound.n > 0 || agent->sound.others)
+                        sender_send_sound(&agent->sender, &agent->sound, now_ns);
+        }
+        pipewire_connect(&agent->pipewire, now_ns);
         if (agent->backend || !backoff_due(&agent->backoff, now_ns))
                 return;
         if (agent_choose(agent) == 0)
@@ -190,6 +228,9 @@ static int timeout_ms(const struct agent *agent, uint64_t now_ns)
 
         if (agent->settling)
                 at = sooner(at, agent->pending_since_ns + SETTLE_NS);
+        if (agent->sound_since_ns)
+                at = sooner(at, agent->sound_since_ns + SETTLE_NS);
+        at = sooner(at, pipewire_deadline(&agent->pipewire));
         if (agent->sender.fd < 0)
                 at = sooner(at, agent->sender.backoff.until_ns);
         if (!agent->backend)
@@ -223,6 +264,11 @@ static void dispatch(struct agent *agent, const struct pollfd *wait)
                 err = tick(agent);
         if (!err && wait[0].revents && agent->backend)
                 err = agent->ops->dispatch(agent->backend);
+        if (wait[3].revents) {
+                pipewire_dispatch(&agent->pipewire, util_boottime_ns());
+                if (!agent->sound_since_ns)
+                        agent->sound_since_ns = util_boottime_ns();
+        }
         if (err)
                 lose_backend(agent, err, util_boottime_ns());
 }
@@ -230,15 +276,17 @@ static void dispatch(struct agent *agent, const struct pollfd *wait)
 int agent_run(struct agent *agent, int stop_fd, const sigset_t *stops)
 {
         for (;;) {
-                struct pollfd wait[3];
+                struct pollfd wait[4];
                 int n;
 
                 keep_up(agent, util_boottime_ns());
                 agent_settle(agent, util_boottime_ns());
+                settle_sound(agent, util_boottime_ns());
                 wait[0] = (struct pollfd){ .fd = agent->backend ? backend_fd(agent->backend) : -1,
                                            .events = POLLIN };
                 wait[1] = (struct pollfd){ .fd = agent->sender.fd, .events = POLLIN };
                 wait[2] = (struct pollfd){ .fd = stop_fd, .events = POLLIN };
+                wait[3] = (struct pollfd){ .fd = pipewire_fd(&agent->pipewire), .events = POLLIN };
                 sigprocmask(SIG_BLOCK, stops, NULL);
                 n = poll(wait, ARRAY_SIZE(wait), timeout_ms(agent, util_boottime_ns()));
                 if (n < 0 && errno != EINTR)

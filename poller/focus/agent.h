@@ -2,7 +2,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* Chooses one back-end, waits until its reports are stable, and sends them to the service. */
+/* Chooses one back-end, waits until its reports are stable, and sends them to the service; and who plays sound. */
 
 #include <signal.h>
 
@@ -33,6 +33,10 @@ struct agent {
         struct focus_state pending, published;
         uint64_t pending_since_ns, published_since_ns;
         bool settling;
+
+        struct pipewire pipewire;
+        struct pipewire_sound sound; /* as sent */
+        uint64_t sound_since_ns;     /* it may have changed; 0: not */
 };
 
 /* Tries the back-ends in order. 0; -ENODEV: none works here, which is logged once. */

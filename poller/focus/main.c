@@ -1,7 +1,7 @@
 /* SPDX-FileCopyrightText: joulecast authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* joulecast-focus: reports to the service which app of this session has the screen. */
+/* joulecast-focus: reports to the service which app of this session has the screen, and which play sound. */
 
 #include <errno.h>
 #include <fcntl.h>
@@ -102,7 +102,9 @@ static int run(struct agent *agent)
                 return 0;
         }
         stop_fd = stop_signals(&stops);
+        pipewire_open(&agent->pipewire, agent->log);
         err = stop_fd < 0 ? -errno : agent_run(agent, stop_fd, &stops);
+        pipewire_close(&agent->pipewire);
         agent_close_backend(agent);
         sender_close(&agent->sender);
         if (err)
@@ -130,8 +132,9 @@ int main(int argc, char **argv)
                 .program = PROGRAM,
                 .called = "joulecast focus",
                 .usage = "joulecast focus [OPTION]...",
-                .about = "Reports to joulecastd which app of this graphical session has the screen. One\n"
-                         "runs in each session; window titles are neither kept nor sent.",
+                .about = "Reports to joulecastd which app of this graphical session has the screen, and\n"
+                         "which play sound through PipeWire. One runs in each session; window titles are\n"
+                         "neither kept nor sent.",
                 .rows = rows, .n_rows = ARRAY_SIZE(rows),
                 .exits = "0 done, or another one runs in this session; 1 it failed; 2 wrong usage",
         };

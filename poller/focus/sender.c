@@ -52,6 +52,31 @@ static uint64_t start_time(pid_t pid)
         return app_process_read(root_fd, pid, &process, comm, sizeof(comm)) == 0 ? process.start_time : 0;
 }
 
+static void send_bytes(struct sender *sender, const void *bytes, size_t size, uint64_t now_ns)
+{
+        if (send(sender->fd, bytes, size, MSG_NOSIGNAL | MSG_DONTWAIT) == (ssize_t)size)
+                return;
+        sender_close(sender);
+        backoff_failed(&sender->backoff, now_ns);
+}
+
+void sender_send_sound(struct sender *sender, const struct pipewire_sound *sound, uint64_t now_ns)
+{
+        struct focus_sound message = {
+                .magic = FOCUS_SOUND_MAGIC, .version = FOCUS_VERSION, .size = sizeof(message), .others = sound->others,
+        };
+
+        if (sender->fd < 0)
+                return;
+        for (size_t i = 0; i < sound->n; i++) {
+                struct focus_player player = { .pid = sound->pids[i], .start_time = start_time(sound->pids[i]) };
+
+                if (player.start_time)
+                        message.players[message.n++] = player;
+        }
+        send_bytes(sender, &message, sizeof(message), now_ns);
+}
+
 void sender_send(struct sender *sender, const struct focus_state *state, uint64_t since_ns, bool tick,
                  uint64_t now_ns)
 {
@@ -77,11 +102,7 @@ void sender_send(struct sender *sender, const struct focus_state *state, uint64_
                 else if (state->pid)
                         message.have &= ~(uint32_t)FOCUS_KNOWN; /* an app has the focus, but it is not known which */
         }
-        if (send(sender->fd, &message, sizeof(message),
-                 MSG_NOSIGNAL | MSG_DONTWAIT) == (ssize_t)sizeof(message))
-                return;
-        sender_close(sender);
-        backoff_failed(&sender->backoff, now_ns);
+        send_bytes(sender, &message, sizeof(message), now_ns);
 }
 
 bool sender_dispatch(struct sender *sender, uint64_t now_ns)

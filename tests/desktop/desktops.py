@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import time
+import wave
 
 from inside import (AGENT, PLAYER, RUNTIME, SOURCE, Agent, Service, as_player, check, check_change, check_latency, first_file,
                     is_app, is_nobody, is_unknown, run_as_player, session_bus, skip, stop, system_bus, wait_for, write)
@@ -392,3 +393,73 @@ def test_udev():
     result = subprocess.run(["umockdev-wrapper", "/usr/bin/python3", script], capture_output=True, text=True, timeout=30)
     print(result.stdout, end="")
     check(result.returncode == 0, "the mocked backlight", result.stderr[-500:])
+
+
+def write_sound(path):
+    """Half a minute of silence, which PipeWire plays as any other sound."""
+    with wave.open(path, "wb") as file:
+        file.setparams((1, 2, 48000, 0, "NONE", ""))
+        file.writeframes(bytes(2 * 48000 * 30))
+
+
+def pipewire(env):
+    """The daemon, its session manager and its server for PulseAudio's clients, with two sinks: one is like a card of ALSA."""
+    for name in "seats", "sessions", "users", "machines":
+        os.makedirs("/run/systemd/" + name, exist_ok=True)  # else WirePlumber ends
+    daemons = [as_player([name], **env) for name in ("pipewire", "wireplumber", "pipewire-pulse")]
+    check(wait_for(lambda: os.path.exists(RUNTIME + "/pipewire-0") and os.path.exists(RUNTIME + "/pulse/native")), "PipeWire runs")
+    for name, more in ("card", "device.api=alsa"), ("nowhere", ""):
+        run_as_player(["pw-cli", "create-node", "adapter", "{ factory.name=support.null-audio-sink node.name=%s "
+                       "media.class=Audio/Sink object.linger=true audio.position=[ MONO ] %s }" % (name, more)], **env)
+    return daemons
+
+
+def plays(*players, others=0):
+    wanted = sorted(player.pid for player in players)
+    return lambda state: state["what"] == "sound" and state["pids"] == wanted and state["others"] == others
+
+
+def runs(player, env):
+    """Whether PipeWire says that its stream does."""
+    def look():
+        things = json.loads(run_as_player(["pw-dump"], **env) or "[]")
+        mine = [thing["id"] for thing in things if thing["type"].endswith(":Client") and
+                thing["info"]["props"].get("pipewire.sec.pid") == player.pid]
+        return [thing for thing in things if thing["type"].endswith(":Node") and thing["info"]["state"] == "running" and
+                thing["info"]["props"].get("client.id") in mine]
+    return look
+
+
+def test_pipewire():
+    """Streams belong to the programs that play, whether they speak to PipeWire or PulseAudio, while a card runs."""
+    env = {"DBUS_SESSION_BUS_ADDRESS": session_bus(), "DISPLAY": ":77"}
+    write_sound("/tmp/sound.wav")
+    x_server()
+    service, agent = Service(), Agent(**env)
+    agent.check_chosen("x11")
+    daemons = pipewire(env)
+    unheard = as_player(["pw-play", "--target", "nowhere", "/tmp/sound.wav"], **env)
+    check(wait_for(runs(unheard, env)), "sound that goes nowhere plays")
+    native = as_player(["pw-play", "--target", "card", "/tmp/sound.wav"], **env)
+    check(service.wait(lambda state: state["what"] == "sound", 15), "something is heard")
+    check(plays(unheard, native)(service.last), "while a card runs", service.last)
+    stop(unheard)
+    check(service.wait(plays(native)), "pw-play is heard", service.last)
+    pulse = as_player(["paplay", "--device=card", "/tmp/sound.wav"], **env)
+    check(service.wait(plays(native, pulse), 15), "paplay beside it", service.last)
+    stop(native, signal.SIGKILL)
+    check(service.wait(plays(pulse)), "pw-play ended", service.last)
+    agent.check_idle()
+    stop(pulse)
+    check(service.wait(plays()), "all is quiet", service.last)
+    recorder = as_player(["pw-record", "--target", "card", "-P", "{ stream.capture.sink=true }", "/tmp/heard.wav"], **env)
+    check(service.wait(plays(recorder), 15), "pw-record is heard", service.last)
+    stop(daemons[0])
+    check(service.wait(plays()), "the daemon ended", service.last)
+    for process in [recorder, *daemons]:
+        stop(process)
+    daemons = pipewire(env)
+    native = as_player(["pw-play", "--target", "card", "/tmp/sound.wav"], **env)
+    check(service.wait(plays(native), 30), "another daemon is found", service.last)
+    stop(agent.process)
+    check(service.wait(plays()), "the agent ended", service.last)

@@ -50,6 +50,15 @@ static void print_change(const struct source *focus, struct screen_event *last)
         print_event("state", &event);
 }
 
+static void print_sound(void *data, const pid_t *pids, size_t n, size_t others)
+{
+        printf("{\"what\": \"sound\", \"known\": false, \"others\": %zu, \"pids\": [", others);
+        for (size_t i = 0; i < n; i++)
+                printf("%s%d", i ? ", " : "", (int)pids[i]);
+        printf("], \"now_ns\": %llu}\n", (unsigned long long)now_ns());
+        fflush(stdout);
+}
+
 static int poll_once(struct sources *sources, struct apps *apps, struct sample *sample)
 {
         sample_reset(sample);
@@ -109,6 +118,7 @@ int main(int argc, char **argv)
         setvbuf(stdin, NULL, _IONBF, 0);
         if (focus_open(&options, &source) < 0 || sources_add(&sources, source) < 0)
                 return 1;
+        focus_set_sound(source, print_sound, NULL);
         if (argc <= 2 && session_open(source, &log, &source) == 0)
                 sources_add(&sources, source);
         code = serve(&sources, apps);
