@@ -277,6 +277,10 @@ static void look_at_collectors(int root_fd, const struct options *options, struc
         }
         if (!(counts & COUNTS_NET))
                 miss_network(sockets, findings);
+        if (!(counts & COUNTS_BURSTS))
+                doctor_miss(findings, "bursts of packets",
+                            "radios are priced by bytes, not by how long packets keep them up: that needs BPF, "
+                            "Linux 5.15, control groups v2 and CAP_NET_ADMIN");
         if (!(counts & COUNTS_EXITS))
                 doctor_miss(findings, "short processes",
                               "what begins and ends between two polls is attributed to no app");

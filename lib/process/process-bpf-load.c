@@ -116,7 +116,7 @@ static void choose_maps(struct process_bpf *bpf, uint32_t counts, bool iterator,
         }
 }
 
-static void set_constants(struct process_bpf *bpf, uint32_t counts, bool bursts, const struct bpf_opps *opps)
+static void set_constants(struct process_bpf *bpf, uint32_t counts, enum net_by by, const struct bpf_opps *opps)
 {
         struct timespec tick = { 0 };
 
@@ -124,7 +124,8 @@ static void set_constants(struct process_bpf *bpf, uint32_t counts, bool bursts,
         bpf->rodata->max_records = MAX_RECORDS;
         bpf->rodata->tick_ns = (uint64_t)tick.tv_nsec;
         bpf->rodata->with_net = counts & COUNTS_NET;
-        bpf->rodata->with_bursts = bursts;
+        bpf->rodata->with_bursts = counts & COUNTS_BURSTS;
+        bpf->rodata->by_calls = by == NET_BY_CALLS;
         bpf->rodata->with_exits = counts & COUNTS_EXITS;
         bpf->rodata->with_cpu = counts & COUNTS_OPPS;
         if (!(counts & COUNTS_OPPS))
@@ -159,6 +160,7 @@ SAME(rodata, with_cpu);
 SAME(rodata, with_exits);
 SAME(rodata, with_net);
 SAME(rodata, with_bursts);
+SAME(rodata, by_calls);
 SAME(rodata, n_opps);
 SAME(rodata, max_records);
 SAME(rodata, places_bits);
@@ -179,6 +181,7 @@ SAME(bss, interfaces);
 SAME(bss, bursts_room);
 SAME(bss, default_kind);
 SAME(bss, own_namespace);
+SAME(bss, has_radio);
 SAME(bss, carriers);
 SAME(bss, carriers_found);
 SAME(bss, n_carriers_found);
@@ -205,24 +208,24 @@ static struct process_bpf *open_skeleton(bool iterator)
         return NULL;
 }
 
-/* They need the ring. */
-static bool has_bursts(uint32_t counts, enum net_by net_by)
+/* Bursts need the owners of sockets, and the ring. */
+static uint32_t without_parts(uint32_t counts)
 {
-        return (counts & COUNTS_NET) && (counts & COUNTS_EXITS) && net_by == NET_BY_PACKETS;
+        return (counts & COUNTS_NET) && (counts & COUNTS_EXITS) ? counts : counts & ~(uint32_t)COUNTS_BURSTS;
 }
 
 static int load_counts(const struct wanted *wanted, uint32_t counts, struct process_bpf **ret)
 {
+        enum net_by net_by = counts & COUNTS_NET ? wanted->net_by : NET_BY_BEST;
         struct process_bpf *bpf = open_skeleton(wanted->iterator);
-        bool bursts = has_bursts(counts, wanted->net_by);
         int err;
 
         if (!bpf)
                 return -errno;
         choose_programs(bpf, counts, wanted->iterator, wanted->opps->by_cycles);
         choose_maps(bpf, counts, wanted->iterator, wanted->opps);
-        net_way_choose(bpf, counts & COUNTS_NET ? wanted->net_by : NET_BY_BEST, bursts);
-        set_constants(bpf, counts, bursts, wanted->opps);
+        net_way_choose(bpf, net_by, counts & COUNTS_BURSTS);
+        set_constants(bpf, counts, net_by, wanted->opps);
         err = process_bpf__load(bpf);
         if (!err && (counts & COUNTS_OPPS))
                 seed_opps(bpf, wanted->opps);
@@ -230,8 +233,8 @@ static int load_counts(const struct wanted *wanted, uint32_t counts, struct proc
                 err = process_bpf_open_cycles(bpf, wanted->cycles_for_test);
         if (!err)
                 err = process_bpf__attach(bpf);
-        if (!err && (counts & COUNTS_NET))
-                err = net_way_attach(bpf, wanted->net_by, wanted->root_fd);
+        if (!err && (net_by == NET_BY_PACKETS || (counts & COUNTS_BURSTS)))
+                err = net_way_attach_packets(bpf, wanted->root_fd);
         if (err) {
                 process_bpf__destroy(bpf);
                 return err < 0 ? err : -EIO;
@@ -266,7 +269,7 @@ static bool find_net_way(struct wanted *wanted, enum net_by only)
 /* All at once; if that fails, each thing alone shows what the kernel supports. */
 static int load_most(struct wanted *wanted, enum net_by only, struct process_collector *collector)
 {
-        uint32_t counts = wanted->counts, works = 0;
+        uint32_t counts = without_parts(wanted->counts), works = 0;
         int err = -EOPNOTSUPP;
 
         wanted->net_by = NET_BY_CALLS;
@@ -278,12 +281,16 @@ static int load_most(struct wanted *wanted, enum net_by only, struct process_col
                                 works |= optional[i];
                 if ((counts & COUNTS_NET) && find_net_way(wanted, only))
                         works |= COUNTS_NET;
-                counts = works;
+                counts = without_parts(works | (counts & COUNTS_BURSTS));
+                err = load_counts(wanted, counts, &collector->bpf);
+        }
+        if (err && (counts & COUNTS_BURSTS)) {
+                counts &= ~(uint32_t)COUNTS_BURSTS;
                 err = load_counts(wanted, counts, &collector->bpf);
         }
         if (err)
                 return err;
-        collector->source.counts = counts | (has_bursts(counts, wanted->net_by) ? COUNTS_BURSTS : 0);
+        collector->source.counts = counts;
         collector->source.net_by = counts & COUNTS_NET ? wanted->net_by : NET_BY_BEST;
         return 0;
 }
@@ -391,7 +398,7 @@ static int find_opps(const struct collector_options *options, struct bpf_opps *r
 static int load(const struct collector_options *options, bool iterator, struct process_collector *collector)
 {
         struct wanted wanted = {
-                .counts = (COUNTS_NET | COUNTS_OPPS | COUNTS_EXITS) & ~options->leave_out,
+                .counts = (COUNTS_NET | COUNTS_OPPS | COUNTS_EXITS | COUNTS_BURSTS) & ~options->leave_out,
                 .iterator = iterator,
                 .cycles_for_test = options->cycles_for_test,
                 .root_fd = options->root_fd,

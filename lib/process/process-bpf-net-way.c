@@ -19,20 +19,21 @@ void net_way_choose(struct process_bpf *bpf, enum net_by by, bool bursts)
 {
         struct bpf_program *const of_calls[] = { bpf->progs.count_send, bpf->progs.count_receive };
         struct bpf_program *const of_packets[] = { bpf->progs.own_new_socket, bpf->progs.leave_socket,
-                                                   bpf->progs.own_read_socket, bpf->progs.packet_sent,
-                                                   bpf->progs.packet_received };
+                                                   bpf->progs.packet_sent, bpf->progs.packet_received };
+        bool packets = by == NET_BY_PACKETS || bursts;
 
         for (size_t i = 0; i < ARRAY_SIZE(of_calls); i++)
                 bpf_program__set_autoload(of_calls[i], by == NET_BY_CALLS);
         for (size_t i = 0; i < ARRAY_SIZE(of_packets); i++)
-                bpf_program__set_autoload(of_packets[i], by == NET_BY_PACKETS);
+                bpf_program__set_autoload(of_packets[i], packets);
+        bpf_program__set_autoload(bpf->progs.own_read_socket, by == NET_BY_PACKETS); /* calls tell who uses a socket */
         bpf_program__set_autoload(bpf->progs.count_group, bursts);
         bpf_program__set_autoload(bpf->progs.tell_bursts, bursts);
         bpf_map__set_autocreate(bpf->maps.open_bursts, bursts);
         if (bursts)
                 bpf_map__set_max_entries(bpf->maps.exits, EXITS_SIZE + BURSTS_SIZE);
-        bpf_map__set_autocreate(bpf->maps.sockets, by == NET_BY_PACKETS);
-        bpf_map__set_autocreate(bpf->maps.owners, by == NET_BY_PACKETS);
+        bpf_map__set_autocreate(bpf->maps.sockets, packets);
+        bpf_map__set_autocreate(bpf->maps.owners, packets);
         bpf_map__set_autocreate(bpf->maps.net_places, by != NET_BY_BEST);
         bpf_map__set_autocreate(bpf->maps.net_elsewhere, by != NET_BY_BEST);
 }
@@ -58,7 +59,7 @@ static int open_control_group(int root_fd)
         return -ENODEV;
 }
 
-int net_way_attach(struct process_bpf *bpf, enum net_by by, int root_fd)
+int net_way_attach_packets(struct process_bpf *bpf, int root_fd)
 {
         const struct {
                 struct bpf_program *program;
@@ -69,11 +70,8 @@ int net_way_attach(struct process_bpf *bpf, enum net_by by, int root_fd)
                 { bpf->progs.packet_sent, &bpf->links.packet_sent },
                 { bpf->progs.packet_received, &bpf->links.packet_received },
         };
-        _cleanup_close_ int fd = -1;
+        _cleanup_close_ int fd = open_control_group(root_fd);
 
-        if (by != NET_BY_PACKETS)
-                return 0;
-        fd = open_control_group(root_fd);
         if (fd < 0)
                 return fd;
         for (size_t i = 0; i < ARRAY_SIZE(places); i++) {

@@ -104,6 +104,7 @@ static void find_interfaces(struct process_collector *collector)
         if (bpf->bss->for_test.index)
                 list[n++] = bpf->bss->for_test;
         find_radios(collector->root_fd, dir, list, &n);
+        bpf->bss->has_radio = n > 0;
         bpf->bss->own_namespace = stat("/proc/self/ns/net", &own) == 0 ? (uint32_t)own.st_ino : 0;
         if (net_tunnels_find((int)bpf->bss->for_test.index, &tunnels) == 0)
                 add_tunnels(collector, &tunnels, list, &n);

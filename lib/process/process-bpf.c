@@ -70,10 +70,12 @@ static void see(const struct process_record *record, const uint64_t *opps, uint3
 static uint32_t have_of(const struct process_collector *collector)
 {
         uint32_t counts = collector->source.counts;
+        bool packets = collector->source.net_by == NET_BY_PACKETS ||
+                       ((counts & COUNTS_BURSTS) && collector->bpf->bss->has_radio);
 
         return USAGE_CPU | (counts & COUNTS_DISK ? USAGE_DISK : 0) |
                (counts & COUNTS_NET ? USAGE_WIFI | USAGE_OTHER_NET : 0) |
-               (counts & COUNTS_NET && collector->source.net_by == NET_BY_PACKETS ? USAGE_PACKETS : 0);
+               (counts & COUNTS_NET && packets ? USAGE_PACKETS : 0);
 }
 
 int process_bpf_take_event(void *data, const void *bytes, size_t size)

@@ -120,4 +120,4 @@ int process_bpf_watch_interfaces(struct process_collector *collector, const char
 
 /* process-bpf-net-way.c: which programs count network bytes; NET_BY_BEST: none. */
 void net_way_choose(struct process_bpf *bpf, enum net_by by, bool bursts);
-int net_way_attach(struct process_bpf *bpf, enum net_by by, int root_fd); /* what libbpf does not attach by itself */
+int net_way_attach_packets(struct process_bpf *bpf, int root_fd); /* what libbpf does not attach by itself */

@@ -34,7 +34,7 @@ enum source_counts {
 /* How network bytes are counted by process, the best first; docs/performance.md says what each misses. */
 enum net_by {
         NET_BY_BEST,      /* as an option: the best that works */
-        NET_BY_CALLS,     /* tracepoints of socket calls (BPF) */
+        NET_BY_CALLS,     /* tracepoints of socket calls (BPF); for bursts, packets beside them */
         NET_BY_PACKETS,   /* packets of sockets whose owner is known (BPF) */
         NET_BY_SOCKETS,   /* totals of TCP sockets that are there at a poll (sock_diag) */
         NET_BY_COUNT

@@ -174,7 +174,7 @@ static void measure(const struct process_bpf *bpf, const char *what, void (*work
                 double ns = i < PROGRAMS_MAX ? hooks_median(per_run_ns[i], ROUNDS) : 0;
 
                 if (ns > 0)
-                        printf("%-34s %-20s bpf_stats %4.0f ns a run%s\n", what,
+                        printf("%-40s %-20s bpf_stats %4.0f ns a run%s\n", what,
                                bpf_program__name(program), ns, ns > 120 ? "   MISSED: 120 ns" : "");
                 i++;
         }
@@ -194,13 +194,13 @@ static bool counts_us(struct source *source)
         return bytes >= UINT64_C(64) * CALLS;
 }
 
-static void measure_way(enum net_by by, const char *name)
+static void measure_way(enum net_by by, bool bursts, const char *name)
 {
         static const struct {
                 const char *name;
                 int type;
         } types[] = { { "64 bytes by UDP", SOCK_DGRAM }, { "64 bytes by TCP", SOCK_STREAM } };
-        struct source *source = hooks_load("/", COUNTS_OPPS | (by == NET_BY_PACKETS ? 0 : COUNTS_EXITS), by);
+        struct source *source = hooks_load("/", COUNTS_OPPS | (bursts ? 0 : COUNTS_BURSTS | COUNTS_EXITS), by);
         struct process_bpf *bpf = ((struct process_collector *)source)->bpf;
         int stats_fd = bpf_enable_stats(BPF_STATS_RUN_TIME), here, there;
         char what[64];
@@ -211,6 +211,7 @@ static void measure_way(enum net_by by, const char *name)
                 make_pair(types[i].type, &here, &there);
                 for (int wifi = 0; wifi < 2; wifi++) {
                         bpf->bss->for_test = (struct interface){ wifi ? 9 : 0, KIND_WIFI };
+                        bpf->bss->has_radio = wifi;
                         snprintf(what, sizeof(what), "%s, %s, %s", name, types[i].name,
                                  wifi ? "WiFi" : "other");
                         measure(bpf, what, send_blocks, here, there);
@@ -234,6 +235,7 @@ void measure_net(void)
                 printf("network: no namespace could be made\n");
                 return;
         }
-        measure_way(NET_BY_CALLS, "calls");
-        measure_way(NET_BY_PACKETS, "packets");
+        measure_way(NET_BY_CALLS, false, "calls");
+        measure_way(NET_BY_CALLS, true, "calls, bursts");
+        measure_way(NET_BY_PACKETS, true, "packets, bursts");
 }

@@ -3,10 +3,11 @@
 #pragma once
 
 /*
- * Bytes by packets, for kernels without tracepoints at socket calls. A packet passes in any context, so the owner
- * of each socket is kept: the process that made it, and from its first read on the process that reads it. An
- * accepted socket has its listener's owner until then. Retransmitted bytes count again, and received bytes count on
- * arrival, read or not. UDP sockets that are older than the service are unattributed.
+ * Bytes by packets, for kernels without tracepoints at socket calls; and bursts of packets. A packet passes in any
+ * context, so the owner of each socket is kept: the process that made it, and from its first read on the process that
+ * reads it; where there are tracepoints, who used it last. An accepted socket has its listener's owner until then.
+ * Retransmitted bytes count again, and received bytes count on arrival, read or not. UDP sockets that are older than
+ * the service are unattributed; with tracepoints until they are used.
  *
  * A socket is known by its cookie, which is unique. Most sockets have a place in an array by it: one of a few in a
  * cache line. A closed socket keeps its place, for what it still sends, until another needs it. A socket that finds
@@ -99,18 +100,17 @@ int leave_socket(struct bpf_sock *sk)
         return 1;
 }
 
-/* Called when a process takes bytes out of a TCP socket. */
-SEC("tp_btf/tcp_rcv_space_adjust")
-int BPF_PROG(own_read_socket, struct sock *sk)
+/* A process uses it. */
+static __always_inline void own_socket(struct sock *sk, __u64 who)
 {
-        __u64 who = who_runs(), cookie = sk->__sk_common.skc_cookie.counter, *owner;
+        __u64 cookie = sk->__sk_common.skc_cookie.counter, *owner;
         struct socket_place *place;
 
         if (cookie == 0) /* older than the service */
                 cookie = bpf_get_socket_cookie(sk);
         place = place_of_socket(cookie);
         if (place && place->who == who)
-                return 0;
+                return;
         make_net_storage(who);
         if (place) {
                 place->who = who;
@@ -119,6 +119,13 @@ int BPF_PROG(own_read_socket, struct sock *sk)
                 if (owner)
                         *owner = who;
         }
+}
+
+/* Called when a process takes bytes out of a TCP socket. */
+SEC("tp_btf/tcp_rcv_space_adjust")
+int BPF_PROG(own_read_socket, struct sock *sk)
+{
+        own_socket(sk, who_runs());
         return 0;
 }
 
@@ -183,11 +190,15 @@ static __always_inline __u64 owner_of(struct __sk_buff *packet, bool received)
 /* What came for all, or for a group, is counted where it arrives, once for all sockets that get it. */
 static __always_inline void count_packet(struct __sk_buff *packet, bool received)
 {
-        int kind = kind_of_index(packet->ifindex), hardware = kind & ~KIND_CARRIED;
         struct seen_packets seen = { .received = received, .n = packet->gso_segs, .length = packet->len };
         struct net_storage *storage;
-        __u64 who;
+        int kind, hardware;
+        __u64 who, own;
 
+        if (by_calls && !has_radio)
+                return;
+        kind = kind_of_index(packet->ifindex);
+        hardware = kind & ~KIND_CARRIED;
         if (kind == KIND_LOOPBACK || (received && packet->pkt_type != PACKET_HOST))
                 return;
         if (seen.n == 0) /* else it is sent in so many segments by the device, or the kernel joined what it received */
@@ -201,11 +212,14 @@ static __always_inline void count_packet(struct __sk_buff *packet, bool received
                         count_burst(&nobodys, NOBODY, kind, &seen);
                 return;
         }
-        if (seen.bytes)
+        if (!by_calls && seen.bytes)
                 seen.bytes = add_bytes(storage, who, kind, received, seen.bytes);
-        seen.n = own_packets(who, kind, received, seen.n);
-        if (seen.n == 0)
+        own = own_part(who, kind, &carried.packets[received], CARRIED_PACKETS_MOST, seen.n);
+        if (own == 0)
                 return;
+        if (by_calls && own < seen.n)
+                seen.bytes = seen.bytes * own / seen.n;
+        seen.n = own;
         add_packets(storage, hardware, received, seen.n);
         if (with_bursts && is_radio(hardware))
                 count_burst(&storage->bursts, who, hardware, &seen);
@@ -219,6 +233,8 @@ int BPF_PROG(count_group, struct sk_buff *packet)
         __u8 type = BPF_CORE_READ_BITFIELD(packet, pkt_type);
         int kind;
 
+        if (!has_radio)
+                return 0;
         if (type != PACKET_BROADCAST && type != PACKET_MULTICAST && packet->protocol != bpf_htons(ETH_P_ARP))
                 return 0;
         kind = kind_of_device(packet->dev);

@@ -11,13 +11,13 @@
 
 struct interface interfaces[INTERFACES_MAX]; /* radios and tunnels, set by user space, as the carriers; and of */
 __u32 own_namespace;                 /* this network namespace: its inode */
+__u32 has_radio;                     /* one of them is a radio */
 __u64 carriers[CARRIERS_MAX];        /* who_is(); 0: no more of them */
 __u64 carriers_found[CARRIERS_MAX];  /* by the last walk through all files */
 __u32 n_carriers_found;
 
 struct {
-        __u64 rx_bytes, tx_bytes;
-        __u64 packets[2]; /* sent, received */
+        __u64 bytes[2], packets[2]; /* sent, received */
 } carried; /* moved by apps, and not yet taken off a carrier */
 
 /* A carrier that compresses or drops never moves it all; more than this is forgotten. */
@@ -48,14 +48,12 @@ static __always_inline __u64 take_carried(__u64 *of, __u64 n)
         return taken && __sync_val_compare_and_swap(of, all, all - taken) == all ? taken : 0;
 }
 
-/* How many of these packets are its own; for bytes add_bytes() does it. */
-static __always_inline __u32 own_packets(__u64 who, int kind, bool received, __u32 n)
+/* How many of these bytes or packets are its own. */
+static __always_inline __u64 own_part(__u64 who, int kind, __u64 *through, __u64 most, __u64 n)
 {
-        __u64 *through = &carried.packets[received];
-
         if (carriers[0] && is_carrier(who))
                 return n - take_carried(through, n);
-        if (kind & KIND_CARRIED && *through < CARRIED_PACKETS_MOST)
+        if (kind & KIND_CARRIED && *through < most)
                 __sync_fetch_and_add(through, n);
         return n;
 }

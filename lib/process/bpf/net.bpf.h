@@ -3,7 +3,7 @@
 #pragma once
 
 /*
- * Network bytes of each process, and bursts: the first bytes after a second of silence. One of two ways is loaded
+ * Network bytes of each process, and bursts: the first bytes after a second of silence. One of two ways counts them
  * (process-bpf-net-way.c):
  *
  * - calls: tracepoints at the end of a socket call (6.3), in the context of the process that sent or read. io_uring
@@ -11,7 +11,8 @@
  * - packets: cgroup_skb programs at the root control group (5.15), often in a softirq. The socket's owner is kept
  *   beside it.
  *
- * Both count payload; headers are in the interface's totals alone, and so unattributed.
+ * Both count payload; headers are in the interface's totals alone, and so unattributed. Calls see no packets: for
+ * bursts of packets (net-bursts.bpf.h) the other way's programs are loaded, too, and do nothing without a radio.
  */
 
 #include "net-bursts.bpf.h"
@@ -19,7 +20,7 @@
 struct net_storage {
         struct net_totals totals;
         __u64 last_wifi_ns;
-        struct bursts bursts; /* by packets alone */
+        struct bursts bursts;
 };
 
 /*
@@ -247,28 +248,24 @@ static __always_inline void note_wifi(struct net_storage *storage)
 /* Threads (and with packets CPUs) add at the same time. Returns how many are its own. */
 static __always_inline __u64 add_bytes(struct net_storage *storage, __u64 who, int kind, bool received, __u64 bytes)
 {
-        __u64 *through = received ? &carried.rx_bytes : &carried.tx_bytes, taken = 0;
+        __u64 own = own_part(who, kind, &carried.bytes[received], CARRIED_MOST, bytes);
 
-        if (carriers[0] && is_carrier(who)) {
-                taken = take_carried(through, bytes);
-                bytes -= taken;
-        } else if (kind & KIND_CARRIED && *through < CARRIED_MOST) {
-                __sync_fetch_and_add(through, bytes);
-        }
         if ((kind & ~KIND_CARRIED) == KIND_WIFI) {
-                if (!taken) /* else the burst is the app's */
+                if (own == bytes) /* else the burst is the app's */
                         note_wifi(storage);
                 if (received)
-                        __sync_fetch_and_add(&storage->totals.wifi_rx_bytes, bytes);
+                        __sync_fetch_and_add(&storage->totals.wifi_rx_bytes, own);
                 else
-                        __sync_fetch_and_add(&storage->totals.wifi_tx_bytes, bytes);
+                        __sync_fetch_and_add(&storage->totals.wifi_tx_bytes, own);
         } else if (received) {
-                __sync_fetch_and_add(&storage->totals.other_rx_bytes, bytes);
+                __sync_fetch_and_add(&storage->totals.other_rx_bytes, own);
         } else {
-                __sync_fetch_and_add(&storage->totals.other_tx_bytes, bytes);
+                __sync_fetch_and_add(&storage->totals.other_tx_bytes, own);
         }
-        return bytes;
+        return own;
 }
+
+#include "net-packets.bpf.h"
 
 static __always_inline void count_bytes(struct sock *sk, bool received, __u64 bytes)
 {
@@ -283,6 +280,8 @@ static __always_inline void count_bytes(struct sock *sk, bool received, __u64 by
         if (kind == KIND_LOOPBACK)
                 return;
         who = who_runs();
+        if (with_bursts && has_radio)
+                own_socket(sk, who);
         storage = make_net_storage(who);
         if (storage)
                 add_bytes(storage, who, kind, received, bytes);
@@ -303,8 +302,6 @@ int BPF_PROG(count_receive, struct sock *sk, int ret, int flags)
                 count_bytes(sk, 1, ret);
         return 0;
 }
-
-#include "net-packets.bpf.h"
 
 static __always_inline void read_net(struct task_struct *leader, struct net_totals *totals)
 {

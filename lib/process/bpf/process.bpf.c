@@ -25,6 +25,7 @@ const volatile bool with_cpu;
 const volatile bool with_exits;
 const volatile bool with_net;
 const volatile bool with_bursts;
+const volatile bool by_calls; /* bytes of processes; packets make bursts alone */
 const volatile __u32 n_opps;
 const volatile __u32 max_records; /* a power of two */
 
