@@ -232,7 +232,8 @@ static int run(const struct arguments *arguments, const struct profile *truth,
                 log_warning(&program_log, "simulate: the battery was empty after %.0f s of %.0f s",
                             (double)virtual_now_ns(device) / 1e9, (double)scenario->end_ns / 1e9);
         else if (err < 0) {
-                cannot_record(database, err);
+                if (err != -ENOBUFS) /* the device has said why */
+                        cannot_record(database, err);
                 return CODE_FAILED;
         }
         if (arguments->truth && write_truth(device, arguments->truth) < 0)

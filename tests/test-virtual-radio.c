@@ -215,6 +215,81 @@ static void test_refused(void)
         virtual_free(device);
 }
 
+static char said[512];
+static int n_said;
+
+static void hear(void *data, enum log_level level, const char *sentence)
+{
+        snprintf(said, sizeof(said), "%s", sentence);
+        n_said++;
+}
+
+/* What is received waits for a pulse, of which there is one a minute: at most so many, and then the device stops for good. */
+static void test_waiting(void)
+{
+        static const char text[] = PLAIN "[radio wifi]\ninitial = off\n[radio wifi off]\npower_mw = 0\n"
+                                         "pulse = 10 1 60000\non_rx = up at pulse\n"
+                                         "[radio wifi up]\npower_mw = 1000\nafter = 2000 off\n";
+        const struct log log = { .handler = hear };
+        const struct virtual_work work = { .app = "call", .packets_per_s = 2000, .packet_bytes = 100 },
+                                  flood[] = { { .app = "a", .rx_mb_per_s = 15 }, { .app = "b", .rx_mb_per_s = 15 } };
+        _cleanup_(profile_freep) struct profile *truth = NULL;
+        struct virtual_device *device = NULL;
+
+        check_int(profile_parse(text, strlen(text), "test", &log, &truth), 0);
+        check_int(virtual_open(truth, VIRTUAL_SIMULATE, 1, 90, &log, &device), 0);
+        check_int(virtual_set_wifi(device, true), 0);
+        check_int(virtual_set_work(device, &work, 1), 0);
+        run(device, 80);
+        check_int(virtual_set_work(device, NULL, 0), 0);
+        run(device, 10);
+        check_int(virtual_set_work(device, flood, ARRAY_SIZE(flood)), 0);
+        check_int(n_said, 0);
+        check_int(virtual_advance(device, 60 * NS_PER_S), -ENOBUFS);
+        check_int(n_said, 1);
+        check(strstr(said, "[radio wifi]") && strstr(said, "wait for a pulse"));
+        check_int(virtual_set_work(device, NULL, 0), 0);
+        check_int(virtual_advance(device, NS_PER_S), -ENOBUFS);
+        check_int(n_said, 1);
+        virtual_free(device);
+}
+
+static int callocs_left = -1; /* before there is no memory; -1: there is */
+
+void *__real_calloc(size_t n, size_t size);
+void *__wrap_calloc(size_t n, size_t size);
+
+void *__wrap_calloc(size_t n, size_t size)
+{
+        if (callocs_left < 0)
+                return __real_calloc(n, size);
+        return callocs_left-- > 0 ? __real_calloc(n, size) : (callocs_left = 0, NULL);
+}
+
+/* A device without memory for its work does not go on with a part of it. */
+static void test_no_memory(void)
+{
+        const struct virtual_work mail = { .app = "mail", .packets_per_s = 0.5, .packet_bytes = 100, .number = 1 };
+        int failed = 0, err;
+
+        do {
+                struct virtual_device *device = open_device(PLAIN RADIOS, VIRTUAL_SIMULATE, 1, 90);
+
+                check_int(virtual_set_wifi(device, true), 0);
+                work(device, &mail, 1);
+                run(device, 1);
+                callocs_left = failed;
+                err = virtual_set_work(device, &mail, 1);
+                callocs_left = -1;
+                check_int(virtual_advance(device, NS_PER_S), err);
+                check_int(virtual_now_ns(device), (err ? 1 : 2) * NS_PER_S);
+                virtual_free(device);
+                failed += err == -ENOMEM;
+        } while (err == -ENOMEM && failed < 100);
+        check_int(err, 0);
+        check(failed >= 3);
+}
+
 int main(void)
 {
         test_counters();
@@ -222,5 +297,7 @@ int main(void)
         test_off();
         test_random();
         test_refused();
+        test_waiting();
+        test_no_memory();
         return check_result();
 }

@@ -246,6 +246,9 @@ static int packet(struct virtual_device *device, const struct traffic *row, uint
         }
         if (air->present) {
                 err = automaton_packet(&air->automaton, now_ns, direction, row->bytes, 2 * row->app + foreground);
+                if (err == -ENOBUFS)
+                        log_error(device->log, "[radio %s]: more than %d packets wait for a pulse; a shorter period, or "
+                                  "fewer packets per second, makes them fit", radio_of[row->air], AUTOMATON_HELD_MAX);
                 return err ? err : add_to_burst(device, app, row->air, direction, row->bytes,
                                                 MAX(now_ns, air->automaton.air_ns));
         }

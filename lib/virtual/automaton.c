@@ -274,6 +274,8 @@ static int hold(struct automaton *automaton, const struct automaton_packet *pack
         const struct automaton_state *state = &automaton->states[automaton->state];
         uint64_t age_ns = automaton->now_ns - automaton->began_ns;
 
+        if (automaton->n_held == AUTOMATON_HELD_MAX)
+                return -ENOBUFS;
         if (util_grow(&automaton->held, &automaton->held_capacity, automaton->n_held + 1, sizeof(*packet)) < 0)
                 return -ENOMEM;
         automaton->held[automaton->n_held++] = *packet;

@@ -18,6 +18,8 @@
 
 #include "radio/radio.h"
 
+#define AUTOMATON_HELD_MAX 1000000 /* packets that wait for a pulse */
+
 __extension__ typedef __int128 fj; /* 1e-15 J: a uW for a ns. Exact, however time is cut. */
 
 /* A state, in integers. */
@@ -87,7 +89,7 @@ void automaton_clear(struct automaton *automaton);
 /* As if switched off and on: what was open ends, and what was held is lost. Energies stay. */
 void automaton_restart(struct automaton *automaton, uint64_t now_ns);
 
-/* A packet at @now_ns, not before an earlier call's time. 0; -ENOMEM. */
+/* A packet at @now_ns, not before an earlier call's time. 0; -ENOMEM; -ENOBUFS: too many wait for a pulse. */
 int automaton_packet(struct automaton *automaton, uint64_t now_ns, enum radio_direction direction, uint64_t bytes,
                      size_t owner);
 /* 0; -ENOMEM. */

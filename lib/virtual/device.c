@@ -111,6 +111,7 @@ int virtual_open(const struct profile *truth, enum virtual_stream stream, uint64
                 err = air_open(device, truth);
         if (err)
                 return err;
+        device->log = log;
         device->content = 1;
         device->full_factor = 1 + truth->virtual_device.charge_full_error_percent / 100;
         device->idle_lowers = truth->virtual_device.idle_lowers;
@@ -283,11 +284,13 @@ int virtual_advance(struct virtual_device *device, uint64_t ns)
 
         if (target_ns < device->now_ns)
                 return -EOVERFLOW;
+        if (device->broken)
+                return device->broken;
         while (device->now_ns < target_ns && !device->empty) {
                 int err = step(device, next_stop(device, target_ns) - device->now_ns);
 
                 if (err < 0)
-                        return err;
+                        return device->broken = err;
                 gauge_refresh_level(&device->gauge, &device->cell, device->now_ns);
                 gauge_refresh_power(&device->gauge, device->now_ns);
                 if (device->now_ns < device->next_second_ns)

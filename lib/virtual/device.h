@@ -101,6 +101,8 @@ struct virtual_device {
         double charger_w;
         bool suspended;
         uint64_t suspended_ns;               /* in all */
+        int broken;                          /* the error after which it does not go on; or 0 */
+        const struct log *log;
 
         /* what runs */
         struct running *running;
@@ -170,11 +172,11 @@ void air_set_wifi(struct virtual_device *device, bool on);
 double air_w(const struct virtual_device *device);
 /* Rows of packets for @work, which is what runs; those that go on keep their places. 0; -ENOMEM. */
 int air_set_work(struct virtual_device *device, const struct virtual_work *work, size_t n);
-/* The packets of the next @dt_ns, and what radios draw meanwhile. 0; -ENOMEM. */
+/* The packets of the next @dt_ns, and what radios draw meanwhile. 0; -ENOMEM; -ENOBUFS, as it says: too many wait. */
 int air_step(struct virtual_device *device, uint64_t dt_ns, double *ret_j);
-/* Byte rates have new factors. */
 /* Those that ended since the last look, and the open ones so far. */
 int air_take_bursts(struct virtual_device *device, struct sample *sample);
+/* Byte rates have new factors. */
 void air_next_second(struct virtual_device *device);
 /* An app's part, in the background or foreground. */
 double air_j(const struct virtual_device *device, enum air air, size_t app, bool foreground);

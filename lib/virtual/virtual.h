@@ -79,7 +79,11 @@ int virtual_facts(const struct profile *truth, const struct log *log, struct cla
 
 uint64_t virtual_now_ns(const struct virtual_device *device);   /* boottime since it was opened */
 void virtual_set_realtime(struct virtual_device *device, int64_t epoch_ns); /* realtime at boottime 0 */
-int virtual_advance(struct virtual_device *device, uint64_t ns); /* 0; -ENODATA: the battery is empty; -ENOMEM */
+/*
+ * 0; -ENODATA: the battery is empty. -ENOBUFS, as it says: more packets wait for a pulse of a radio than fit; -ENOMEM, also
+ * of virtual_set_work(): from then on, as what it would show is wrong.
+ */
+int virtual_advance(struct virtual_device *device, uint64_t ns);
 
 /* The one source that fills all of a sample. The device must outlive it. */
 int virtual_source_open(struct virtual_device *device, struct source **ret);

@@ -268,14 +268,12 @@ static void replace_processes(struct virtual_device *device)
         }
 }
 
-int virtual_set_work(struct virtual_device *device, const struct virtual_work *work, size_t n)
+static int set_work(struct virtual_device *device, const struct virtual_work *work, size_t n)
 {
         struct running *running;
         size_t n_running;
         int err;
 
-        if (!works_fit(device, work, n))
-                return -EINVAL;
         running = calloc(n + 1, sizeof(*running));
         if (!running)
                 return -ENOMEM;
@@ -295,11 +293,21 @@ int virtual_set_work(struct virtual_device *device, const struct virtual_work *w
         err = cut_all(device);
         if (!err)
                 err = air_set_work(device, work, n);
-        if (err < 0) {
-                device->n_traffic = 0; /* they are of what ran before */
+        if (err < 0)
                 return err;
-        }
         replace_processes(device);
         virtual_device_recompute(device);
         return virtual_device_note_screen(device);
+}
+
+int virtual_set_work(struct virtual_device *device, const struct virtual_work *work, size_t n)
+{
+        int err;
+
+        if (!works_fit(device, work, n))
+                return -EINVAL;
+        err = set_work(device, work, n);
+        if (err < 0)
+                device->broken = err;
+        return err;
 }
