@@ -136,10 +136,9 @@ static struct interval_row *find_row(const struct making *making, const struct r
 /* Of who woke the radio once, and whose silence is over at all timers. */
 static bool is_nothing(const struct radio_shape *shape, const struct radio_amounts *amounts)
 {
-        for (size_t i = 0; i < radio_shape_cells(shape); i++)
-                if (amounts->cells[i])
-                        return false;
-        return true;
+        size_t n = radio_shape_cells(shape);
+
+        return radio_next_cell(amounts->cells, 0, n) == n;
 }
 
 static int add_part(struct making *making, const struct radio_owner *owner, enum app_state state, enum air air,

@@ -42,10 +42,10 @@ static uint32_t key_of_bytes(const struct radio_shape *shape, size_t direction)
 /* How many cells and bytes are not 0. */
 static size_t count(const struct radio_shape *shape, const struct radio_amounts *amounts)
 {
-        size_t n = 0;
+        size_t n = 0, end = radio_shape_cells(shape);
 
-        for (size_t i = 0; i < radio_shape_cells(shape); i++)
-                n += amounts->cells[i] != 0;
+        for (size_t i = 0; (i = radio_next_cell(amounts->cells, i, end)) < end; i++)
+                n++;
         for (size_t d = 0; d < RADIO_DIRECTIONS; d++)
                 n += amounts->bytes[d] != 0;
         return n;
@@ -53,24 +53,25 @@ static size_t count(const struct radio_shape *shape, const struct radio_amounts 
 
 static void append(struct points *points, enum air air, uint32_t key, uint64_t amount, const uint64_t part[3])
 {
-        struct point point = { .group = air, .key = key };
+        bool whole = part[0] == 0 && part[1] == part[2];
 
-        point.amount = mul_div(amount, part[1], part[2]) - mul_div(amount, part[0], part[2]);
-        if (point.amount)
-                points->list[points->n++] = point;
+        if (!whole)
+                amount = mul_div(amount, part[1], part[2]) - mul_div(amount, part[0], part[2]);
+        if (amount)
+                points->list[points->n++] = (struct point){ .group = air, .key = key, .amount = amount };
 }
 
 int radio_usage_append(struct points *points, enum air air, const struct radio_shape *shape, const struct radio_amounts *amounts,
                        const uint64_t part[3])
 {
         struct point *grown = reallocarray(points->list, points->n + count(shape, amounts) + 1, sizeof(*grown));
+        size_t end = radio_shape_cells(shape);
 
         if (!grown)
                 return -ENOMEM;
         points->list = grown;
-        for (size_t i = 0; i < radio_shape_cells(shape); i++)
-                if (amounts->cells[i])
-                        append(points, air, (uint32_t)i, (uint64_t)amounts->cells[i], part);
+        for (size_t i = 0; (i = radio_next_cell(amounts->cells, i, end)) < end; i++)
+                append(points, air, (uint32_t)i, (uint64_t)amounts->cells[i], part);
         for (size_t d = 0; d < RADIO_DIRECTIONS; d++)
                 append(points, air, key_of_bytes(shape, d), amounts->bytes[d], part);
         return 0;

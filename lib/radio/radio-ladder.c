@@ -112,12 +112,35 @@ static int prepare(struct radio_ladder *ladder, const struct radio_burst *bursts
         return 0;
 }
 
-/* What @part of @all gets of @total after others got @so_far, rounded so that all parts add up to @total. */
-static int64_t part_of(int64_t total, uint64_t so_far, uint64_t part, uint64_t all)
+/* Mostly there is nobody to share with, and else it fits into 64 bits: wider divisions take ten times as long. */
+static int64_t part_of(int64_t total, uint64_t part, uint64_t all)
 {
         __extension__ typedef __int128 wide;
 
-        return (int64_t)((wide)total * (so_far + part) / all - (wide)total * so_far / all);
+        if (part == all)
+                return total;
+        if (total <= INT32_MAX && all <= INT32_MAX)
+                return (int64_t)((uint64_t)total * part / all);
+        return (int64_t)((wide)total * part / all);
+}
+
+/* Rounded so that all parts add up to @total. */
+static void share_cell(struct radio_ladder *ladder, size_t rung, size_t cell, int64_t total)
+{
+        const uint64_t *shares = ladder->work->shares + rung * ladder->n_owners;
+        uint64_t so_far = 0;
+        int64_t given = 0;
+
+        for (size_t i = 0; i < ladder->n_owners; i++) {
+                int64_t to;
+
+                if (shares[i] == 0)
+                        continue;
+                so_far += shares[i];
+                to = part_of(total, so_far, ladder->work->inside[rung].packets);
+                ladder->owners[i].cells[cell] += to - given;
+                given = to;
+        }
 }
 
 /* What a rung's open span took in this poll goes to its owners, by their packets. */
@@ -125,25 +148,15 @@ static void share(struct radio_ladder *ladder, size_t rung)
 {
         struct radio_ladder_work *work = ladder->work;
         const struct radio_shape *shape = ladder->shape;
-        uint64_t *shares = work->shares + rung * ladder->n_owners, so_far = 0;
+        size_t n = radio_shape_classes(shape);
 
         if (!work->inside[rung].any)
                 return;
-        for (size_t i = 0; i < ladder->n_owners; i++) {
-                int64_t *cells = ladder->owners[i].cells;
-                uint64_t all = work->inside[rung].packets;
-
-                if (shares[i] == 0)
-                        continue;
-                for (size_t c = 0; c < radio_shape_classes(shape); c++)
-                        cells[radio_cell_up(shape, c, rung)] +=
-                                part_of(work->inside[rung].up_ms[c], so_far, shares[i], all);
-                for (size_t d = 0; d < shape->n_ages; d++)
-                        cells[radio_cell_early(shape, rung, d)] +=
-                                part_of(work->inside[rung].early_ms[d], so_far, shares[i], all);
-                so_far += shares[i];
-                shares[i] = 0;
-        }
+        for (size_t c = 0; (c = radio_next_cell(work->inside[rung].up_ms, c, n)) < n; c++)
+                share_cell(ladder, rung, radio_cell_up(shape, c, rung), work->inside[rung].up_ms[c]);
+        for (size_t d = 0; (d = radio_next_cell(work->inside[rung].early_ms, d, shape->n_ages)) < shape->n_ages; d++)
+                share_cell(ladder, rung, radio_cell_early(shape, rung, d), work->inside[rung].early_ms[d]);
+        memset(work->shares + rung * ladder->n_owners, 0, ladder->n_owners * sizeof(*work->shares));
         memset(&work->inside[rung], 0, sizeof(work->inside[rung]));
 }
 
@@ -154,9 +167,9 @@ static void grow(struct radio_ladder *ladder, size_t rung, int64_t ms)
         int64_t from_ms = ladder->rungs[rung].age_ms, to_ms = from_ms + ms, lower_ms = 0;
 
         ladder->rungs[rung].age_ms = to_ms;
-        if (rung < radio_shape_early(shape))
+        if (shape->rung_ms[rung] < RADIO_EARLY_MS || from_ms >= shape->age_ms[shape->n_ages - 1])
                 return;
-        for (size_t d = 0; d < shape->n_ages && from_ms < shape->age_ms[shape->n_ages - 1]; d++) {
+        for (size_t d = 0; d < shape->n_ages && lower_ms < to_ms; d++) {
                 int64_t a = MAX(from_ms, lower_ms), b = MIN(to_ms, shape->age_ms[d]);
 
                 if (b > a)

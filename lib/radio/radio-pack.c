@@ -13,8 +13,9 @@ struct coder {
         bool unpacks;
         struct bytes out;
         struct bytes_reader in;
-        uint64_t zeros; /* a run of them: to be written, or still to be returned */
-        bool ran;       /* the last number read was a run */
+        uint64_t zeros;  /* a run of them: to be written, or still to be returned */
+        uint64_t number; /* that was read, and is not 0; 0: none */
+        bool ran;        /* the last one read was a run */
         int err;
 };
 
@@ -52,35 +53,52 @@ static void put(struct coder *coder, uint64_t folded)
                 coder->err = bytes_put(&coder->out, (folded - 1) * 2 + 1);
 }
 
+/* The next run or number; neither where there are no more. */
+static void look(struct coder *coder)
+{
+        uint64_t number;
+
+        if (coder->zeros > 0 || coder->number > 0 || coder->err || coder->in.at == coder->in.end)
+                return;
+        coder->err = bytes_get(&coder->in, &number);
+        if (coder->err)
+                return;
+        if (number % 2) {
+                coder->number = number / 2 + 1;
+                coder->ran = false;
+                return;
+        }
+        if (coder->ran || coder->in.at == coder->in.end)
+                coder->err = -EBADMSG;
+        coder->zeros = number / 2 + 1;
+        coder->ran = true;
+}
+
 static uint64_t get(struct coder *coder)
 {
         uint64_t number;
 
-        if (coder->zeros > 0) {
-                coder->zeros--;
-                return 0;
-        }
-        if (coder->err || coder->in.at == coder->in.end)
-                return 0;
-        coder->err = bytes_get(&coder->in, &number);
-        if (coder->err)
-                return 0;
-        if (number % 2) {
-                coder->ran = false;
-                return number / 2 + 1;
-        }
-        if (coder->ran || coder->in.at == coder->in.end)
-                coder->err = -EBADMSG;
-        coder->ran = true;
-        coder->zeros = number / 2;
-        return 0;
+        look(coder);
+        coder->zeros -= coder->zeros > 0;
+        number = coder->number;
+        coder->number = 0;
+        return number;
 }
 
-static void code(struct coder *coder, int64_t *cell, int64_t expected)
+static inline void code(struct coder *coder, int64_t *cell, int64_t expected)
 {
         uint64_t folded;
 
         expected = MIN(MAX(expected, 0), RADIO_CELL_MAX);
+        if (!coder->unpacks && *cell == expected) {
+                coder->zeros++;
+                return;
+        }
+        if (coder->unpacks && coder->zeros > 0) {
+                coder->zeros--;
+                *cell = expected;
+                return;
+        }
         if (!coder->unpacks) {
                 if (*cell < 0 || *cell > RADIO_CELL_MAX)
                         coder->err = -ERANGE;
@@ -95,14 +113,32 @@ static void code(struct coder *coder, int64_t *cell, int64_t expected)
                 *cell = unfold(folded, expected);
 }
 
+/* Most classes are empty: @n zeros in each of two rows, which are expected. */
+static bool skip_zeros(struct coder *coder, size_t n, const int64_t *a, const int64_t *b)
+{
+        if (coder->unpacks) {
+                look(coder);
+                if (coder->number > 0 || (coder->zeros > 0 && coder->zeros < 2 * n))
+                        return false;
+                coder->zeros -= MIN(coder->zeros, 2 * n);
+                return true;
+        }
+        if (radio_next_cell(a, 0, n) < n || radio_next_cell(b, 0, n) < n)
+                return false;
+        coder->zeros += 2 * n;
+        return true;
+}
+
 /*
  * From rung to rung as many silences as before. Each was up all the time since the rung before, but for those that
  * ended meanwhile: so it grows as before, less what is opened less.
  */
 static void code_silences(struct coder *coder, const struct radio_shape *shape, int64_t *up_ms, int64_t *opened)
 {
-        int64_t silences = 0;
+        int64_t silences = 0, expected;
 
+        if (skip_zeros(coder, shape->n_rungs, up_ms, opened))
+                return;
         code(coder, &opened[0], 0);
         code(coder, &up_ms[0], 0);
         for (size_t k = 1; k < shape->n_rungs; k++) {
@@ -111,8 +147,10 @@ static void code_silences(struct coder *coder, const struct radio_shape *shape, 
                 code(coder, &opened[k], opened[k - 1]);
                 if (k > 1)
                         silences = MIN(MAX(silences + opened[k] - opened[k - 1], 0), INT32_MAX);
-                code(coder, &up_ms[k], up_ms[k - 1] + silences * ms);
-                silences = (up_ms[k] - up_ms[k - 1]) / ms;
+                expected = up_ms[k - 1] + silences * ms;
+                code(coder, &up_ms[k], expected);
+                if (up_ms[k] != expected) /* a division takes longer than the rest */
+                        silences = (up_ms[k] - up_ms[k - 1]) / ms;
         }
 }
 

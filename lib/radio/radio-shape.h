@@ -46,6 +46,16 @@ static inline size_t radio_shape_cells(const struct radio_shape *shape)
         return radio_shape_classes(shape) * (RADIO_DIRECTIONS + 2 * shape->n_rungs) + shape->n_rungs * shape->n_ages;
 }
 
+/* The first cell from @i on that is not 0, or @n: few of them are. */
+static inline size_t radio_next_cell(const int64_t *cells, size_t i, size_t n)
+{
+        for (; i + 4 <= n && !(cells[i] | cells[i + 1] | cells[i + 2] | cells[i + 3]); i += 4)
+                ;
+        while (i < n && !cells[i])
+                i++;
+        return i;
+}
+
 /* The first rung whose spans' early parts are counted. */
 static inline size_t radio_shape_early(const struct radio_shape *shape)
 {
