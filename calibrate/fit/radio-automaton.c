@@ -143,6 +143,10 @@ int radio_automaton(const char *name, const struct radio_columns *columns, const
 
         if (!radio.states)
                 return -ENOMEM;
+        if (n == 0) {
+                free(radio.states);
+                return -ENODATA;
+        }
         for (size_t i = 0; i < n; i++)
                 mw += steps[i].mw;
         snprintf(radio.name, sizeof(radio.name), "%s", name);

@@ -77,5 +77,5 @@ int radio_solve_linear(const struct radio_problem *problem, struct radio_model *
 int radio_solve(const struct radio_problem *problem, uint64_t *random, struct radio_model *ret);
 double radio_random(uint64_t *state); /* between 0 and 1 */
 
-/* radio-automaton.c: 0; -ENOMEM */
+/* radio-automaton.c: 0; -ENODATA: it draws nothing between packets; -ENOMEM */
 int radio_automaton(const char *name, const struct radio_columns *columns, const struct radio_model *model, struct radio *ret);

@@ -122,7 +122,8 @@ static size_t radio_rows(const struct rows *rows, const struct regression *fit, 
                 size_t at = (size_t)(row->observation - observations);
                 double variance;
 
-                if (!traffic->busy[at] || !may_be_fitted(row->observation) || !(row->power_mw > 0))
+                if (!traffic->busy[at] || !may_be_fitted(row->observation) || !isfinite(row->power_mw) ||
+                    row->observation->usage.time_ns == 0)
                         continue;
                 variance = noise_expected(&fit->noise, row->charge, row->power_mw, row->power_mw, row->seconds, row->refresh_s,
                                           row->updates);
