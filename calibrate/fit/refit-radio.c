@@ -90,12 +90,19 @@ static int quiet_columns(const struct device *device, const struct observation *
         return columns_make(device, usages, traffic->n, ret);
 }
 
-static double fitted_mw(const struct regression *fit, const struct row *row)
+/* What packets, bytes and bursts cost, and what a profile before --only said of them. */
+static bool is_traffic(enum term term)
+{
+        return term == TERM_WIFI_RX || term == TERM_WIFI_TX || term == TERM_WIFI_WAKE || term == TERM_WIFI_RADIO;
+}
+
+static double others_mw(const struct columns *columns, const struct regression *fit, const struct row *row)
 {
         double mw = 0;
 
         for (size_t j = 0; j < fit->p; j++)
-                mw += row->x[j] * gsl_vector_get(fit->value, j);
+                if (!is_traffic(columns->list[j].term))
+                        mw += row->x[j] * gsl_vector_get(fit->value, j);
         return mw;
 }
 
@@ -112,8 +119,8 @@ static double common_sd_mw(const struct columns *columns, const struct regressio
 }
 
 /* What the states took beyond what the quiet ones explain. */
-static size_t radio_rows(const struct rows *rows, const struct regression *fit, const struct observation *observations,
-                         const struct traffic *traffic, struct radio_row *ret)
+static size_t radio_rows(const struct columns *columns, const struct rows *rows, const struct regression *fit,
+                         const struct observation *observations, const struct traffic *traffic, struct radio_row *ret)
 {
         size_t n = 0;
 
@@ -132,7 +139,7 @@ static size_t radio_rows(const struct rows *rows, const struct regression *fit, 
                         .amounts = traffic->list[at],
                         .seconds = (double)row->observation->usage.time_ns / NS_PER_S,
                         .wakes = (double)row->observation->usage.wifi_wakes,
-                        .power_mw = row->power_mw + fit->warming_mw[i] - fitted_mw(fit, row),
+                        .power_mw = row->power_mw + fit->warming_mw[i] - others_mw(columns, fit, row),
                         .sd_mw = sqrt(variance * fmax(fit->scale, 1)),
                 };
         }
@@ -189,7 +196,7 @@ static int fit_rows(const struct columns *columns, const struct observation *obs
         if (!err)
                 err = regression_fit(columns, &rows, &regression_options_default, &regression);
         if (!err)
-                err = radio_fit("wifi", &traffic->shape, list, radio_rows(&rows, &regression, observations, traffic, list),
+                err = radio_fit("wifi", &traffic->shape, list, radio_rows(columns, &rows, &regression, observations, traffic, list),
                                 common_sd_mw(columns, &regression), &fit);
         if (!err)
                 name_source(observations, traffic, &fit.radio);
