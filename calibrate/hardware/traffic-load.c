@@ -107,10 +107,9 @@ static int send_line(struct traffic_load *load, cJSON *json)
 
 /* ---- what it is asked for ---- */
 
-/* A peer gets single packets; a url answers each request with some. */
 static void add_where(const struct traffic_load *load, enum kind kind, cJSON *request)
 {
-        if (load->where.url && (kind == KIND_RECEIVE || !load->host[0])) {
+        if (load->where.url && (kind == KIND_RECEIVE || (kind == KIND_WAKE && !load->wake_packets))) {
                 cJSON_AddStringToObject(request, "url", load->where.url);
         } else {
                 cJSON_AddStringToObject(request, "peer", load->host);

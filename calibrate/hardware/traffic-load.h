@@ -25,7 +25,7 @@ struct traffic_where {
 struct traffic_job {
         double rx_bytes_per_s, tx_bytes_per_s;
         double wakes_per_s;    /* small bursts ... */
-        uint32_t wake_packets; /* ... of so many packets, where they go to a peer */
+        uint32_t wake_packets; /* ... of so many packets to the peer; 0: to the url, if there is one, which answers with some */
 };
 
 /* -EINVAL: the peer cannot be parsed. The program starts with the first job. */

@@ -213,7 +213,7 @@ static int set_load(struct part_wifi *wifi, const struct mode *mode)
                 .rx_bytes_per_s = mode ? mode->rx_mb_per_s * BYTES_PER_MB : 0,
                 .tx_bytes_per_s = mode ? mode->tx_mb_per_s * BYTES_PER_MB : 0,
                 .wakes_per_s = mode ? bursts_per_s(mode) : 0,
-                .wake_packets = mode ? mode->burst_packets : 0,
+                .wake_packets = mode && mode->packets_per_s > 0 ? MAX(mode->burst_packets, 1u) : 0,
         };
         int err;
 
