@@ -87,6 +87,24 @@ static void test_reboot_left(void)
         machine_remove(&machine);
 }
 
+/* The power was cut after the radio was on again, and before systemd saved that. */
+static void test_power_cut(void)
+{
+        struct machine machine;
+        struct settings *settings;
+
+        machine_make(&machine);
+        settings = take(&machine);
+        check_int(settings_write(settings, SOFT, "1"), 0);
+        check_int(settings_write(settings, SOFT, "0"), 0);
+        settings_close(settings);
+        boot(&machine, "ffffffff-3a0c-4b62-a1ea-3b83b0c7f5d2", "30.00 50.00");
+        set(&machine, SOFT, "1");
+        check_int(restore(&machine, -EAGAIN).restored, 1);
+        check_text(get(&machine, SOFT), "0");
+        machine_remove(&machine);
+}
+
 static bool shuts_down;
 
 bool __wrap_shutdown_is_under_way(int root_fd);
@@ -395,6 +413,7 @@ int main(void)
         test_reboot();
         test_reboot_once();
         test_reboot_left();
+        test_power_cut();
         test_shutdown();
         test_gone();
         test_gone_folder();

@@ -79,9 +79,15 @@ static enum verdict gone(const struct restore *restore, const struct journal_ent
         return VERDICT_LEFT;
 }
 
+/* After a power cut a radio comes back as systemd saved it some seconds earlier: perhaps off, where we had just switched it on. */
+static bool was_switch(const struct restore *restore, const struct journal_entry *entry)
+{
+        return restore->rebooted && entry->state == JOURNAL_OURS && attribute_find(entry->name)->max == 1;
+}
+
 static bool is_ours(const struct restore *restore, const struct journal_entry *entry, const char *now)
 {
-        if (entry->state == JOURNAL_PENDING)
+        if (entry->state == JOURNAL_PENDING || was_switch(restore, entry))
                 return true;
         return entry->state == JOURNAL_OURS &&
                (strcmp(now, entry->read) == 0 || strcmp(now, entry->written) == 0 ||
