@@ -200,6 +200,24 @@ void joulecast_usage_free(struct joulecast_usage *usage);
  */
 int joulecast_usage_span(struct joulecast_usage *usage, int64_t *from_ns, int64_t *to_ns);
 
+/** What people count from. */
+enum joulecast_event {
+        JOULECAST_SINCE_FULL = 0,   /**< the battery was full last: the end of the last poll in which it was. Full is also
+                                         one that is plugged in and no longer charges, as with a limit of 80 % */
+        JOULECAST_SINCE_UNPLUG = 1, /**< external power went last */
+        JOULECAST_SINCE_BOOT = 2,   /**< this machine was started */
+        JOULECAST_SINCE_RESUME = 3  /**< the last suspend ended */
+};
+
+/**
+ * joulecast_usage_since() - when something happened last, for a span from then on
+ * @time_ns: CLOCK_REALTIME, ns since 1970
+ *
+ * Return: 0; -ENODATA: never, in what is recorded; for JOULECAST_SINCE_BOOT: @usage is not of this machine; another
+ * negative errno.
+ */
+int joulecast_usage_since(struct joulecast_usage *usage, enum joulecast_event event, int64_t *time_ns);
+
 /** Called for each app and state, until it returns other than 0. @name is the display name. */
 typedef int (*joulecast_app_visitor)(void *data, const char *app, const char *name,
                                      enum joulecast_state state, double active_s);
@@ -287,7 +305,7 @@ const char *joulecast_cost_not_measured(const struct joulecast_cost *cost, size_
 
 /**
  * joulecast_forecast_new() - energy that an app will use
- * @app:     id or display name
+ * @app:     id or display name, or a part of either that no other app has
  * @minutes: 0..1e6
  * @ret:     free it with joulecast_forecast_free()
  *
@@ -314,7 +332,7 @@ const char *joulecast_forecast_basis(const struct joulecast_forecast *forecast);
 
 /**
  * joulecast_plan_new() - what a budget is for
- * @app: id or display name of the app that is to run, copied; NULL: none, use goes on as it is now (the last
+ * @app: id or display name of the app that is to run, or a part of it, copied; NULL: none, use goes on as it is now (the last
  *       minutes, and then what is usual, by hour of the day where the history shows it)
  * @ret: free it with joulecast_plan_free()
  *

@@ -12,7 +12,9 @@
 #include "answer.h"
 #include "model/json-print.h"
 #include "process/collector.h"
+#include "moment.h"
 #include "question.h"
+#include "util/units.h"
 #include "util/util.h"
 
 /* If the library fails, its last error message becomes the answer. */
@@ -61,7 +63,7 @@ static int open_profile_of(struct answering *answering, const struct question_so
 }
 
 static int open_all(struct answering *answering, const struct question_source *source, uid_t uid,
-                    const struct question *question)
+                    struct question *question)
 {
         int err = joulecast_context_new(&answering->context);
 
@@ -71,7 +73,7 @@ static int open_all(struct answering *answering, const struct question_source *s
         err = joulecast_context_set_machine(answering->context, source->machine);
         if (err < 0)
                 return err;
-        if (question->ask != ASK_APPS && question->ask != ASK_USAGE)
+        if (question->ask != ASK_APPS && question->ask != ASK_SINCE && question->ask != ASK_USAGE)
                 err = open_profile_of(answering, source, question);
         if (err == 0)
                 err = joulecast_usage_open(answering->context, source->database, &answering->usage);
@@ -80,13 +82,13 @@ static int open_all(struct answering *answering, const struct question_source *s
         answering->usage->live = source->live;
         if (uid != 0 && uid != geteuid())
                 answering->usage->uid = (int64_t)uid;
-        return 0;
+        return moment_find(answering->usage, &question->from, answering->sentence, sizeof(answering->sentence));
 }
 
 static int answer_cost(const struct answering *answering, const struct question *question, struct cJSON **ret)
 {
         struct joulecast_cost *cost = NULL;
-        int err = joulecast_cost_new(answering->profile, answering->usage, question->from_ns, question->to_ns, &cost);
+        int err = joulecast_cost_new(answering->profile, answering->usage, question->from.ns, question->to_ns, &cost);
 
         if (err == 0)
                 *ret = answer_cost_json(cost->cost, answering->profile->profile);
@@ -162,11 +164,40 @@ static int answer_apps(const struct answering *answering, struct cJSON **ret)
 static int answer_usage(const struct answering *answering, const struct question *question, struct cJSON **ret)
 {
         _cleanup_(usage_table_freep) struct usage_table *table = NULL;
-        int err = usage_table_read(answering->usage->store, answering->usage->uid, question->app, question->from_ns,
+        int err = usage_table_read(answering->usage->store, answering->usage->uid, question->app, question->from.ns,
                                    question->to_ns, &table);
 
         if (err == 0)
                 *ret = answer_usage_json(table);
+        return err;
+}
+
+/* To the next whole second, so that the poll that ended there is not in a span from then on. */
+static int answer_since(const struct answering *answering, struct cJSON **ret)
+{
+        static const struct {
+                const char *key;
+                enum joulecast_event event;
+        } events[] = { { "full", JOULECAST_SINCE_FULL }, { "unplug", JOULECAST_SINCE_UNPLUG },
+                       { "boot", JOULECAST_SINCE_BOOT }, { "resume", JOULECAST_SINCE_RESUME } };
+        struct cJSON *json = cJSON_CreateObject();
+        int err = 0;
+
+        for (size_t i = 0; err == 0 && i < ARRAY_SIZE(events); i++) {
+                int64_t time_ns = INT64_MIN;
+
+                err = joulecast_usage_since(answering->usage, events[i].event, &time_ns);
+                if (err == -ENODATA)
+                        err = 0;
+                if (time_ns == INT64_MIN)
+                        cJSON_AddNullToObject(json, events[i].key);
+                else
+                        answer_add_time(json, events[i].key, time_ns + (int64_t)NS_PER_S - 1);
+        }
+        if (err < 0)
+                cJSON_Delete(json);
+        else
+                *ret = json;
         return err;
 }
 
@@ -181,6 +212,8 @@ static int answer(const struct answering *answering, const struct question *ques
                 return answer_budget(answering, question, ret);
         case ASK_APPS:
                 return answer_apps(answering, ret);
+        case ASK_SINCE:
+                return answer_since(answering, ret);
         case ASK_USAGE:
                 return answer_usage(answering, question, ret);
         default:

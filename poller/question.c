@@ -13,8 +13,9 @@
 #include <string.h>
 
 #include "model/json-print.h"
-#include "options.h"
+#include "moment.h"
 #include "util/util.h"
+#include "values.h"
 
 struct reading {
         struct question *question;
@@ -35,7 +36,7 @@ static int read_ask(struct reading *reading, const char *key, const struct cJSON
 {
         static const char *const asks[] = {
                 [ASK_APPS] = "apps", [ASK_BUDGET] = "budget", [ASK_COST] = "cost", [ASK_PREDICT] = "predict",
-                [ASK_SERVICE] = "service", [ASK_USAGE] = "usage",
+                [ASK_SERVICE] = "service", [ASK_SINCE] = "since", [ASK_USAGE] = "usage",
         };
 
         for (size_t i = ASK_APPS; i < ARRAY_SIZE(asks) && cJSON_IsString(value); i++) {
@@ -44,15 +45,21 @@ static int read_ask(struct reading *reading, const char *key, const struct cJSON
                         return 0;
                 }
         }
-        return wrong(reading, "\"ask\" is \"apps\", \"budget\", \"cost\", \"predict\", \"service\" or \"usage\"");
+        return wrong(reading, "\"ask\" is \"apps\", \"budget\", \"cost\", \"predict\", \"service\", \"since\" or \"usage\"");
 }
 
-static int read_time(struct reading *reading, const char *key, const struct cJSON *value)
+static int read_from(struct reading *reading, const char *key, const struct cJSON *value)
 {
-        int64_t *to = strcmp(key, "from") == 0 ? &reading->question->from_ns : &reading->question->to_ns;
+        if (!cJSON_IsString(value) || moment_parse(value->valuestring, values_now_ns(), &reading->question->from) < 0)
+                return wrong(reading, "\"from\" is a time, as in \"2026-11-20T08:00:00Z\", \"24h\" or \"full\"");
+        return 0;
+}
 
-        if (!cJSON_IsString(value) || values_parse_time(value->valuestring, values_now_ns(), to) < 0)
-                return wrong(reading, "\"%s\" is a time, as in \"2026-11-20T08:00:00Z\" or \"24h\"", key);
+static int read_to(struct reading *reading, const char *key, const struct cJSON *value)
+{
+        if (!cJSON_IsString(value) ||
+            values_parse_time(value->valuestring, values_now_ns(), &reading->question->to_ns) < 0)
+                return wrong(reading, "\"to\" is a time, as in \"2026-11-20T08:00:00Z\" or \"24h\"");
         return 0;
 }
 
@@ -125,7 +132,7 @@ static int read_key(struct reading *reading, const struct cJSON *value)
                 const char *key;
                 int (*read)(struct reading *reading, const char *key, const struct cJSON *value);
         } keys[] = {
-                { "ask", read_ask },         { "from", read_time },    { "to", read_time },
+                { "ask", read_ask },         { "from", read_from },    { "to", read_to },
                 { "app", read_text },        { "profile", read_text }, { "minutes", read_minutes },
                 { "standby", read_minutes }, { "keep", read_percent }, { "battery_percent", read_percent },
                 { "reserve", read_reserve },
@@ -150,7 +157,7 @@ static int check(struct reading *reading)
                 return wrong(reading, "\"app\" is missing");
         if (question->ask == ASK_PREDICT && isnan(question->minutes))
                 return wrong(reading, "\"minutes\" is missing");
-        if (question->from_ns >= question->to_ns)
+        if (!question->from.word && question->from.ns >= question->to_ns)
                 return wrong(reading, "\"from\" is not before \"to\"");
         return 0;
 }
@@ -172,7 +179,7 @@ static int read_question(struct reading *reading, const struct cJSON *json)
 
 int question_parse(const char *text, size_t length, struct question *ret, char error[QUESTION_ERROR_MAX])
 {
-        struct question question = { .from_ns = INT64_MIN, .to_ns = INT64_MAX, .minutes = NAN,
+        struct question question = { .from.ns = INT64_MIN, .to_ns = INT64_MAX, .minutes = NAN,
                                      .plan.battery_percent = NAN };
         struct reading reading = { .question = &question, .error = error };
         const char *end = NULL;

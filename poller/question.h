@@ -11,6 +11,7 @@
 
 #include "api/service.h"
 #include "forecast/forecast.h"
+#include "moment.h"
 
 enum ask {
         ASK_NOTHING,
@@ -19,12 +20,14 @@ enum ask {
         ASK_COST,
         ASK_PREDICT,
         ASK_SERVICE,
+        ASK_SINCE,
         ASK_USAGE,
 };
 
 struct question {
         enum ask ask;
-        int64_t from_ns, to_ns;
+        struct moment from;
+        int64_t to_ns;
         char *app;
         double minutes; /* NaN: not given */
         struct budget_plan plan; /* its app is `app`; its reserves are owned */

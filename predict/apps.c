@@ -5,9 +5,11 @@
 
 #include <cjson/cJSON.h>
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "answer.h"
+#include "ask.h"
 #include "commands.h"
 #include "names.h"
 #include "options.h"
@@ -77,6 +79,14 @@ static int print_apps(const struct usage_table *recorded, const struct seen *lis
         return CODE_OK;
 }
 
+/* What a program, or a shell's completion, reads. */
+static int print_ids(const struct seen *list, size_t n)
+{
+        for (size_t i = 0; i < n; i++)
+                puts(list[i].row->name);
+        return CODE_OK;
+}
+
 static struct cJSON *apps_json(const struct usage_table *table, const struct seen *list, size_t n)
 {
         struct cJSON *json = cJSON_CreateObject(), *apps;
@@ -100,12 +110,19 @@ static struct cJSON *apps_json(const struct usage_table *table, const struct see
 
 int apps_main(int argc, char **argv)
 {
-        struct recorded recorded = { .from_ns = INT64_MIN, .to_ns = INT64_MAX };
+        struct recorded recorded = { .from.ns = INT64_MIN, .to_ns = INT64_MAX };
+        bool ids = false;
+        const struct option_row rows[] = {
+                OPTIONS_FROM(&recorded.from),
+                { "to", "T", "end, likewise", OPTION_TIME(&recorded.to_ns) },
+                { "ids", NULL, "only their ids, one a line", .flag = &ids },
+        };
         const struct option_table command = {
                 .called = "joulecast apps",
-                .usage = "joulecast apps",
+                .usage = "joulecast apps [--from T | --since WHAT] [--to T] [--ids]",
                 .about = "The apps that were seen, the last one first: how long each was in the foreground\n"
                          "and in the background, and when.",
+                .rows = rows, .n_rows = ARRAY_SIZE(rows),
         };
         _cleanup_(usage_table_freep) struct usage_table *table = NULL;
         _cleanup_free_ struct seen *list = NULL;
@@ -114,7 +131,9 @@ int apps_main(int argc, char **argv)
 
         if (code >= 0)
                 return code;
-        code = recorded_read(&recorded, &table);
+        code = ask_check_span("apps", &recorded.from, recorded.to_ns);
+        if (code == CODE_OK)
+                code = recorded_read(&recorded, &table);
         if (code != CODE_OK)
                 return code;
         list = calloc(table->n_rows, sizeof(*list));
@@ -125,5 +144,7 @@ int apps_main(int argc, char **argv)
         n = list_seen(table, list);
         if (n > 1)
                 qsort(list, n, sizeof(*list), by_last);
+        if (ids)
+                return print_ids(list, n);
         return recorded.options.json ? answer_print_json(apps_json(table, list, n)) : print_apps(table, list, n);
 }

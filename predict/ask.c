@@ -8,6 +8,7 @@
 
 #include "answer.h"
 #include "api/joulecast-private.h"
+#include "moment.h"
 #include "util/paths.h"
 #include "util/util.h"
 
@@ -79,6 +80,24 @@ int ask_failed(int err)
         if (err == -ENOMEM || err == -EINVAL || err == -EOVERFLOW) /* the library has logged all others */
                 log_error(&program_log, "there is no answer: %s", strerror(-err));
         return err == -ENODATA ? CODE_NO_DATA : CODE_FAILED;
+}
+
+int ask_moment(struct joulecast_usage *usage, struct moment *moment)
+{
+        char sentence[128];
+        int err = moment_find(usage, moment, sentence, sizeof(sentence));
+
+        if (err < 0 && *sentence)
+                log_error(&program_log, "%s; give a time, such as 24h", sentence);
+        return !err ? CODE_OK : err == -ENODATA ? CODE_NO_DATA : CODE_FAILED;
+}
+
+int ask_check_span(const char *command, const struct moment *from, int64_t to_ns)
+{
+        if (from->word || from->ns < to_ns)
+                return CODE_OK;
+        log_error(&program_log, "--from is not before --to; see joulecast %s --help", command);
+        return CODE_USAGE;
 }
 
 char *ask_span(double minutes, char *buf)

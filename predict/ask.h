@@ -20,6 +20,11 @@ void ask_close(struct ask *ask);
 /* An exit code for what an API call returned, after its sentence where the library has logged none. */
 int ask_failed(int err);
 
+/* What @moment stands for becomes its time. An exit code, after its sentence. */
+int ask_moment(struct joulecast_usage *usage, struct moment *moment);
+/* CODE_USAGE after a sentence where @from is not before @to_ns, else CODE_OK. */
+int ask_check_span(const char *command, const struct moment *from, int64_t to_ns);
+
 /*
  * "10 minutes", "2 h 5 min", "3 d 4 h": whole minutes, rounded down, in the form that suits the larger of it and the
  * number that is printed @beside it (0: none). @buf of 32 bytes.

@@ -21,7 +21,8 @@ struct arguments {
         struct options options;
         const char *usage;
         const char *by; /* "component"; NULL: the whole of each app */
-        int64_t from_ns, to_ns;
+        struct moment from;
+        int64_t to_ns;
 };
 
 static int answer(const struct arguments *arguments, const struct cost *cost, const struct profile *profile)
@@ -68,7 +69,7 @@ static int nothing_recorded(struct joulecast_usage *usage)
         return CODE_NO_DATA;
 }
 
-static int cost_of_database(const struct arguments *arguments)
+static int cost_of_database(struct arguments *arguments)
 {
         _cleanup_(ask_close) struct ask ask = { 0 };
         struct joulecast_cost *cost = NULL;
@@ -76,9 +77,11 @@ static int cost_of_database(const struct arguments *arguments)
         int code, err;
 
         code = ask_open(&arguments->options, &ask);
+        if (code == CODE_OK)
+                code = ask_moment(ask.usage, &arguments->from);
         if (code != CODE_OK)
                 return code;
-        err = joulecast_cost_new(ask.profile, ask.usage, arguments->from_ns, arguments->to_ns, &cost);
+        err = joulecast_cost_new(ask.profile, ask.usage, arguments->from.ns, arguments->to_ns, &cost);
         if (err == -ENODATA)
                 return nothing_recorded(ask.usage);
         if (err == -ENOMEM || err == -EOVERFLOW) /* all others were logged by the store or the service */
@@ -95,10 +98,9 @@ static int cost_of_database(const struct arguments *arguments)
 
 int cost_main(int argc, char **argv)
 {
-        struct arguments arguments = { .from_ns = INT64_MIN, .to_ns = INT64_MAX };
+        struct arguments arguments = { .from.ns = INT64_MIN, .to_ns = INT64_MAX };
         const struct option_row rows[] = {
-                { "from", "T", "start: " OPTION_TIME_HELP,
-                  OPTION_TIME(&arguments.from_ns) },
+                OPTIONS_FROM(&arguments.from),
                 { "to", "T", "end, likewise", OPTION_TIME(&arguments.to_ns) },
                 { "by", "component", "joules by component in place of intervals", .text = &arguments.by,
                   .words = "component" },
@@ -106,7 +108,7 @@ int cost_main(int argc, char **argv)
         };
         const struct option_table command = {
                 .called = "joulecast cost",
-                .usage = "joulecast cost [--from T] [--to T] [--by component] [--usage FILE]",
+                .usage = "joulecast cost [--from T | --since WHAT] [--to T] [--by component] [--usage FILE]",
                 .about = "What each app cost the battery, in the foreground and in the background, with\n"
                          "95 % confidence intervals; or by component, as --json always has it. Without\n"
                          "--from and --to everything that is recorded counts.",
@@ -119,11 +121,10 @@ int cost_main(int argc, char **argv)
                              &arguments.options);
         if (code >= 0)
                 return code;
-        if (arguments.from_ns >= arguments.to_ns) {
-                log_error(&program_log, "--from is not before --to; see joulecast cost --help");
-                return CODE_USAGE;
-        }
-        if (arguments.usage && (arguments.from_ns != INT64_MIN || arguments.to_ns != INT64_MAX)) {
+        code = ask_check_span("cost", &arguments.from, arguments.to_ns);
+        if (code != CODE_OK)
+                return code;
+        if (arguments.usage && (arguments.from.word || arguments.from.ns != INT64_MIN || arguments.to_ns != INT64_MAX)) {
                 log_error(&program_log, "--from and --to are for what is recorded; the table of --usage has no times");
                 return CODE_USAGE;
         }

@@ -4,6 +4,7 @@
 
 #include <stdlib.h>
 
+#include "moment.h"
 #include "util/offer.h"
 #include "util/paths.h"
 #include "util/util.h"
@@ -53,4 +54,9 @@ int options_take_minutes(const char *text, void *data)
 int options_take_time(const char *text, void *data)
 {
         return values_parse_time(text, values_now_ns(), data);
+}
+
+int options_take_moment(const char *text, void *data)
+{
+        return moment_parse(text, values_now_ns(), data);
 }

@@ -7,8 +7,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "moment.h"
 #include "util/log.h"
 #include "util/options.h"
+#include "values.h"
 
 /* NULL: not given. */
 struct options {
@@ -58,12 +60,15 @@ int options_take_minutes(const char *text, void *data);
 #define OPTION_TIME_HELP "2026-11-20T08:00 (local, or with Z or +01:00), 24h (ago), today or yesterday"
 int options_take_time(const char *text, void *data);
 
-/* Values. 0; -EINVAL; -ERANGE: more than 1e6 minutes, or not from 1970 to 2200. */
-int values_parse_minutes(const char *text, double *ret); /* "10m" "3h" "90s" "1h30m" "2 d 4 h"; a plain number: minutes */
-int values_parse_time(const char *text, int64_t now_ns, int64_t *ret); /* ISO 8601; 24h or -24h before @now_ns; a day */
-void values_print_time(int64_t time_ns, char *buf, size_t size);  /* ISO 8601 in UTC, for JSON */
-void values_print_local(int64_t time_ns, char *buf, size_t size); /* "2026-11-20 03:12:44", for people */
-int64_t values_now_ns(void);
+/* Two rows of an option table, --from and --since, which mean the same; @at: a struct moment. */
+#define OPTIONS_FROM(at)                                                                                     \
+        { "from", "T", "start: " OPTION_TIME_HELP, OPTION_MOMENT(at) },                                       \
+        { "since", "WHAT", "the same, or the last: full (charge), unplug, boot, resume", OPTION_MOMENT(at) }
+#define OPTION_MOMENT(at)                                                                                    \
+        .parse = options_take_moment, .data = (at),                                                           \
+        .wants = "a time like 2026-11-20T08:00, 24h (ago), today or yesterday; or full, unplug, boot, resume", \
+        .range = "from 1970 to 2200, or at most 1000000 minutes ago"
+int options_take_moment(const char *text, void *data);
 
 /*
  * The profile of @options, or of this machine, or of the first day. CODE_OK, or an exit code after its sentence

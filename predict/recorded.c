@@ -15,6 +15,7 @@
 #include "ask.h"
 #include "model/json-print.h"
 #include "names.h"
+#include "util/match.h"
 #include "util/table.h"
 #include "util/units.h"
 #include "util/util.h"
@@ -36,8 +37,8 @@ static char *make_question(const struct recorded *recorded)
         char *line;
 
         cJSON_AddStringToObject(question, "ask", "usage");
-        if (recorded->from_ns != INT64_MIN)
-                add_time(question, "from", recorded->from_ns);
+        if (recorded->from.ns != INT64_MIN)
+                add_time(question, "from", recorded->from.ns);
         if (recorded->to_ns != INT64_MAX)
                 add_time(question, "to", recorded->to_ns);
         if (recorded->app)
@@ -72,33 +73,86 @@ static void localise(const struct recorded *recorded, struct usage_table *table)
         desktop_index_free(index);
 }
 
-int recorded_read(const struct recorded *recorded, struct usage_table **ret)
+static int read_table(const struct joulecast_usage *usage, const struct recorded *recorded, struct usage_table **ret)
+{
+        int err = usage->service ? ask_service(usage, recorded, ret) :
+                                   usage_table_read(usage->store, usage->uid, recorded->app, recorded->from.ns,
+                                                    recorded->to_ns, ret);
+
+        if (!err)
+                localise(recorded, *ret);
+        return err;
+}
+
+static bool is_first_of_app(const struct usage_table *table, size_t at)
+{
+        for (size_t i = 0; i < at; i++)
+                if (!table->rows[i].base && strcmp(table->rows[i].name, table->rows[at].name) == 0)
+                        return false;
+        return !table->rows[at].base;
+}
+
+/* 0: the user calls an app so, and @recorded has its id now, of @all; -ENODATA; -EEXIST, after a sentence: several. */
+static int find_app(struct recorded *recorded, const struct usage_table *all)
+{
+        struct match_best best = { 0 };
+        char app[128], list[512] = "";
+        size_t length = 0;
+
+        for (size_t i = 0; i < all->n_rows; i++)
+                if (is_first_of_app(all, i))
+                        match_add(&best, match_app(recorded->app, all->rows[i].name, all->rows[i].label), i);
+        if (best.n == 1)
+                recorded->app = all->rows[best.index].name;
+        if (best.n <= 1)
+                return best.n ? 0 : -ENODATA;
+        for (size_t i = 0; i < all->n_rows && length < sizeof(list); i++)
+                if (is_first_of_app(all, i) && match_app(recorded->app, all->rows[i].name, all->rows[i].label) == best.how)
+                        length += (size_t)snprintf(list + length, sizeof(list) - length, "%s%s", length ? ", " : "",
+                                                   all->rows[i].name);
+        log_error(&program_log, "several apps are called %s: %s; say which",
+                  util_printable(recorded->app, app, sizeof(app)), list);
+        return -EEXIST;
+}
+
+/* By its id; else by what else the app may be called. */
+static int read_app(const struct joulecast_usage *usage, const struct recorded *recorded, struct usage_table **ret)
+{
+        _cleanup_(usage_table_freep) struct usage_table *all = NULL;
+        struct recorded by_id = *recorded;
+        int err = read_table(usage, recorded, ret);
+
+        if (err != -ENODATA || !recorded->app)
+                return err;
+        by_id.app = NULL;
+        err = read_table(usage, &by_id, &all);
+        by_id.app = recorded->app;
+        if (!err)
+                err = find_app(&by_id, all);
+        return err ? err : read_table(usage, &by_id, ret);
+}
+
+int recorded_read(struct recorded *recorded, struct usage_table **ret)
 {
         _cleanup_(ask_close) struct ask ask = { 0 };
         int code = ask_open_usage(&recorded->options, &ask), err;
 
+        if (code == CODE_OK)
+                code = ask_moment(ask.usage, &recorded->from);
         if (code != CODE_OK)
                 return code;
-        err = ask.usage->service ? ask_service(ask.usage, recorded, ret) :
-                                   usage_table_read(ask.usage->store, ask.usage->uid, recorded->app,
-                                                    recorded->from_ns, recorded->to_ns, ret);
+        err = read_app(ask.usage, recorded, ret);
         if (err == -ENODATA && recorded->app) {
                 char app[128];
 
                 log_error(&program_log, "%s was not seen in that time; joulecast apps lists what was",
                           util_printable(recorded->app, app, sizeof(app)));
-                return CODE_NO_DATA;
-        }
-        if (err == -ENODATA) {
+        } else if (err == -ENODATA) {
                 log_error(&program_log, "nothing was recorded in that time");
-                return CODE_NO_DATA;
-        }
-        if (err == -ENOMEM || err == -EOVERFLOW) /* the store or the service has logged all others */
+        } else if (err == -ENOMEM || err == -EOVERFLOW) { /* all others were logged */
                 log_error(&program_log, "the recorded usage cannot be read: %s", strerror(-err));
-        if (err)
-                return CODE_FAILED;
-        localise(recorded, *ret);
-        return CODE_OK;
+        }
+        return !err ? CODE_OK : err == -ENODATA || err == -EEXIST ? CODE_NO_DATA : CODE_FAILED;
 }
 
 void recorded_print_span(const struct usage_table *table)

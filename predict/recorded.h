@@ -10,9 +10,10 @@
 struct recorded {
         struct options options;
         const char *app;        /* NULL: all */
-        int64_t from_ns, to_ns; /* INT64_MIN, INT64_MAX: all of it */
+        struct moment from;
+        int64_t to_ns;          /* INT64_MAX: to the last */
 };
 
 /* From the database, or from the service where that may not be read. An exit code, after its sentence. */
-int recorded_read(const struct recorded *recorded, struct usage_table **ret);
+int recorded_read(struct recorded *recorded, struct usage_table **ret);
 void recorded_print_span(const struct usage_table *table);

@@ -104,7 +104,7 @@ static int failed(int err)
         return CODE_FAILED;
 }
 
-int trace_past(const struct options *options, int64_t from_ns, int64_t to_ns, uint64_t count, struct trace_form *form)
+int trace_past(const struct options *options, struct moment *from, int64_t to_ns, uint64_t count, struct trace_form *form)
 {
         _cleanup_(ask_close) struct ask ask = { 0 };
         _cleanup_(profile_freep) struct profile *learnt = NULL;
@@ -119,7 +119,10 @@ int trace_past(const struct options *options, int64_t from_ns, int64_t to_ns, ui
                           "use joulecast cost");
                 return CODE_FAILED;
         }
-        err = suspend_learn_past(ask.profile->profile, ask.usage->store, from_ns, to_ns, &learnt);
+        code = ask_moment(ask.usage, from);
+        if (code != CODE_OK)
+                return code;
+        err = suspend_learn_past(ask.profile->profile, ask.usage->store, from->ns, to_ns, &learnt);
         if (err < 0 && err != -ENODATA)
                 return failed(err);
         form->profile = learnt ? learnt : ask.profile->profile;
@@ -127,7 +130,7 @@ int trace_past(const struct options *options, int64_t from_ns, int64_t to_ns, ui
         if (!options->json && !options->profile)
                 answer_note_basis(form->profile);
         replay.index = index = options->device ? NULL : desktop_index_of_user();
-        err = replay_store(&replay, ask.usage->store, from_ns, to_ns);
+        err = replay_store(&replay, ask.usage->store, from->ns, to_ns);
         desktop_index_free(index);
         cost_maker_free(replay.totals);
         return err < 0 ? failed(err) : CODE_OK;

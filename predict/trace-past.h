@@ -11,4 +11,4 @@
  * `joulecast trace --from T --to T`: each poll that was recorded, with what was used, and the sums of all.
  * @count: polls at most; 0: all. An exit code.
  */
-int trace_past(const struct options *options, int64_t from_ns, int64_t to_ns, uint64_t count, struct trace_form *form);
+int trace_past(const struct options *options, struct moment *from, int64_t to_ns, uint64_t count, struct trace_form *form);

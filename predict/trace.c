@@ -37,7 +37,8 @@ struct tracer {
         uint64_t count;
         const char *collector;
         const char *by;         /* "process"; NULL: by app */
-        int64_t from_ns, to_ns; /* of what was recorded; the ends of int64_t: now */
+        struct moment from; /* of what was recorded; INT64_MIN and INT64_MAX: now */
+        int64_t to_ns;
         struct trace_form form;
         struct trace_processes processes;
 
@@ -252,7 +253,7 @@ static int open_all(struct tracer *tracer)
 
 static bool is_past(const struct tracer *tracer)
 {
-        return tracer->from_ns != INT64_MIN || tracer->to_ns != INT64_MAX;
+        return tracer->from.word || tracer->from.ns != INT64_MIN || tracer->to_ns != INT64_MAX;
 }
 
 /* CODE_OK, or CODE_USAGE after its sentence. */
@@ -260,7 +261,7 @@ static int check_options(const struct tracer *tracer)
 {
         const char *wrong = NULL;
 
-        if (is_past(tracer) && tracer->from_ns >= tracer->to_ns)
+        if (!tracer->from.word && tracer->from.ns >= tracer->to_ns)
                 wrong = "--from is not before --to";
         else if (is_past(tracer) &&
                  (tracer->interval_s > 0 || tracer->collector || tracer->by || tracer->options.machine))
@@ -301,10 +302,10 @@ static int trace_now(struct tracer *tracer)
 
 int trace_main(int argc, char **argv)
 {
-        _cleanup_(tracer_close) struct tracer tracer = { .from_ns = INT64_MIN, .to_ns = INT64_MAX, .signal_fd = -1,
+        _cleanup_(tracer_close) struct tracer tracer = { .from.ns = INT64_MIN, .to_ns = INT64_MAX, .signal_fd = -1,
                                                          .timer_fd = -1 };
         const struct option_row rows[] = {
-                { "from", "T", "what was recorded, from " OPTION_TIME_HELP, OPTION_TIME(&tracer.from_ns) },
+                OPTIONS_FROM(&tracer.from),
                 { "to", "T", "its end, likewise", OPTION_TIME(&tracer.to_ns) },
                 { "interval", "S", "seconds between two lines", .usual = "1", .number = &tracer.interval_s,
                   .low = 0.1, .high = 86400, .unit = "s" },
@@ -317,10 +318,10 @@ int trace_main(int argc, char **argv)
         const struct option_table command = {
                 .called = "joulecast trace",
                 .usage = "joulecast trace [--interval S] [--count N] [--app A] [--by process]\n"
-                         "joulecast trace --from T [--to T] [--app A]",
+                         "joulecast trace --from T | --since WHAT [--to T] [--app A]",
                 .about = "Power by component and app, again and again, until Ctrl-C. Root sees all apps,\n"
                          "other users their own. --json writes one line for each interval; --database FILE\n"
-                         "also records, as joulecastd does. With --from or --to it shows the recorded\n"
+                         "also records, as joulecastd does. With --from, --since or --to it shows the recorded\n"
                          "polls instead: power, what was used, and at the end the sums in joules.",
                 .rows = rows, .n_rows = ARRAY_SIZE(rows),
         };
@@ -334,7 +335,7 @@ int trace_main(int argc, char **argv)
         tracer.form.json = tracer.options.json;
         trace_form_make(&tracer.form);
         if (is_past(&tracer))
-                return trace_past(&tracer.options, tracer.from_ns, tracer.to_ns, tracer.count, &tracer.form);
+                return trace_past(&tracer.options, &tracer.from, tracer.to_ns, tracer.count, &tracer.form);
         if (tracer.interval_s == 0)
                 tracer.interval_s = INTERVAL_S;
         return trace_now(&tracer);

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "answer.h"
+#include "ask.h"
 #include "commands.h"
 #include "names.h"
 #include "options.h"
@@ -93,18 +94,17 @@ static int print_csv(const struct usage_table *table)
 
 int usage_main(int argc, char **argv)
 {
-        struct recorded recorded = { .from_ns = INT64_MIN, .to_ns = INT64_MAX };
+        struct recorded recorded = { .from.ns = INT64_MIN, .to_ns = INT64_MAX };
         bool as_csv = false;
         const struct option_row rows[] = {
-                { "from", "T", "start: " OPTION_TIME_HELP,
-                  OPTION_TIME(&recorded.from_ns) },
+                OPTIONS_FROM(&recorded.from),
                 { "to", "T", "end, likewise", OPTION_TIME(&recorded.to_ns) },
-                { "app", "APP", "only this app, by its id", .text = &recorded.app },
+                { "app", "APP", "only this app: its id, its name, or a part of it", .text = &recorded.app },
                 { "csv", NULL, "as a usage table, which joulecast cost --usage prices", .flag = &as_csv },
         };
         const struct option_table command = {
                 .called = "joulecast usage",
-                .usage = "joulecast usage [--from T] [--to T] [--app APP] [--csv]",
+                .usage = "joulecast usage [--from T | --since WHAT] [--to T] [--app APP] [--csv]",
                 .about = "What was recorded, by app and state: CPU time, screen time, bytes and bursts,\n"
                          "before any power model prices it. With --json and --csv also by operating point\n"
                          "and brightness. Without --from and --to everything that is recorded counts.",
@@ -115,11 +115,13 @@ int usage_main(int argc, char **argv)
 
         if (code >= 0)
                 return code;
-        if (recorded.from_ns >= recorded.to_ns || (as_csv && recorded.options.json)) {
-                log_error(&program_log, as_csv && recorded.options.json ?
-                          "--csv and --json exclude each other" : "--from is not before --to; see joulecast usage --help");
+        if (as_csv && recorded.options.json) {
+                log_error(&program_log, "--csv and --json exclude each other");
                 return CODE_USAGE;
         }
+        code = ask_check_span("usage", &recorded.from, recorded.to_ns);
+        if (code != CODE_OK)
+                return code;
         code = recorded_read(&recorded, &table);
         if (code != CODE_OK)
                 return code;

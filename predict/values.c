@@ -10,9 +10,9 @@
 #include <string.h>
 #include <time.h>
 
-#include "options.h"
 #include "util/units.h"
 #include "util/util.h"
+#include "values.h"
 
 #define MINUTES_MOST 1e6 /* as the library takes */
 

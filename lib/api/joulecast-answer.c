@@ -127,14 +127,17 @@ JOULECAST_EXPORT const char *joulecast_cost_not_measured(const struct joulecast_
 
 static int not_found(const struct joulecast_usage *usage, const struct history *history, const char *app)
 {
-        char name[APP_ID_MAX];
+        char name[APP_ID_MAX], offer[512], printable[640];
+        bool several = history_find(history, app) == -EEXIST;
 
         util_printable(app, name, sizeof(name));
-        log_error(&usage->context->log,
-                  history_find(history, app) == -EEXIST ?
-                          "several apps are called %s; use the id" :
-                          "%s was never seen on this device, so its power is unknown",
-                  name);
+        util_printable(history_offer(history, app, offer, sizeof(offer)), printable, sizeof(printable));
+        if (several)
+                log_error(&usage->context->log, "several apps are called %s: %s; say which", name, printable);
+        else if (*offer)
+                log_error(&usage->context->log, "%s was never seen on this device; did you mean %s?", name, printable);
+        else
+                log_error(&usage->context->log, "%s was never seen on this device, so its power is unknown", name);
         return -ENODATA;
 }
 

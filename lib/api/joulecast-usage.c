@@ -8,6 +8,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "app/app.h"
 #include "forecast/suspend.h"
@@ -85,6 +86,33 @@ JOULECAST_EXPORT int joulecast_usage_span(struct joulecast_usage *usage, int64_t
         if (to_ns)
                 *to_ns = battery.last_ns;
         return 0;
+}
+
+static int64_t boot_ns(void)
+{
+        struct timespec now;
+
+        clock_gettime(CLOCK_REALTIME, &now);
+        return (int64_t)now.tv_sec * (int64_t)NS_PER_S + now.tv_nsec - (int64_t)util_boottime_ns();
+}
+
+JOULECAST_EXPORT int joulecast_usage_since(struct joulecast_usage *usage, enum joulecast_event event, int64_t *time_ns)
+{
+        static const enum store_event events[] = {
+                [JOULECAST_SINCE_FULL] = STORE_SINCE_FULL,
+                [JOULECAST_SINCE_UNPLUG] = STORE_SINCE_UNPLUG,
+                [JOULECAST_SINCE_RESUME] = STORE_SINCE_RESUME,
+        };
+
+        if (event == JOULECAST_SINCE_BOOT) {
+                if (!usage->live || usage->context->machine)
+                        return -ENODATA;
+                *time_ns = boot_ns();
+                return 0;
+        }
+        if ((unsigned)event >= ARRAY_SIZE(events))
+                return -EINVAL;
+        return usage->service ? service_since(usage, event, time_ns) : store_since(usage->store, events[event], time_ns);
 }
 
 /* The cost by a blank profile is the times. */

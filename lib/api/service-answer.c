@@ -365,6 +365,25 @@ int service_span(struct joulecast_usage *usage, int64_t *from_ns, int64_t *to_ns
         return err == 0 ? service_check(usage, get_span(&answer, from_ns, to_ns)) : err;
 }
 
+int service_since(struct joulecast_usage *usage, enum joulecast_event event, int64_t *time_ns)
+{
+        static const char *const paths[] = {
+                [JOULECAST_SINCE_FULL] = "$.full",
+                [JOULECAST_SINCE_UNPLUG] = "$.unplug",
+                [JOULECAST_SINCE_RESUME] = "$.resume",
+        };
+        _cleanup_(request_clear) struct request request = { 0 };
+        _cleanup_(service_clear) struct service_answer answer = { 0 };
+        int err = begin(&request, "since", NULL);
+
+        if (err == 0)
+                err = ask(usage, &request, &answer);
+        if (err < 0)
+                return err;
+        err = service_check(usage, get_time(&answer, paths[event], time_ns));
+        return err == 0 && *time_ns == INT64_MIN ? -ENODATA : err;
+}
+
 int service_apps(struct joulecast_usage *usage, struct cost **ret)
 {
         _cleanup_(service_clear) struct service_answer answer = { 0 };

@@ -28,6 +28,7 @@ int service_forecast(struct joulecast_usage *usage, const struct joulecast_profi
 int service_budget(struct joulecast_usage *usage, const struct joulecast_profile *profile,
                    const struct budget_plan *plan, struct budget *ret);
 int service_span(struct joulecast_usage *usage, int64_t *from_ns, int64_t *to_ns);
+int service_since(struct joulecast_usage *usage, enum joulecast_event event, int64_t *time_ns);
 int service_apps(struct joulecast_usage *usage, struct cost **ret); /* the times of each app */
 int service_battery(struct joulecast_usage *usage, double *percent, int *plugged);
 

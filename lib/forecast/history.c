@@ -409,33 +409,3 @@ int history_finish(struct history *history)
         history->reader = NULL;
         return err;
 }
-
-static bool is_hidden(const struct history *history, size_t i)
-{
-        return history->others && strcmp(history->apps[i].app, STORE_OTHERS) == 0;
-}
-
-static size_t count_named(const struct history *history, const char *name, size_t *last)
-{
-        size_t n = 0;
-
-        for (size_t i = 1; i < history->n_apps; i++) {
-                if (strcasecmp(history->apps[i].name, name) != 0 || is_hidden(history, i))
-                        continue;
-                *last = i;
-                n++;
-        }
-        return n;
-}
-
-ssize_t history_find(const struct history *history, const char *app)
-{
-        size_t last = 0, n;
-
-        for (size_t i = 1; i < history->n_apps; i++) {
-                if (strcmp(history->apps[i].app, app) == 0 && !is_hidden(history, i))
-                        return (ssize_t)i;
-        }
-        n = count_named(history, app, &last);
-        return n == 1 ? (ssize_t)last : n == 0 ? -ENOENT : -EEXIST;
-}

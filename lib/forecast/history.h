@@ -124,5 +124,7 @@ static inline double history_session_part(double seconds)
         return fmin(seconds / TUNING_SESSION_S, 1);
 }
 
-/* Index of an app by its id, or by its display name; -ENOENT; -EEXIST: several have that name. */
+/* Index of an app by its id, its display name or a part of one of them; -ENOENT; -EEXIST: several have it. */
 ssize_t history_find(const struct history *history, const char *app);
+/* Ids of those that have it, else of the one that was probably meant; "": there is none. Returns @buf. */
+char *history_offer(const struct history *history, const char *app, char *buf, size_t size);

@@ -319,6 +319,8 @@ static int put_all(struct store *store, const struct interval *interval, int64_t
         if (!err)
                 err = sleep_put(store, interval, end_ns, recorded_ns);
         if (!err)
+                err = charge_put(store, interval);
+        if (!err)
                 err = put_interval(store, interval, end_ns, first, n, recorded_ns);
         if (!err && end_ns <= store->marks.open_ns) {
                 store->marks.open_ns = end_ns - 1;
@@ -392,6 +394,7 @@ int store_append(struct store *store, const struct interval *interval)
                 store->marks = marks;
                 store->doubt = doubt;
                 store->last_known = false;
+                store->power.known = false;
                 store->alive_id = 0;
                 names_load(store); /* what was rolled back has no number any more */
         }

@@ -62,7 +62,7 @@ static int run_with(struct store *store, enum statement which, const int64_t *nu
 
 static int redate(struct store *store, const struct doubtful *row, int64_t start_ns, int64_t end_ns)
 {
-        int64_t interval[] = { row->end_ns, end_ns, start_ns },
+        int64_t interval[] = { row->end_ns, end_ns, start_ns }, charge[] = { row->start_ns, start_ns },
                 usage[] = { row->end_ns, end_ns, row->first_usage, row->first_usage + row->n_usages };
         int err = store_find_key(store, &interval[1]);
 
@@ -73,6 +73,8 @@ static int redate(struct store *store, const struct doubtful *row, int64_t start
                 err = run_with(store, SQL_REDATE_USAGE, usage, 4);
         if (!err)
                 err = run_with(store, SQL_REDATE_SLEEP, interval, 2);
+        if (!err)
+                err = run_with(store, SQL_REDATE_CHARGE, charge, 2);
         store->last_ns = MAX(store->last_ns, interval[1]);
         store->marks.open_ns = MIN(store->marks.open_ns, interval[1] - 1);
         return err;

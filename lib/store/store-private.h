@@ -64,10 +64,18 @@ enum statement {
         SQL_ADD_SLEEP,
         SQL_DROP_SLEEPS,
         SQL_SLEEPS,
+        SQL_ADD_CHARGE,
+        SQL_LAST_CHARGE,
+        SQL_DROP_CHARGES,
+        SQL_CHARGES,
+        SQL_SINCE_FULL,
+        SQL_SINCE_UNPLUG,
+        SQL_SINCE_RESUME,
         SQL_DOUBTFUL,
         SQL_REDATE_INTERVAL,
         SQL_REDATE_USAGE,
         SQL_REDATE_SLEEP,
+        SQL_REDATE_CHARGE,
         SQL_COUNT
 };
 
@@ -88,6 +96,13 @@ struct doubt {
         int64_t from_ns;   /* recorded time at which it began */
         int64_t before_ns; /* end of the interval before it; INT64_MIN: unknown */
         uint64_t age_ns;   /* recorded since the clock was set */
+};
+
+/* A writer's: as of the last poll. */
+struct store_power {
+        bool known;           /* read from the database, or set */
+        int state;            /* enum store_power_state; -1: none yet */
+        double level_percent; /* NaN: unknown */
 };
 
 struct app_name { /* ascending by id */
@@ -160,6 +175,7 @@ struct store {
         int64_t recorded_ns;   /* all time recorded so far, if last_known */
         bool last_known;
         struct doubt doubt;
+        struct store_power power;
         uint64_t sync_ns;      /* see store_sync_within() */
         uint64_t appended_ns;  /* boottime of the last commit ... */
         uint64_t synced_ns;    /* ... and of the last one that waited for the disk */
@@ -287,6 +303,9 @@ void store_read_battery(sqlite3_stmt *row, int column, struct battery *ret); /* 
 /* store-sleep.c */
 /* If it was one. */
 int sleep_put(struct store *store, const struct interval *interval, int64_t end_ns, int64_t recorded_ns);
+
+/* store-charge.c */
+int charge_put(struct store *store, const struct interval *interval); /* if the state of the battery changed */
 
 /*
  * store-prune.c. Before an hour or a day is written: what is beyond a user's most used apps becomes its other

@@ -15,7 +15,7 @@
 #define APPLICATION_ID_VIRTUAL 0x4a4f5556 /* "JOUV": a virtual device did it */
 
 /* Each amount has its columns, so a database with fewer of them is an older one. */
-#define SCHEMA_VERSION (50000 + 1000 * RADIO_PACK_VERSION + 100 * KEYED_COUNT + AMOUNT_COUNT)
+#define SCHEMA_VERSION (60000 + 1000 * RADIO_PACK_VERSION + 100 * KEYED_COUNT + AMOUNT_COUNT)
 
 /* A poll changes a few pages, and each is written whole: 10 kB a poll with these, 20 kB with SQLite's of 4096. */
 #define PAGE_SIZE "1024"
@@ -56,15 +56,17 @@ static const char schema[] =
         "CREATE TABLE mark (folded_ns INTEGER NOT NULL, open_ns INTEGER NOT NULL);"
         "INSERT INTO mark VALUES (0, " NEVER ");"
         "CREATE TABLE sleep (end_ns INTEGER PRIMARY KEY, elapsed_ns INTEGER NOT NULL, suspend_ns INTEGER NOT NULL,"
-        " discharge_uj INTEGER, discharge_npercent INTEGER, recorded_ns INTEGER NOT NULL);";
+        " discharge_uj INTEGER, discharge_npercent INTEGER, recorded_ns INTEGER NOT NULL);"
+        "CREATE TABLE charge (start_ns INTEGER PRIMARY KEY, state INTEGER NOT NULL, level_npercent INTEGER,"
+        " charge_full_uah INTEGER, energy_full_uwh INTEGER);";
 
 static const char begin_anew[] =
         "DELETE FROM usage; DELETE FROM period_usage; DELETE FROM period; DELETE FROM interval; DELETE FROM sleep;"
-        "DELETE FROM alive; DELETE FROM key; DELETE FROM app;"
+        "DELETE FROM charge; DELETE FROM alive; DELETE FROM key; DELETE FROM app;"
         "UPDATE mark SET folded_ns = 0, open_ns = " NEVER ";";
 
-#define TABLES "('app','key','alive','interval','usage','period','period_usage','mark','sleep')"
-#define N_TABLES 9
+#define TABLES "('app','key','alive','interval','usage','period','period_usage','mark','sleep','charge')"
+#define N_TABLES 10
 
 #define INTERVAL_COLUMNS                                                                                     \
         "SELECT end_ns, start_ns, elapsed_ns, suspend_ns, discharge_uj, discharge_npercent, first_usage, n_usages," \
@@ -148,12 +150,30 @@ static const char *const statement_text[SQL_COUNT] = {
         [SQL_DROP_SLEEPS] = "DELETE FROM sleep WHERE recorded_ns < ?1",
         [SQL_SLEEPS] = "SELECT end_ns, elapsed_ns, suspend_ns, discharge_uj, discharge_npercent FROM sleep"
                        " WHERE end_ns > ?1 AND end_ns <= ?2 ORDER BY end_ns",
+        [SQL_ADD_CHARGE] = "INSERT OR REPLACE INTO charge (start_ns, state, level_npercent, charge_full_uah,"
+                           " energy_full_uwh) VALUES (?1,?2,?3,?4,?5)",
+        [SQL_LAST_CHARGE] = "SELECT state FROM charge ORDER BY start_ns DESC LIMIT 1",
+        /* Years of changes; or 300 kB of a battery that changes its mind with every poll. */
+        [SQL_DROP_CHARGES] = "DELETE FROM charge WHERE start_ns <= (SELECT start_ns FROM charge ORDER BY start_ns DESC"
+                             " LIMIT 1 OFFSET 10000)",
+        [SQL_CHARGES] = "SELECT start_ns, state, level_npercent, charge_full_uah, energy_full_uwh FROM charge"
+                        " WHERE start_ns > ?1 AND start_ns <= ?2 ORDER BY start_ns",
+        /* The change after it was full; the last poll, while it is. */
+        [SQL_SINCE_FULL] = "SELECT ifnull((SELECT min(start_ns) FROM charge WHERE start_ns > full.at),"
+                           " (SELECT max(end_ns) FROM interval)) FROM (SELECT max(start_ns) AS at FROM charge"
+                           " WHERE state = 2) AS full WHERE full.at IS NOT NULL",
+        [SQL_SINCE_UNPLUG] = "SELECT max(start_ns) FROM charge WHERE state = 0"
+                             " AND start_ns > (SELECT min(start_ns) FROM charge WHERE state > 0)",
+        [SQL_SINCE_RESUME] = "SELECT max(end_ns) FROM (SELECT max(end_ns) AS end_ns FROM interval"
+                             " WHERE suspend_ns >= 1000000000 UNION ALL SELECT max(end_ns) FROM sleep)",
         [SQL_OLD_PERIODS] = "SELECT id, bucket_ns FROM period WHERE grain = ?1 AND recorded_ns <= ?2",
         [SQL_DOUBTFUL] = "SELECT end_ns, start_ns, first_usage, n_usages FROM interval"
                          " WHERE end_ns > ?1 AND recorded_ns > ?2 ORDER BY recorded_ns",
         [SQL_REDATE_INTERVAL] = "UPDATE interval SET end_ns = ?2, start_ns = ?3 WHERE end_ns = ?1",
         [SQL_REDATE_USAGE] = "UPDATE usage SET interval = ?2 WHERE id >= ?3 AND id < ?4 AND interval = ?1",
         [SQL_REDATE_SLEEP] = "UPDATE OR REPLACE sleep SET end_ns = ?2 WHERE end_ns = ?1",
+        [SQL_REDATE_CHARGE] = "UPDATE OR REPLACE charge SET start_ns = start_ns + (?2 - ?1)"
+                             " WHERE start_ns BETWEEN ?1 - 1 AND ?1",
 };
 
 /* Number @column of a usage: its name and, where @types, its constraint. */

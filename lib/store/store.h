@@ -169,6 +169,33 @@ struct store_sleep {
 int store_sleeps(struct store *store, int64_t from_ns, int64_t to_ns,
                  int (*each)(void *data, const struct store_sleep *sleep), void *data);
 
+/* What powers the device; full: also on external power and no longer charging, below 100 % too. */
+enum store_power_state {
+        STORE_ON_BATTERY,
+        STORE_CHARGING,
+        STORE_FULL,
+};
+
+/* A change of that. */
+struct store_charge {
+        int64_t start_ns;              /* realtime: the last poll before it showed */
+        enum store_power_state state;  /* from then on */
+        double level_percent;          /* NaN: unknown; so are the next */
+        double charge_full_uah, energy_full_uwh;
+};
+
+/* Calls @each for the changes that began in the span, ascending; some years of them are kept. */
+int store_charges(struct store *store, int64_t from_ns, int64_t to_ns,
+                  int (*each)(void *data, const struct store_charge *charge), void *data);
+
+enum store_event {
+        STORE_SINCE_FULL,   /* the battery was full last: the end of the last poll in which it was */
+        STORE_SINCE_UNPLUG, /* external power went last */
+        STORE_SINCE_RESUME, /* the last suspend ended */
+};
+/* When it was last. 0; -ENODATA: never, in what is recorded; another negative errno. */
+int store_since(struct store *store, enum store_event event, int64_t *ret);
+
 /* The smallest fall of each level between two polls, of the newest: the steps of the gauge, in place of its levels. */
 int store_battery_step(struct store *store, struct battery *ret);
 /* -ENODATA: nothing was recorded in that span. */

@@ -10,12 +10,12 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "match.h"
 #include "paths.h"
 #include "util.h"
 
 #define SUFFIX ".ini"
 #define LONGEST 64
-#define TYPOS 2 /* letters that may be wrong, missing or too many */
 
 static bool ends_in_ini(const char *name)
 {
@@ -29,34 +29,11 @@ static int is_ini(const struct dirent *entry)
         return entry->d_name[0] != '.' && strlen(entry->d_name) < LONGEST && ends_in_ini(entry->d_name);
 }
 
-/* Levenshtein's, row by row. */
-static size_t distance(const char *a, const char *b)
-{
-        size_t row[LONGEST + 1], n = strlen(b);
-
-        if (n > LONGEST)
-                return SIZE_MAX;
-        for (size_t j = 0; j <= n; j++)
-                row[j] = j;
-        for (size_t i = 0; a[i]; i++) {
-                size_t diagonal = row[0];
-
-                row[0] = i + 1;
-                for (size_t j = 1; j <= n; j++) {
-                        size_t replaced = diagonal + (a[i] != b[j - 1]), inserted = MIN(row[j], row[j - 1]) + 1;
-
-                        diagonal = row[j];
-                        row[j] = MIN(replaced, inserted);
-                }
-        }
-        return row[n];
-}
-
 char *offer_names(const char *folder, const char *name, char *buf, size_t size)
 {
         char list[512] = "", like[LONGEST] = "";
         struct dirent **entries = NULL;
-        size_t length = 0, least = MIN((size_t)TYPOS, strlen(name) / 2) + 1;
+        size_t length = 0, least = match_typos(name) + 1;
         int n = scandir(folder, &entries, is_ini, alphasort);
 
         for (int i = 0; i < n; i++) {
@@ -64,7 +41,7 @@ char *offer_names(const char *folder, const char *name, char *buf, size_t size)
                 size_t away;
 
                 one[strlen(one) - strlen(SUFFIX)] = '\0';
-                away = distance(one, name);
+                away = match_distance(one, name);
                 if (away < least)
                         snprintf(like, sizeof(like), "%.*s", LONGEST - 1, one);
                 least = MIN(least, away);

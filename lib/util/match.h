@@ -1,0 +1,29 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+/* Names as people type them. */
+
+#include <stddef.h>
+
+/* From worst to best. */
+enum match {
+        MATCH_NONE,
+        MATCH_PART, /* a part of the id or the name, in upper or lower case */
+        MATCH_NAME, /* the display name, likewise */
+        MATCH_ID,
+};
+
+/* How well what was asked for fits an app. The empty text fits none. */
+enum match match_app(const char *asked, const char *id, const char *name);
+
+/* What fits best so far, and how many fit as well. Begin with { 0 }. */
+struct match_best {
+        enum match how;
+        size_t index, n;
+};
+void match_add(struct match_best *best, enum match how, size_t index);
+
+/* Letters that differ, at most 64 letters long; SIZE_MAX: longer. A typo is at most match_typos(). */
+size_t match_distance(const char *a, const char *b);
+size_t match_typos(const char *asked);
