@@ -240,9 +240,11 @@ static struct cJSON *answer_service(const struct question_source *source)
 
 static char *print_line(struct cJSON *json)
 {
-        _cleanup_free_ char *text = json_print(json, JSON_LINE);
+        _cleanup_free_ char *text = NULL;
         char *line;
 
+        json_add_schema(json);
+        text = json_print(json, JSON_LINE);
         return text && asprintf(&line, "%s\n", text) >= 0 ? line : NULL;
 }
 

@@ -98,6 +98,7 @@ struct cJSON *answer_cost_json(const struct cost *cost, const struct profile *pr
 
         cJSON_AddItemToObject(json, "profile", answer_text(profile->device[0] ? profile->device : NULL));
         answer_add_validated(json, profile);
+        cJSON_AddNumberToObject(json, "level", COST_LEVEL);
         answer_add_time(json, "from", cost->from_ns);
         answer_add_time(json, "to", cost->to_ns);
         cJSON_AddNumberToObject(json, "recorded_s", cost->recorded_s);

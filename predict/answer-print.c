@@ -10,7 +10,10 @@
 
 int answer_print_json(struct cJSON *json)
 {
-        _cleanup_free_ char *text = json_print(json, JSON_INDENTED);
+        _cleanup_free_ char *text = NULL;
+
+        json_add_schema(json);
+        text = json_print(json, JSON_INDENTED);
 
         if (!text)
                 return CODE_FAILED; /* main() says that there is no memory */

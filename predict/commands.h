@@ -4,6 +4,7 @@
 
 /* The commands of `joulecast`. Each gets its own name as argv[0] and returns an exit code. */
 
+int status_main(int argc, char **argv);
 int cost_main(int argc, char **argv);
 int predict_main(int argc, char **argv);
 int budget_main(int argc, char **argv);

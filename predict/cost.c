@@ -12,6 +12,7 @@
 #include "api/joulecast-private.h"
 #include "ask.h"
 #include "commands.h"
+#include "cost-days.h"
 #include "forecast/usage-table.h"
 #include "names.h"
 #include "options.h"
@@ -81,13 +82,18 @@ static int cost_of_database(struct arguments *arguments)
                 code = ask_moment(ask.usage, &arguments->from);
         if (code != CODE_OK)
                 return code;
-        err = joulecast_cost_new(ask.profile, ask.usage, arguments->from.ns, arguments->to_ns, &cost);
+        if (arguments->by && strcmp(arguments->by, "day") == 0)
+                err = code = cost_days(&ask, &arguments->options, arguments->from.ns, arguments->to_ns);
+        else
+                err = joulecast_cost_new(ask.profile, ask.usage, arguments->from.ns, arguments->to_ns, &cost);
         if (err == -ENODATA)
                 return nothing_recorded(ask.usage);
         if (err == -ENOMEM || err == -EOVERFLOW) /* all others were logged by the store or the service */
                 log_error(&program_log, "the recorded usage cannot be summed: %s", strerror(-err));
         if (err < 0)
                 return CODE_FAILED;
+        if (!cost)
+                return code;
         index = arguments->options.device ? NULL : desktop_index_of_user();
         names_localise(index, cost->cost);
         desktop_index_free(index);
@@ -102,13 +108,13 @@ int cost_main(int argc, char **argv)
         const struct option_row rows[] = {
                 OPTIONS_FROM(&arguments.from),
                 { "to", "T", "end, likewise", OPTION_TIME(&arguments.to_ns) },
-                { "by", "component", "joules by component in place of intervals", .text = &arguments.by,
-                  .words = "component" },
+                { "by", "WORD", "component: joules by component in place of intervals; day: a row for each day",
+                  .text = &arguments.by, .words = "component day" },
                 { "usage", "FILE", "price a usage table (CSV) instead of the database", .text = &arguments.usage },
         };
         const struct option_table command = {
                 .called = "joulecast cost",
-                .usage = "joulecast cost [--from T | --since WHAT] [--to T] [--by component] [--usage FILE]",
+                .usage = "joulecast cost [--from T | --since WHAT] [--to T] [--by component | day] [--usage FILE]",
                 .about = "What each app cost the battery, in the foreground and in the background, with\n"
                          "95 % confidence intervals; or by component, as --json always has it. Without\n"
                          "--from and --to everything that is recorded counts.",
@@ -126,6 +132,10 @@ int cost_main(int argc, char **argv)
                 return code;
         if (arguments.usage && (arguments.from.word || arguments.from.ns != INT64_MIN || arguments.to_ns != INT64_MAX)) {
                 log_error(&program_log, "--from and --to are for what is recorded; the table of --usage has no times");
+                return CODE_USAGE;
+        }
+        if (arguments.usage && arguments.by && strcmp(arguments.by, "day") == 0) {
+                log_error(&program_log, "--by day is for what is recorded; the table of --usage has no days");
                 return CODE_USAGE;
         }
         if (!arguments.usage)

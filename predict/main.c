@@ -11,6 +11,7 @@
 
 #include "commands.h"
 #include "options.h"
+#include "util/offer.h"
 #include "util/paths.h"
 #include "util/util.h"
 
@@ -25,6 +26,7 @@ struct entry {
 static char learn_argument[] = "--learn";
 
 static const struct entry entries[] = {
+        { "status", "charge, time left, and what was dear; also without a command", status_main },
         { "cost", "what each app cost the battery", cost_main },
         { "predict", "what so many minutes of an app will cost", predict_main },
         { "budget", "how long an app can run and leave enough for later", budget_main },
@@ -44,9 +46,9 @@ static const struct entry entries[] = {
 
 static void print_help(void)
 {
-        printf("Usage: joulecast COMMAND [OPTIONS]\n\n"
+        printf("Usage: joulecast [COMMAND] [OPTIONS]\n\n"
                "What an app costs the battery of this device, how long it can run, and what that\n"
-               "leaves for what you need later.\n\nCommands:\n");
+               "leaves for what you need later. Without a command: joulecast status.\n\nCommands:\n");
         for (size_t i = 0; i < ARRAY_SIZE(entries); i++)
                 printf("  %-15s%s\n", entries[i].name, entries[i].help);
         printf("\nSee joulecast COMMAND --help for each; begin with joulecast doctor.\n");
@@ -55,6 +57,23 @@ static void print_help(void)
 static int print_version(void)
 {
         puts("joulecast " JOULECAST_VERSION);
+        return CODE_OK;
+}
+
+/* For completion in shells, one a line. */
+static int list_names(const char *what)
+{
+        static const struct {
+                const char *what, *folder;
+        } kinds[] = { { "devices", "virtual" }, { "profiles", "profiles" }, { "scenarios", "virtual/scenarios" } };
+        _cleanup_free_ char *folder = NULL, *names = NULL;
+
+        for (size_t i = 0; strcmp(what, "commands") == 0 && i < ARRAY_SIZE(entries); i++)
+                puts(entries[i].name);
+        for (size_t i = 0; i < ARRAY_SIZE(kinds); i++)
+                if (strcmp(what, kinds[i].what) == 0 && paths_data(kinds[i].folder, &folder) == 0)
+                        names = offer_list(folder);
+        fputs(names ? names : "", stdout);
         return CODE_OK;
 }
 
@@ -108,6 +127,18 @@ static int finish(int code)
         return options_finish(code, &program_log);
 }
 
+static char status_name[] = "status";
+
+/* Whoever types `joulecast` for the first time may have no data yet. */
+static int status_alone(void)
+{
+        int code = status_main(1, (char *[]){ status_name, NULL });
+
+        if (code == CODE_NO_DATA)
+                log_error(&program_log, "joulecast doctor says what this machine offers; joulecast --help lists all commands");
+        return code;
+}
+
 int main(int argc, char **argv)
 {
         static char help_option[] = "--help";
@@ -115,10 +146,8 @@ int main(int argc, char **argv)
 
         util_hold_standard_fds();
         setlocale(LC_CTYPE, "C.UTF-8"); /* numbers stay in the C locale */
-        if (argc < 2) {
-                log_error(&program_log, "a command is needed; see joulecast --help");
-                return CODE_USAGE;
-        }
+        if (argc < 2)
+                return finish(status_alone());
         if (argc > 2 && is_help(argv[1])) { /* joulecast help COMMAND */
                 argv[1] = argv[2];
                 argv[2] = help_option;
@@ -127,8 +156,14 @@ int main(int argc, char **argv)
                 print_help();
                 return finish(CODE_OK);
         }
+        if (strcmp(argv[1], "--list") == 0)
+                return finish(list_names(argc > 2 ? argv[2] : ""));
         if (strcmp(argv[1], "--version") == 0)
                 return finish(print_version());
+        if (argv[1][0] == '-') {
+                argv[0] = status_name;
+                return finish(status_main(argc, argv));
+        }
         for (size_t i = 0; i < ARRAY_SIZE(entries); i++) {
                 if (strcmp(argv[1], entries[i].name) != 0)
                         continue;

@@ -91,6 +91,7 @@ static struct cJSON *line_json(const struct trace_form *form, const struct trace
         cJSON_AddNumberToObject(json, line->total ? "measured_j" : "measured_w", line->measured);
         cJSON_AddItemToObject(json, line->total ? "total_j" : "total_w", power_json(&cost->total_j, per(line)));
         cJSON_AddNumberToObject(json, line->total ? "base_j" : "base_w", cost->base_j / per(line));
+        cJSON_AddNumberToObject(json, "level", COST_LEVEL);
         if (form->usage)
                 cJSON_AddItemToObject(json, "base_usage", usage_to_json(&cost->base_usage));
         cJSON_AddStringToObject(json, "profile_basis", profile_basis(form->profile));
@@ -112,6 +113,7 @@ static int print_json(const struct trace_form *form, const struct trace_line *li
                 cJSON_AddItemToObject(totals, "totals", json);
                 json = totals;
         }
+        json_add_schema(json);
         text = json_print(json, JSON_LINE);
         if (!text)
                 return -ENOMEM;

@@ -225,6 +225,7 @@ static void print_json(const struct prospect *prospect, const struct run_estimat
         list = cJSON_AddArrayToObject(json, "touched");
         for (size_t i = 0; i < touched.n; i++)
                 cJSON_AddItemToArray(list, cJSON_CreateString(touched.list[i]));
+        json_add_schema(json);
         text = json_print(json, JSON_LINE);
         if (text)
                 puts(text);

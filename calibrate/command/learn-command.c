@@ -150,9 +150,11 @@ static int answer(const struct learn_options *options, const struct paths *paths
         if (err)
                 return err;
         if (options->json) {
-                _cleanup_free_ char *text = json_print(report_json(before, learning, written ? paths->profile : NULL),
-                                                       JSON_LINE);
+                struct cJSON *report = report_json(before, learning, written ? paths->profile : NULL);
+                _cleanup_free_ char *text = NULL;
 
+                json_add_schema(report);
+                text = json_print(report, JSON_LINE);
                 if (!text)
                         return -ENOMEM;
                 puts(text);

@@ -41,8 +41,10 @@ static void flush(void)
 
 static void print_json(cJSON *json)
 {
-        _cleanup_free_ char *text = json_print(json, JSON_LINE);
+        _cleanup_free_ char *text = NULL;
 
+        json_add_schema(json);
+        text = json_print(json, JSON_LINE);
         if (text)
                 puts(text);
         flush();

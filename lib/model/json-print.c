@@ -30,6 +30,12 @@ bool json_failed(void)
         return was;
 }
 
+void json_add_schema(struct cJSON *json)
+{
+        if (cJSON_IsObject(json))
+                cJSON_AddNumberToObject(json, "schema", JSON_SCHEMA);
+}
+
 char *json_print(struct cJSON *json, enum json_style style)
 {
         char *text = style == JSON_LINE ? cJSON_PrintUnformatted(json) : cJSON_Print(json);

@@ -16,6 +16,13 @@ enum json_style {
         JSON_INDENTED,
 };
 
+/*
+ * Version of the answers' keys (docs/json.md): of another number, a key has another meaning, or is gone. Adds it to an
+ * object, and leaves an array as it is.
+ */
+#define JSON_SCHEMA 1
+void json_add_schema(struct cJSON *json);
+
 /* Frees @json. Text to free(); NULL: an allocation failed since the last text was made. */
 char *json_print(struct cJSON *json, enum json_style style);
 

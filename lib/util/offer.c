@@ -57,6 +57,23 @@ char *offer_names(const char *folder, const char *name, char *buf, size_t size)
         return buf;
 }
 
+char *offer_list(const char *folder)
+{
+        struct dirent **entries = NULL;
+        int n = scandir(folder, &entries, is_ini, alphasort);
+        char *list = n >= 0 ? calloc((size_t)n + 1, LONGEST) : NULL, *end = list;
+
+        for (int i = 0; i < n; i++) {
+                size_t length = strlen(entries[i]->d_name) - strlen(SUFFIX);
+
+                if (list)
+                        end += sprintf(end, "%.*s\n", (int)length, entries[i]->d_name);
+                free(entries[i]);
+        }
+        free(entries);
+        return list;
+}
+
 int offer_find(const char *kind, const char *what, const char *name, const struct log *log, char **ret)
 {
         _cleanup_free_ char *folder = NULL, *path = NULL;

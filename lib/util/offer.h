@@ -14,6 +14,9 @@
  */
 char *offer_names(const char *folder, const char *name, char *buf, size_t size);
 
+/* The names, one a line; free() it. NULL: no such folder, or no memory. */
+char *offer_list(const char *folder);
+
 /*
  * The path of the file that has this name in a folder of paths_data(), or of any file: a name with a / or .ini in it.
  * Else the log gets the sentence, in which @what is what was looked for. 0; -ENOENT; another negative errno.

@@ -105,6 +105,20 @@ static int answered(const struct option_table *table, bool help, const struct lo
         return log_flush_stdout(log) < 0 ? CODE_FAILED : CODE_OK;
 }
 
+/* For completion in shells: "--name", what its value is called, the words that it may be, and help, with | between. */
+static int list_options(const struct option_table *table, const struct log *log)
+{
+        for (size_t i = 0; i < table->n_rows; i++) {
+                const struct option_row *row = &table->rows[i];
+
+                if (row->name && !row->hidden)
+                        printf("--%s|%s|%s|%s\n", row->name, row->flag ? "" : row->value ? row->value : "VALUE",
+                               row->words ? row->words : "", row->help ? row->help : "");
+        }
+        puts("--help|||show this");
+        return log_flush_stdout(log) < 0 ? CODE_FAILED : CODE_OK;
+}
+
 /* One sentence: @before, what was given, @after. */
 static int mistake(const struct option_table *table, const struct log *log, const char *before, const char *given,
                    const char *after)
@@ -269,6 +283,8 @@ int options_read(const struct option_table *table, int argc, char *const argv[],
                         only_words = true;
                 } else if (help || strcmp(argv[i], "--version") == 0 || strcmp(argv[i], "-V") == 0) {
                         return answered(table, help, log);
+                } else if (strcmp(argv[i], "--list-options") == 0) {
+                        return list_options(table, log);
                 } else {
                         err = read_option(table, argc, argv, &i, log);
                 }
