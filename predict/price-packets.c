@@ -11,6 +11,7 @@
 
 #include "answer.h"
 #include "commands.h"
+#include "model/json-print.h"
 #include "model/profile.h"
 #include "options.h"
 #include "radio/radio-run.h"
@@ -175,6 +176,17 @@ static void add_row(struct table *table, enum table_style style, const char *nam
                 table_cell(table, "%s", "");
 }
 
+/* These keys alone, as others compare the answer as a whole. */
+static int print_json(const struct radio_run *run)
+{
+        _cleanup_free_ char *text = json_print(to_json(run), JSON_INDENTED);
+
+        if (!text)
+                return CODE_FAILED;
+        puts(text);
+        return log_flush_stdout(&program_log) < 0 ? CODE_FAILED : CODE_OK;
+}
+
 static int print_run(const struct radio_run *run)
 {
         _cleanup_(table_freep) struct table *table = table_new("lrrr");
@@ -218,7 +230,7 @@ static int price(const struct request *request)
                 fclose(file);
         if (code != CODE_OK)
                 return code;
-        return request->options.json ? answer_print_json(to_json(&run)) : print_run(&run);
+        return request->options.json ? print_json(&run) : print_run(&run);
 }
 
 int price_packets_main(int argc, char **argv)

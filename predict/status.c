@@ -309,9 +309,9 @@ int status_main(int argc, char **argv)
         const struct option_table command = {
                 .called = "joulecast status",
                 .usage = "joulecast [status]",
-                .about = "In five lines: the charge and what is drawn now, the time left if use goes on as it\n"
-                         "is, the three dearest apps since the last full charge, what to do, and what is not\n"
-                         "measured. \"For sure\" holds in 95 of 100 cases, and so does \"at most\".",
+                .about = "In five lines: the charge and what is drawn now, the time left if use goes on as\n"
+                         "it is, the three dearest apps since the last full charge, what to do, and what\n"
+                         "is not measured. \"For sure\" holds in 95 of 100 cases, and so does \"at most\".",
         };
         _cleanup_(status_clear) struct status status = { .plugged = -1 };
         struct options options = { 0 };

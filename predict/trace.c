@@ -321,8 +321,8 @@ int trace_main(int argc, char **argv)
                          "joulecast trace --from T | --since WHAT [--to T] [--app A]",
                 .about = "Power by component and app, again and again, until Ctrl-C. Root sees all apps,\n"
                          "other users their own. --json writes one line for each interval; --database FILE\n"
-                         "also records, as joulecastd does. With --from, --since or --to it shows the recorded\n"
-                         "polls instead: power, what was used, and at the end the sums in joules.",
+                         "also records, as joulecastd does. With a span it shows the recorded polls\n"
+                         "instead: power, what was used, and at the end the sums in joules.",
                 .rows = rows, .n_rows = ARRAY_SIZE(rows),
         };
         int code = options_parse(&command, SHARED_ASK, argc, argv, &tracer.options);

@@ -1,5 +1,5 @@
 # SPDX-FileCopyrightText: joulecast authors
-# SPDX-License-Identifier: GPL-2.0-or-later
+# SPDX-License-Identifier: LGPL-2.1-or-later
 # shellcheck shell=bash
 # Completion of joulecast(1) for bash. The programs themselves say which commands, options and names there are.
 
