@@ -21,7 +21,6 @@
 
 #define DEAREST 3
 #define DAY_NS (24 * 3600 * (int64_t)NS_PER_S)
-#define BACKGROUND_SHARE 0.1 /* of all that was used: worth a thought */
 
 /* An app in both states; the energy of a state that is not known is not in it. */
 struct dear {
@@ -139,24 +138,10 @@ static int find_dearest(struct status *status)
 static void advise(struct status *status)
 {
         const char *basis = profile_basis(status->ask.profile->profile);
-        double percent_j = 0.036 * joulecast_profile_energy_full_mwh(status->ask.profile);
-        char name[256];
 
         if (status->budget && joulecast_budget_charger_too_weak(status->budget) > 0) {
                 snprintf(status->advice, sizeof(status->advice),
                          "the charger is too weak for what runs: use a stronger one, or close something");
-                return;
-        }
-        for (size_t i = 0; status->cost && i < status->n_dearest; i++) {
-                const struct dear *dear = &status->dearest[i];
-                double all = status->cost->cost->total_j.value / percent_j;
-
-                if (!(dear->background_percent > BACKGROUND_SHARE * all) || strcmp(dear->app->app, STORE_OTHERS) == 0)
-                        continue;
-                snprintf(status->advice, sizeof(status->advice),
-                         "%s took %.0f %% of it in the background: close it if you do not need it",
-                         names_in_table(dear->app->app, dear->app->name, name, sizeof(name)),
-                         100 * dear->background_percent / all);
                 return;
         }
         if (strcmp(basis, "calibrated") != 0)
