@@ -11,6 +11,7 @@
 
 #include "answer.h"
 #include "api/joulecast-private.h"
+#include "csv.h"
 #include "names.h"
 #include "util/table.h"
 #include "util/units.h"
@@ -22,7 +23,8 @@
 struct days {
         const struct ask *ask;
         const struct desktop_index *index;
-        struct cJSON *json;  /* else the table */
+        bool csv;
+        struct cJSON *json;  /* else, or the table */
         struct table *table;
         size_t n;
 };
@@ -85,7 +87,9 @@ static int add_day(struct days *days, int64_t from_ns, int64_t to_ns)
         if (err)
                 return err == -ENODATA ? 0 : err;
         names_localise(days->index, cost->cost);
-        if (days->json)
+        if (days->csv)
+                csv_cost(cost->cost, days->ask->profile->profile);
+        else if (days->json)
                 cJSON_AddItemToArray(days->json, answer_cost_json(cost->cost, days->ask->profile->profile));
         else
                 add_row(days, from_ns, cost->cost);
@@ -115,23 +119,27 @@ static int add_days(struct days *days, int64_t from_ns, int64_t to_ns)
         return err ? err : days->n > 0 ? 0 : -ENODATA;
 }
 
-int cost_days(const struct ask *ask, const struct options *options, int64_t from_ns, int64_t to_ns)
+int cost_days(const struct ask *ask, const struct options *options, bool csv, int64_t from_ns, int64_t to_ns)
 {
         struct desktop_index *index = options->device ? NULL : desktop_index_of_user();
         _cleanup_(table_freep) struct table *table = table_new("lrrrrl");
         struct cJSON *json = options->json ? cJSON_CreateObject() : NULL;
-        struct days days = { .ask = ask, .index = index, .table = table,
+        struct days days = { .ask = ask, .index = index, .table = table, .csv = csv,
                              .json = cJSON_AddArrayToObject(json, "days") };
         int err;
 
         table_spare(table, "514");
         table_texts(table, TABLE_HEAD, "Day", "Recorded", "Battery", "Model", "95 % CI", "Dearest", NULL);
+        if (csv)
+                csv_cost_head();
         err = add_days(&days, from_ns, to_ns);
         desktop_index_free(index);
         if (err) {
                 cJSON_Delete(json);
                 return err;
         }
+        if (csv)
+                return CODE_OK;
         if (json)
                 return answer_print_json(json);
         table_print(table);

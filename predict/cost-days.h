@@ -7,4 +7,4 @@
 #include "ask.h"
 
 /* An exit code. -ENODATA: nothing was recorded in that time. */
-int cost_days(const struct ask *ask, const struct options *options, int64_t from_ns, int64_t to_ns);
+int cost_days(const struct ask *ask, const struct options *options, bool csv, int64_t from_ns, int64_t to_ns);

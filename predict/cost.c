@@ -13,6 +13,7 @@
 #include "ask.h"
 #include "commands.h"
 #include "cost-days.h"
+#include "csv.h"
 #include "forecast/usage-table.h"
 #include "names.h"
 #include "options.h"
@@ -21,6 +22,7 @@
 struct arguments {
         struct options options;
         const char *usage;
+        bool csv;
         const char *by; /* "component"; NULL: the whole of each app */
         struct moment from;
         int64_t to_ns;
@@ -30,6 +32,11 @@ static int answer(const struct arguments *arguments, const struct cost *cost, co
 {
         if (arguments->options.json)
                 return answer_print_json(answer_cost_json(cost, profile));
+        if (arguments->csv) {
+                csv_cost_head();
+                csv_cost(cost, profile);
+                return CODE_OK;
+        }
         return arguments->by ? answer_parts_table(cost, profile) : answer_cost_table(cost, profile);
 }
 
@@ -83,7 +90,7 @@ static int cost_of_database(struct arguments *arguments)
         if (code != CODE_OK)
                 return code;
         if (arguments->by && strcmp(arguments->by, "day") == 0)
-                err = code = cost_days(&ask, &arguments->options, arguments->from.ns, arguments->to_ns);
+                err = code = cost_days(&ask, &arguments->options, arguments->csv, arguments->from.ns, arguments->to_ns);
         else
                 err = joulecast_cost_new(ask.profile, ask.usage, arguments->from.ns, arguments->to_ns, &cost);
         if (err == -ENODATA)
@@ -110,11 +117,12 @@ int cost_main(int argc, char **argv)
                 { "to", "T", "end, likewise", OPTION_TIME(&arguments.to_ns) },
                 { "by", "WORD", "component: joules by component in place of intervals; day: a row for each day",
                   .text = &arguments.by, .words = "component day" },
+                { "csv", NULL, "as CSV, also by day", .flag = &arguments.csv },
                 { "usage", "FILE", "price a usage table (CSV) instead of the database", .text = &arguments.usage },
         };
         const struct option_table command = {
                 .called = "joulecast cost",
-                .usage = "joulecast cost [--from T | --since WHAT] [--to T] [--by component | day]\n"
+                .usage = "joulecast cost [--from T | --since WHAT] [--to T] [--by component | day] [--csv]\n"
                          "joulecast cost --usage FILE --profile FILE [--by component]",
                 .about = "What each app cost the battery, in the foreground and in the background, with\n"
                          "95 % confidence intervals; or by component, as --json always has it. Without\n"
@@ -133,6 +141,10 @@ int cost_main(int argc, char **argv)
                 return code;
         if (arguments.usage && (arguments.from.word || arguments.from.ns != INT64_MIN || arguments.to_ns != INT64_MAX)) {
                 log_error(&program_log, "--from and --to are for what is recorded; the table of --usage has no times");
+                return CODE_USAGE;
+        }
+        if (arguments.csv && arguments.options.json) {
+                log_error(&program_log, "--csv and --json exclude each other");
                 return CODE_USAGE;
         }
         if (arguments.usage && arguments.by && strcmp(arguments.by, "day") == 0) {

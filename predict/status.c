@@ -11,9 +11,9 @@
 
 #include "answer.h"
 #include "api/joulecast-private.h"
-#include "ask.h"
 #include "commands.h"
 #include "names.h"
+#include "state.h"
 #include "util/table.h"
 #include "util/text.h"
 #include "util/units.h"
@@ -29,68 +29,34 @@ struct dear {
 };
 
 struct status {
-        struct ask ask;
-        double percent;       /* NaN: unknown, as the next */
-        int plugged;          /* -1: unknown */
-        double power_w, percent_per_hour;
-        bool live;            /* read just now */
-        struct joulecast_budget *budget;
+        struct state now;
         struct joulecast_cost *cost; /* NULL: nothing was recorded in that time */
-        struct moment since;
-        bool since_full;      /* else of the last day */
+        int64_t since_ns;
+        bool since_full;             /* else of the last day */
         struct dear dearest[DEAREST];
         size_t n_dearest;
-        char advice[512];     /* "": none */
+        char advice[512];            /* "": none */
 };
 
 static void status_clear(struct status *status)
 {
         joulecast_cost_free(status->cost);
-        joulecast_budget_free(status->budget);
-        ask_close(&status->ask);
-}
-
-static void find_drain(struct status *status)
-{
-        const struct forecast_battery *battery = NULL;
-        double full_mwh = joulecast_profile_energy_full_mwh(status->ask.profile);
-
-        status->power_w = status->percent_per_hour = status->percent = NAN;
-        if (joulecast_usage_battery(status->ask.usage, &status->percent, &status->plugged) < 0)
-                status->plugged = -1;
-        if (api_usage_battery(status->ask.usage, &battery) < 0)
-                return;
-        status->live = battery->live;
-        if (!(battery->battery.have & BATTERY_POWER) || battery->battery.status != BATTERY_DISCHARGING)
-                return;
-        status->power_w = (double)battery->battery.power_uw / 1e6;
-        status->percent_per_hour = status->power_w * 1e3 / full_mwh * 100;
-}
-
-static int find_budget(struct status *status)
-{
-        struct joulecast_plan *plan = NULL;
-        int err = joulecast_plan_new(NULL, &plan);
-
-        if (!err)
-                err = joulecast_budget_new(status->ask.profile, status->ask.usage, plan, &status->budget);
-        joulecast_plan_free(plan);
-        return err == -ENODATA || err == -ENODEV ? 0 : err;
+        state_clear(&status->now);
 }
 
 static int find_cost(struct status *status, const struct options *options)
 {
         struct desktop_index *index;
         int64_t last_ns;
-        int err = joulecast_usage_since(status->ask.usage, JOULECAST_SINCE_FULL, &status->since.ns);
+        int err = joulecast_usage_since(status->now.ask.usage, JOULECAST_SINCE_FULL, &status->since_ns);
 
         status->since_full = !err;
         if (err == -ENODATA)
-                err = joulecast_usage_span(status->ask.usage, NULL, &last_ns);
+                err = joulecast_usage_span(status->now.ask.usage, NULL, &last_ns);
         if (!err && !status->since_full)
-                status->since.ns = last_ns - DAY_NS;
+                status->since_ns = last_ns - DAY_NS;
         if (!err)
-                err = joulecast_cost_new(status->ask.profile, status->ask.usage, status->since.ns, INT64_MAX, &status->cost);
+                err = joulecast_cost_new(status->now.ask.profile, status->now.ask.usage, status->since_ns, INT64_MAX, &status->cost);
         if (err)
                 return err == -ENODATA ? 0 : err;
         index = options->device ? NULL : desktop_index_of_user();
@@ -137,9 +103,9 @@ static int find_dearest(struct status *status)
 /* One thing to do: what makes all else wrong first. */
 static void advise(struct status *status)
 {
-        const char *basis = profile_basis(status->ask.profile->profile);
+        const char *basis = profile_basis(status->now.ask.profile->profile);
 
-        if (status->budget && joulecast_budget_charger_too_weak(status->budget) > 0) {
+        if (status->now.budget && joulecast_budget_charger_too_weak(status->now.budget) > 0) {
                 snprintf(status->advice, sizeof(status->advice),
                          "the charger is too weak for what runs: use a stronger one, or close something");
                 return;
@@ -151,15 +117,15 @@ static void advise(struct status *status)
 
 static void print_battery(const struct status *status)
 {
-        const char *power = status->plugged < 0 ? "" : status->plugged ? ", plugged in" : ", on battery";
+        const char *power = status->now.plugged < 0 ? "" : status->now.plugged ? ", plugged in" : ", on battery";
 
-        if (isnan(status->percent))
+        if (isnan(status->now.percent))
                 printf("Battery    unknown\n");
-        else if (isnan(status->power_w))
-                printf("Battery    %.0f %%%s%s\n", status->percent, power, status->live ? "" : ", as last recorded");
+        else if (isnan(status->now.power_w))
+                printf("Battery    %.0f %%%s%s\n", status->now.percent, power, status->now.live ? "" : ", as last recorded");
         else
-                printf("Battery    %.0f %%%s, drawing %.3g W: %.2g %%/h%s\n", status->percent, power, status->power_w,
-                       status->percent_per_hour, status->live ? "" : ", as last recorded");
+                printf("Battery    %.0f %%%s, drawing %.3g W: %.2g %%/h%s\n", status->now.percent, power, status->now.power_w,
+                       status->now.percent_per_hour, status->now.live ? "" : ", as last recorded");
 }
 
 static void print_remaining(const struct status *status)
@@ -167,9 +133,9 @@ static void print_remaining(const struct status *status)
         struct joulecast_value minutes = { NAN, NAN, NAN }, full = { NAN, NAN, NAN };
         char low[32], likely[32], high[32];
 
-        if (status->budget) {
-                minutes = joulecast_budget_minutes(status->budget);
-                full = joulecast_budget_minutes_to_full(status->budget);
+        if (status->now.budget) {
+                minutes = joulecast_budget_minutes(status->now.budget);
+                full = joulecast_budget_minutes_to_full(status->now.budget);
         }
         if (full.value > 0)
                 printf("Remaining  full in %s likely, %s at the latest\n", ask_minutes(full.value, full.high, likely),
@@ -178,11 +144,11 @@ static void print_remaining(const struct status *status)
                 printf("Remaining  unknown\n");
         else if (isnan(minutes.low))
                 printf("Remaining  about %s%s\n", ask_minutes(minutes.value, 0, likely),
-                       status->plugged > 0 ? " without external power" : "");
+                       status->now.plugged > 0 ? " without external power" : "");
         else
                 printf("Remaining  %s for sure, %s likely, %s at most%s\n", ask_minutes(minutes.low, minutes.high, low),
                        ask_minutes(minutes.value, minutes.high, likely), ask_minutes(minutes.high, 0, high),
-                       status->plugged > 0 ? ", without external power" : "");
+                       status->now.plugged > 0 ? ", without external power" : "");
 }
 
 static void print_dearest(const struct status *status)
@@ -202,7 +168,7 @@ static void print_dearest(const struct status *status)
                 printf("nothing was recorded");
         if (status->since_full && status->cost)
                 printf(" since the last full charge, %s ago\n",
-                       answer_print_duration((double)(to_ns - status->since.ns) / 1e9, span));
+                       answer_print_duration((double)(to_ns - status->since_ns) / 1e9, span));
         else
                 printf("%s\n", status->since_full ? " since the last full charge" : " in the last 24 h");
 }
@@ -248,21 +214,21 @@ static struct cJSON *status_json(const struct status *status)
         struct cJSON *json = cJSON_CreateObject(), *missing;
         struct joulecast_value unknown = { NAN, NAN, NAN };
 
-        cJSON_AddNumberToObject(json, "battery_percent", status->percent);
-        if (status->plugged < 0)
+        cJSON_AddNumberToObject(json, "battery_percent", status->now.percent);
+        if (status->now.plugged < 0)
                 cJSON_AddNullToObject(json, "plugged");
         else
-                cJSON_AddBoolToObject(json, "plugged", status->plugged);
-        cJSON_AddBoolToObject(json, "live", status->live);
-        cJSON_AddNumberToObject(json, "power_w", status->power_w);
-        cJSON_AddNumberToObject(json, "percent_per_hour", status->percent_per_hour);
+                cJSON_AddBoolToObject(json, "plugged", status->now.plugged);
+        cJSON_AddBoolToObject(json, "live", status->now.live);
+        cJSON_AddNumberToObject(json, "power_w", status->now.power_w);
+        cJSON_AddNumberToObject(json, "percent_per_hour", status->now.percent_per_hour);
         cJSON_AddItemToObject(json, "minutes",
-                              answer_public_value(status->budget ? joulecast_budget_minutes(status->budget) : unknown));
+                              answer_public_value(status->now.budget ? joulecast_budget_minutes(status->now.budget) : unknown));
         cJSON_AddItemToObject(json, "minutes_to_full",
-                              answer_public_value(status->budget ? joulecast_budget_minutes_to_full(status->budget) : unknown));
+                              answer_public_value(status->now.budget ? joulecast_budget_minutes_to_full(status->now.budget) : unknown));
         cJSON_AddNumberToObject(json, "level", FORECAST_LEVEL);
         cJSON_AddStringToObject(json, "since", status->since_full ? "full" : "24h");
-        answer_add_time(json, "from", status->since.ns);
+        answer_add_time(json, "from", status->since_ns);
         cJSON_AddItemToObject(json, "dearest", dearest_json(status));
         cJSON_AddItemToObject(json, "advice", answer_text(status->advice[0] ? status->advice : NULL));
         missing = cJSON_AddArrayToObject(json, "not_measured");
@@ -273,14 +239,11 @@ static struct cJSON *status_json(const struct status *status)
 
 static int make(const struct options *options, struct status *ret)
 {
-        int code = ask_open(options, &ret->ask), err;
+        int code = state_read(options, &ret->now), err;
 
         if (code != CODE_OK)
                 return code;
-        find_drain(ret);
-        err = find_budget(ret);
-        if (!err)
-                err = find_cost(ret, options);
+        err = find_cost(ret, options);
         if (!err && ret->cost)
                 err = find_dearest(ret);
         if (err)
@@ -298,7 +261,7 @@ int status_main(int argc, char **argv)
                          "it is, the three dearest apps since the last full charge, what to do, and what\n"
                          "is not measured. \"For sure\" holds in 95 of 100 cases, and so does \"at most\".",
         };
-        _cleanup_(status_clear) struct status status = { .plugged = -1 };
+        _cleanup_(status_clear) struct status status = { .now.plugged = -1 };
         struct options options = { 0 };
         int code = options_parse(&command, SHARED_ASK, argc, argv, &options);
 

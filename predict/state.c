@@ -1,0 +1,60 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "state.h"
+
+#include <errno.h>
+#include <math.h>
+
+#include "api/joulecast-private.h"
+#include "util/units.h"
+
+void state_clear(struct state *state)
+{
+        joulecast_budget_free(state->budget);
+        ask_close(&state->ask);
+}
+
+static void read_battery(struct state *state)
+{
+        const struct forecast_battery *battery = NULL;
+
+        state->power_w = state->percent_per_hour = state->percent = NAN;
+        if (joulecast_usage_battery(state->ask.usage, &state->percent, &state->plugged) < 0)
+                state->plugged = -1;
+        if (api_usage_battery(state->ask.usage, &battery) < 0)
+                return;
+        state->live = battery->live;
+        if (!(battery->battery.have & BATTERY_POWER) || battery->battery.status != BATTERY_DISCHARGING)
+                return;
+        state->power_w = (double)battery->battery.power_uw / UJ_PER_J;
+        state->percent_per_hour =
+                state->power_w * 3600 / J_PER_PERCENT(joulecast_profile_energy_full_mwh(state->ask.profile));
+}
+
+static int find_budget(struct state *state)
+{
+        struct joulecast_plan *plan = NULL;
+        int err = joulecast_plan_new(NULL, &plan);
+
+        if (!err)
+                err = joulecast_budget_new(state->ask.profile, state->ask.usage, plan, &state->budget);
+        joulecast_plan_free(plan);
+        return err == -ENODATA || err == -ENODEV ? 0 : err;
+}
+
+int state_read(const struct options *options, struct state *ret)
+{
+        struct state state = { .plugged = -1 };
+        int code = ask_open(options, &state.ask), err;
+
+        if (code != CODE_OK)
+                return code;
+        read_battery(&state);
+        err = find_budget(&state);
+        if (err) {
+                state_clear(&state);
+                return ask_failed(err);
+        }
+        *ret = state;
+        return CODE_OK;
+}
