@@ -122,7 +122,8 @@ int cost_main(int argc, char **argv)
         };
         const struct option_table command = {
                 .called = "joulecast cost",
-                .usage = "joulecast cost [--from T | --since WHAT] [--to T] [--by component | day] [--csv]\n"
+                .usage = "joulecast cost [--from T | --since WHAT] [--to T] [--by component | day]\n"
+                         "               [--csv]\n"
                          "joulecast cost --usage FILE --profile FILE [--by component]",
                 .about = "What each app cost the battery, in the foreground and in the background, with\n"
                          "95 % confidence intervals; or by component, as --json always has it. Without\n"

@@ -224,9 +224,10 @@ int metrics_main(int argc, char **argv)
         const struct option_table command = {
                 .called = "joulecast metrics",
                 .usage = "joulecast metrics [--output FILE]",
-                .about = "Metrics for Prometheus: a file for node_exporter's textfile collector, as text. Energy\n"
-                         "counts from the first poll that is recorded. A new power model prices the past\n"
-                         "anew, too, and a counter may then fall; Prometheus takes that as a restart.",
+                .about = "Metrics for Prometheus, as text: a file for node_exporter's textfile collector.\n"
+                         "Energy counts from the first poll that is recorded. A new power model prices\n"
+                         "the past anew, too, and a counter may then fall; Prometheus takes that as a\n"
+                         "restart.",
                 .rows = rows, .n_rows = ARRAY_SIZE(rows),
         };
         _cleanup_(state_clear) struct state state = { .plugged = -1 };
