@@ -120,6 +120,41 @@ static void silence_is_of_who_is_gone(void)
         teardown(&f);
 }
 
+/* As each list of points must be: they are merged without another look. */
+static void check_ascending(const struct points *points)
+{
+        for (size_t i = 1; i < points->n; i++)
+                check(points->list[i - 1].group < points->list[i].group ||
+                      (points->list[i - 1].group == points->list[i].group && points->list[i - 1].key < points->list[i].key));
+}
+
+/* An app that comes back while the silence after its packets goes on is the same one. */
+static void who_comes_back_is_the_same(void)
+{
+        struct sums sums;
+        struct fixture f;
+
+        setup(&f);
+        apps(&f, 10, true);
+        check_int(poll(&f), -ENODATA);
+        apps(&f, 10, true);
+        packets(&f, 20, 1, 1, 2);
+        check_int(poll(&f), 0);
+        apps(&f, 10, false);
+        check_int(poll(&f), 0);
+        apps(&f, 10, false);
+        process(&f.sample, 30, 2, "mail", 1000);
+        packets(&f, 30, 2, 5, 3);
+        check_int(poll(&f), 0);
+        sums = sums_of_row(&f, "mail", STATE_BACKGROUND);
+        check_int(sums.packets, 3);
+        check_int(sums.bytes, 300);
+        check_int(sums.up_ms, 10000);
+        check_int(sums.spans, 0); /* it is up still */
+        check_ascending(&row(&f, "mail", STATE_BACKGROUND)->usage.radio);
+        teardown(&f);
+}
+
 static void states_share_by_time(void)
 {
         struct fixture f;
@@ -219,6 +254,7 @@ int main(void)
 {
         packets_are_of_who_sent_them();
         silence_is_of_who_is_gone();
+        who_comes_back_is_the_same();
         states_share_by_time();
         skipped_samples_lose_nothing();
         packed_and_back();

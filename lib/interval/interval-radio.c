@@ -74,19 +74,32 @@ static const struct radio_owner *find_owner(const struct radio_owners *owners, u
         return at < owners->n && owners->list[at].number == number ? &owners->list[at] : NULL;
 }
 
+/* An app all of whose processes had ended is a new struct live_app when it comes back, but the same owner. */
+static const struct radio_owner *find_app(const struct radio_owners *owners, const struct live_app *app)
+{
+        for (size_t i = 0; i < owners->n; i++)
+                if (owners->list[i].uid == app->uid && strcmp(owners->list[i].app, app->app) == 0)
+                        return &owners->list[i];
+        return NULL;
+}
+
 static int number_of(struct radio_owners *owners, struct live_app *app, uint64_t *ret)
 {
-        struct radio_owner *owner;
+        const struct radio_owner *found = find_owner(owners, app->radio_owner);
 
-        if (!find_owner(owners, app->radio_owner)) {
+        if (!found)
+                found = find_app(owners, app);
+        if (!found) {
+                struct radio_owner *owner;
+
                 if (util_grow(&owners->list, &owners->capacity, owners->n + 1, sizeof(*owners->list)) < 0)
                         return -ENOMEM;
                 owner = &owners->list[owners->n++];
                 *owner = (struct radio_owner){ .number = ++owners->last_number, .uid = app->uid };
                 memcpy(owner->app, app->app, sizeof(owner->app));
-                app->radio_owner = owner->number;
+                found = owner;
         }
-        *ret = app->radio_owner;
+        *ret = app->radio_owner = found->number;
         return 0;
 }
 
