@@ -33,6 +33,18 @@ static void adds_up(void)
         usage_clear(&sum);
 }
 
+/* A list that is not ascending would be a bug elsewhere; memory stays whole. */
+static void disorder_is_an_error(void)
+{
+        struct point twice[] = { { .key = 2, .amount = 1 }, { .key = 2, .amount = 1 } };
+        struct usage to = { 0 }, from = { .radio = { .list = twice, .n = 2 } };
+
+        check_int(usage_add_point(&to, KEYED_RADIO, &(struct point){ .key = 1, .amount = 1 }), 0);
+        check_int(usage_add_point(&to, KEYED_RADIO, &(struct point){ .key = 2, .amount = 1 }), 0);
+        check_int(usage_add(&to, &from), -EINVAL);
+        usage_clear(&to);
+}
+
 static void overflow_is_an_error(void)
 {
         struct usage a = { .read_bytes = UINT64_MAX }, b = { .read_bytes = 1 };
@@ -43,6 +55,7 @@ static void overflow_is_an_error(void)
 int main(void)
 {
         adds_up();
+        disorder_is_an_error();
         overflow_is_an_error();
         return check_result();
 }

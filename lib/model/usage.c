@@ -132,7 +132,7 @@ static size_t count_new(const struct points *to, const struct points *from)
         return n;
 }
 
-/* From the back, so that none is moved twice. */
+/* From the back, so that none is moved twice. -EINVAL: @from is not ascending. */
 static int add_points(struct points *to, const struct points *from)
 {
         size_t n = count_new(to, from), end = to->n + n, old = to->n;
@@ -156,6 +156,8 @@ static int add_points(struct points *to, const struct points *from)
                         err = add(&to->list[end].ns, point->ns);
                         if (!err)
                                 err = add(&to->list[end].any_ns, point->any_ns);
+                } else if (end == old) {
+                        err = -EINVAL; /* there is no room for one that count_new() took for another */
                 } else {
                         to->list[--end] = *point;
                 }
