@@ -108,7 +108,7 @@ static double log_power(const struct radio_columns *columns, const struct radio_
 /* Draws models, of the rows as they are or with their errors once more; log[] gets what each makes of each use. */
 static int draw_models(struct radio_problem *problem, const double *uses, double scale, double *value, double *log)
 {
-        _cleanup_vector_ gsl_vector *error = gsl_vector_calloc(problem->n);
+        _cleanup_vector_ gsl_vector *error = gsl_vector_calloc(problem->n + 1);
         size_t p = problem->columns.p;
         uint64_t random = 1;
         int err = error ? 0 : -ENOMEM;
@@ -116,7 +116,7 @@ static int draw_models(struct radio_problem *problem, const double *uses, double
         for (size_t b = 0; !err && b < DRAWS; b++) {
                 struct radio_model model = { .value = value + b * p };
 
-                for (size_t i = 0; i < problem->n; i++)
+                for (size_t i = 0; i <= problem->n; i++)
                         gsl_vector_set(error, i, scale * normal(&random));
                 radio_problem_move(problem, error);
                 err = radio_solve(problem, &random, &model);

@@ -56,6 +56,7 @@ struct radio_problem {
         gsl_matrix *x, *gram; /* rows divided by their error */
         gsl_vector *y, *moment;
         double squares;       /* of y */
+        double offset_sd_mw;  /* of what all rows have in common */
 };
 
 /* Coefficients of all columns, 0 of those that are not in the model. */
@@ -69,7 +70,7 @@ struct radio_model {
 int radio_problem_make(const struct radio_shape *shape, const struct radio_row *rows, size_t n, double offset_sd_mw,
                        struct radio_problem *ret);
 void radio_problem_clear(struct radio_problem *problem);
-/* The rows' powers moved by so many of their errors; NULL: as they are. */
+/* The rows' powers moved by so many of their errors, and then the offset that is expected; NULL: as they are. */
 void radio_problem_move(struct radio_problem *problem, const gsl_vector *error);
 /* With a price for each byte and burst. */
 int radio_solve_linear(const struct radio_problem *problem, struct radio_model *ret);

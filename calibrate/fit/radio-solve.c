@@ -44,6 +44,8 @@ void radio_problem_move(struct radio_problem *problem, const gsl_vector *error)
                 gsl_vector_set(problem->y, i, problem->rows[i].power_mw / problem->rows[i].sd_mw +
                                                       (error ? gsl_vector_get(error, i) : 0));
         gsl_blas_dgemv(CblasTrans, 1, problem->x, problem->y, 0, problem->moment);
+        if (error)
+                *gsl_vector_ptr(problem->moment, COLUMN_OFFSET) += gsl_vector_get(error, problem->n) / problem->offset_sd_mw;
         gsl_blas_ddot(problem->y, problem->y, &problem->squares);
 }
 
@@ -52,7 +54,7 @@ int radio_problem_make(const struct radio_shape *shape, const struct radio_row *
 {
         struct radio_problem *problem = ret;
 
-        *problem = (struct radio_problem){ .rows = rows, .n = n };
+        *problem = (struct radio_problem){ .rows = rows, .n = n, .offset_sd_mw = offset_sd_mw };
         radio_columns_make(&problem->columns, shape);
         problem->x = gsl_matrix_calloc(n, problem->columns.p);
         problem->gram = gsl_matrix_calloc(problem->columns.p, problem->columns.p);

@@ -20,6 +20,8 @@
 /* Chi square by which a radio must explain the states better than prices of bytes and bursts. */
 #define EVIDENCE 25.0
 
+#define ASSOCIATION_SD_MW 30.0 /* what it may take, where no quiet state has it */
+
 #define ROWS_MIN 10 /* of states with packets; fewer do not tell timers apart */
 
 static double packets_of(const struct radio_shape *shape, const struct radio_amounts *amounts)
@@ -106,11 +108,14 @@ static double others_mw(const struct columns *columns, const struct regression *
         return mw;
 }
 
-/* The error that base and association give to all states alike. */
+/*
+ * The error that base and association give to all states alike. In most networks somebody sends to all every few seconds, and
+ * then no quiet state shows what association takes: it is told from the radio by the states with packets.
+ */
 static double common_sd_mw(const struct columns *columns, const struct regression *fit)
 {
         size_t at[2] = { columns->term[TERM_BASE], columns->term[TERM_WIFI_ON] };
-        double variance = 0;
+        double variance = at[1] == SIZE_MAX ? pow(ASSOCIATION_SD_MW, 2) : 0;
 
         for (size_t a = 0; a < ARRAY_SIZE(at); a++)
                 for (size_t b = 0; b < ARRAY_SIZE(at); b++)
