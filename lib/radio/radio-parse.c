@@ -349,6 +349,7 @@ static int find_radio(struct radios *radios, const struct ini_place *place, cons
                 return ini_error(place, "more than %d radios", RADIOS_MAX);
         if (radios->n == before)
                 return 0;
+        (*ret)->line = place->line;
         (*ret)->verified = -1;
         (*ret)->phy_kbps[RADIO_TX] = (*ret)->phy_kbps[RADIO_RX] = NAN;
         unknown((*ret)->nj_per_byte, RADIO_DIRECTIONS);
@@ -369,6 +370,7 @@ static int find_state(struct radio *radio, const struct ini_place *place, const 
                 return ini_error(place, "[radio %s] has more than %d states", radio->name, RADIO_STATES_MAX);
         if (radio->n_states == before)
                 return 0;
+        (*ret)->line = place->line;
         unknown(&(*ret)->power_mw, 1);
         unknown((*ret)->signal_mw, RADIO_SIGNALS);
         unknown((*ret)->nj_per_byte, RADIO_DIRECTIONS);

@@ -201,19 +201,28 @@ static int check_radio(struct radio *radio, const struct ini_place *place, const
         return 0;
 }
 
+static struct ini_place at_line(const struct ini_place *place, unsigned line)
+{
+        return (struct ini_place){ place->name, line ? line : place->line, place->log };
+}
+
 static int finish_radio(struct radio *radio, const struct ini_place *place)
 {
+        struct ini_place at = at_line(place, radio->line);
         int err;
 
         if (radio->n_states == 0)
-                return ini_error(place, "[radio %s] has no states: no section [radio %s STATE]", radio->name,
+                return ini_error(&at, "[radio %s] has no states: no section [radio %s STATE]", radio->name,
                                  radio->name);
         if (!radio->initial.given)
-                return ini_error(place, "[radio %s] has no initial = STATE", radio->name);
-        err = resolve(radio, place, "initial", &radio->initial);
-        for (size_t i = 0; !err && i < radio->n_states; i++)
-                err = resolve_state(radio, place, &radio->states[i]);
-        return err ? err : check_radio(radio, place, "");
+                return ini_error(&at, "[radio %s] has no initial = STATE", radio->name);
+        err = resolve(radio, &at, "initial", &radio->initial);
+        for (size_t i = 0; !err && i < radio->n_states; i++) {
+                struct ini_place section = at_line(place, radio->states[i].line);
+
+                err = resolve_state(radio, &section, &radio->states[i]);
+        }
+        return err ? err : check_radio(radio, &at, "");
 }
 
 static int apply(struct radio *radio, const struct radio_carrier *carrier, const char **missing)
@@ -232,7 +241,7 @@ static int apply(struct radio *radio, const struct radio_carrier *carrier, const
 static int finish_carrier(const struct radios *radios, const struct radio_carrier *carrier,
                           const struct ini_place *place)
 {
-        struct ini_place at = { place->name, carrier->line, place->log };
+        struct ini_place at = at_line(place, carrier->line);
         const struct radio *radio = radio_find(radios, carrier->radio);
         char with[RADIO_NAME_MAX + 32];
         const char *missing = "";

@@ -78,6 +78,7 @@ struct radio_state {
         } reset;                      /* only so much within this time restarts the timer */
         struct radio_value nj_per_byte[RADIO_DIRECTIONS];
         struct radio_value nj_per_packet[RADIO_DIRECTIONS];
+        unsigned line;                                   /* of its first key, for an error; 0: of no file */
 };
 
 struct radio {
@@ -90,6 +91,7 @@ struct radio {
         struct radio_value nj_per_packet[RADIO_DIRECTIONS];
         struct radio_state *states;
         size_t n_states;
+        unsigned line;                /* likewise */
 };
 
 /* Timers that one network has instead of the radio's. */
