@@ -60,6 +60,7 @@ static const char full[] =
         "gauge_period_s = 3.5\n"
         "radio_variation = 0.6\n"
         "radio_variation_tau_s = 3600\n"
+        "network_packets_per_s = 0.5\n"
         "charge_full_error_percent = -10\n"
         "gauge_pieces = 12\n"
         "gauge_piece_percent = 1.5\n"
@@ -128,6 +129,7 @@ static void reads_every_key(void)
         check_near(profile_mean_voltage_mv(profile), 3745, 1e-9);
         check_near(profile->virtual_device.radio_variation, 0.6, 0);
         check_near(profile->virtual_device.radio_variation_tau_s, 3600, 0);
+        check_near(profile->virtual_device.network_packets_per_s, 0.5, 0);
         check_near(profile->virtual_device.charge_full_error_percent, -10, 0);
         check_int(profile->virtual_device.gauge_pieces, 12);
         check_near(profile->virtual_device.gauge_piece_percent, 1.5, 0);

@@ -20,6 +20,7 @@
 #include "virtual/virtual.h"
 
 #define RAMP_PACKET_BYTES 100
+#define NETWORK_PACKET_BYTES 90 /* mostly questions for names and addresses */
 
 /* A policy of the device and its place in the description. */
 struct place {
@@ -35,6 +36,7 @@ struct hardware_virtual {
         struct hardware_description description;
         struct place places[VIRTUAL_POLICIES_MAX];
         size_t n_places;
+        double network_packets_per_s;
 };
 
 static struct hardware_virtual *virtual_of(struct hardware *hardware)
@@ -112,6 +114,12 @@ static int set_work(struct hardware_virtual *virtual, const struct mode *mode)
                 .pattern = mode->burst_packets ? VIRTUAL_BURSTS : VIRTUAL_STEADY,
                 .gpu = mode->gpu,
                 .foreground = mode->screen_on,
+        }, others = {
+                .app = "network",
+                .packets_per_s = virtual->network_packets_per_s,
+                .packet_bytes = NETWORK_PACKET_BYTES,
+                .burst_packets = 1,
+                .pattern = VIRTUAL_POISSON,
         };
         size_t core = 0;
 
@@ -125,7 +133,7 @@ static int set_work(struct hardware_virtual *virtual, const struct mode *mode)
                         if (core < ARRAY_SIZE(work.utilisation))
                                 work.utilisation[core] = k < busy ? 1 : 0;
         }
-        return virtual_set_work(virtual->device, &work, 1);
+        return virtual_set_work(virtual->device, (struct virtual_work[]){ work, others }, others.packets_per_s > 0 ? 2 : 1);
 }
 
 static int set_frequencies(struct hardware_virtual *virtual, const struct mode *mode)
@@ -321,6 +329,7 @@ int hardware_virtual_open(const struct profile *truth, uint64_t seed, double sta
         if (!virtual)
                 return -ENOMEM;
         virtual->hardware.ops = &hardware_virtual_ops;
+        virtual->network_packets_per_s = truth->virtual_device.network_packets_per_s;
         err = virtual_open(truth, VIRTUAL_CALIBRATE, seed, start_percent, log, &virtual->device);
         if (!err)
                 err = virtual_source_open(virtual->device, &virtual->source);

@@ -65,6 +65,7 @@ const struct number_key number_keys[] = {
         VIRTUAL(charge_full_error_percent, -50, 100),
         VIRTUAL(radio_variation, 0, 5),
         VIRTUAL(radio_variation_tau_s, 0, 1e6),
+        VIRTUAL(network_packets_per_s, 0, 1000),
 };
 const size_t n_number_keys = ARRAY_SIZE(number_keys);
 
