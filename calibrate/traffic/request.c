@@ -20,6 +20,8 @@ const char *const request_names[] = {
         [REQUEST_STOP] = "stop",
 };
 
+#define WAKE_PACKETS_PER_S 1000
+
 /* Integers in a double are exact up to this. */
 #define EXACT_MAX 9007199254740992.0
 
@@ -175,6 +177,9 @@ static int parse_members(const cJSON *json, struct request *request, char *error
         if (request->kind == REQUEST_TRANSMIT && request->url[0])
                 return complain(error, size,
                                 "transmit needs a peer that runs iperf3 -s; it does not send to a url");
+        if (request->kind == REQUEST_WAKE && request->packets > WAKE_PACKETS_PER_S * request->silence_s)
+                return complain(error, size, "wake sends at most %d packets a second, so %u packets need a silence_s of %g or more",
+                                WAKE_PACKETS_PER_S, request->packets, (double)request->packets / WAKE_PACKETS_PER_S);
         if (request->kind != REQUEST_WAKE && !request->bytes_per_s)
                 return complain(error, size, "%s needs bytes_per_s", request_names[request->kind]);
         return 0;

@@ -21,6 +21,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
                 return 0;
         fuzz_assert(!request.url[0] != !request.peer[0]);
         fuzz_assert(request.seconds > 0 && request.seconds <= 86400 && request.port);
-        fuzz_assert(request.kind == REQUEST_WAKE ? request.silence_s >= 0.005 && request.packets >= 1 : request.bytes_per_s >= 1000);
+        if (request.kind == REQUEST_WAKE)
+                fuzz_assert(request.silence_s >= 0.005 && request.packets >= 1 && request.packets <= 1000 * request.silence_s);
+        else
+                fuzz_assert(request.bytes_per_s >= 1000);
         return 0;
 }
