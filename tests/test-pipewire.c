@@ -118,6 +118,42 @@ static void values(void)
         }
 }
 
+/* A card comes and goes, and its number is not given back: ours do not become more without end. */
+static void numbers_end(void)
+{
+        char said[4096];
+        int fds[2], err = 0;
+        struct pipewire pipewire = { .stream = STREAM_CLOSED, .watch_fd = -1 };
+        unsigned times = 0;
+
+        check(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds) == 0);
+        pipewire.stream.fd = fds[0];
+        for (; !err && times < 10000; times++) {
+                struct pod_message came, went;
+
+                pod_begin(&came);
+                pod_add_int(&came, 7);
+                pod_add_int(&came, 0);
+                pod_add_string(&came, "PipeWire:Interface:Node");
+                pod_add_int(&came, 3);
+                pod_add_pair(&came, "media.class", "Audio/Sink");
+                pod_end(&came, 2, 0, 0);
+                pod_begin(&went);
+                pod_add_int(&went, 7);
+                pod_end(&went, 2, 1, 0);
+                check_int(send(fds[1], came.bytes, came.length, MSG_NOSIGNAL), (ssize_t)came.length);
+                check_int(send(fds[1], went.bytes, went.length, MSG_NOSIGNAL), (ssize_t)went.length);
+                err = pipewire_hear(&pipewire);
+                while (recv(fds[1], said, sizeof(said), MSG_DONTWAIT) > 0)
+                        continue;
+        }
+        check_int(err, -EPROTO);
+        check_int(times, 4097);
+        check(pipewire.n <= 1);
+        close(fds[1]);
+        pipewire_close(&pipewire);
+}
+
 /* The daemon's socket may come later, and does not listen at once. */
 static void connects(void)
 {
@@ -159,6 +195,7 @@ int main(int argc, char **argv)
 {
         values();
         hears(argv[1]);
+        numbers_end();
         connects();
         return argc == 2 ? check_result() : 2;
 }

@@ -51,7 +51,7 @@ static int say(struct pipewire *pipewire, struct pod_message *message, uint32_t 
         return stream_write(&pipewire->stream, message->bytes, message->length);
 }
 
-/* The daemon wants the lowest number that is free. */
+/* The daemon wants the lowest number that is free. One that gives none back ends the connection. */
 static int bind_node(struct pipewire *pipewire, uint32_t id)
 {
         struct pod_message message;
@@ -59,6 +59,8 @@ static int bind_node(struct pipewire *pipewire, uint32_t id)
 
         while (at < pipewire->n_proxies && pipewire->proxies[at] != NO_PROXY)
                 at++;
+        if (at >= OBJECTS_MAX)
+                return -EPROTO;
         if (util_grow(&pipewire->proxies, &pipewire->proxies_capacity, at + 1, sizeof(*pipewire->proxies)) < 0)
                 return -ENOMEM;
         pipewire->proxies[at] = id;
