@@ -23,6 +23,14 @@
 
 static const struct log quiet;
 
+static void say(void *data, enum log_level level, const char *sentence)
+{
+        (void)data;
+        (void)level;
+        printf("%s\n", sentence);
+}
+static const struct log loud = { .handler = say };
+
 /* A state of a calibration: so many packets at a time, so often. */
 struct ramp {
         double per_s;
@@ -208,11 +216,50 @@ static void test_linear(void)
         check_int(radio_fit("wifi", NULL, NULL, 0, 3, &fit), -ENODATA);
 }
 
+/* Whatever the rows are, the radio can be written to a profile and read from it. */
+static void test_any_rows(void)
+{
+        static const double sizes_mw[] = { 1e-5, 1e-4, 1e-4, 1e-3, 1, 1e3, 1e5 };
+        struct radio_row rows[ARRAY_SIZE(ramp)] = { 0 };
+        _cleanup_(profile_freep) struct profile *like = NULL;
+        struct radio_shape shape;
+        uint64_t state = 3;
+
+        radio_shape_stored(&shape);
+        read_radio("", &like);
+        for (size_t i = 0; i < ARRAY_SIZE(ramp); i++) {
+                rows[i] = (struct radio_row){ .mode = "any", .seconds = SECONDS };
+                run_state(NULL, &shape, &ramp[i], &rows[i].amounts, &rows[i].wakes);
+        }
+        for (size_t t = 0; t < ARRAY_SIZE(sizes_mw); t++) {
+                double size = sizes_mw[t];
+                struct radio_fit fit = { 0 };
+                _cleanup_free_ char *text = NULL;
+                _cleanup_(profile_freep) struct profile *back = NULL;
+                int err;
+
+                for (size_t i = 0; i < ARRAY_SIZE(ramp); i++) {
+                        rows[i].power_mw = size * pow(10, noise(&state)) * (noise(&state) > -1.5 ? 1 : -1);
+                        rows[i].sd_mw = size * pow(10, noise(&state));
+                }
+                err = radio_fit("wifi", &shape, rows, ARRAY_SIZE(ramp), size, &fit);
+                check(err == 0 || err == -ENODATA);
+                like->radios = (struct radios){ .list = &fit.radio, .n = err == 0 };
+                check_int(profile_print(like, &text), 0);
+                check_int(text ? profile_parse(text, strlen(text), "fitted", &loud, &back) : -ENOMEM, 0);
+                like->radios = (struct radios){ 0 };
+                radio_clear(&fit.radio);
+        }
+        for (size_t i = 0; i < ARRAY_SIZE(ramp); i++)
+                free(rows[i].amounts.cells);
+}
+
 int main(void)
 {
         gsl_set_error_handler_off();
         test_threshold();
         test_two_tails();
         test_linear();
+        test_any_rows();
         return check_result();
 }

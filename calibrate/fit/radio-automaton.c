@@ -14,6 +14,7 @@
 #define STEPS_MAX 3     /* different timers */
 #define NEGLIGIBLE 0.05 /* a smaller part of the power is an error of the base */
 #define NEIGHBOURS 1.5  /* timers at two rungs side by side are one between them */
+#define BUSY_MAX_MS 60000.0 /* far longer than that of any radio */
 #define RATE_MS 1000    /* in which a threshold counts packets: a second in all radios known to us */
 
 struct step {
@@ -143,12 +144,12 @@ int radio_automaton(const char *name, const struct radio_columns *columns, const
 
         if (!radio.states)
                 return -ENOMEM;
-        if (n == 0) {
+        for (size_t i = 0; i < n; i++)
+                mw += steps[i].mw;
+        if (!(rounded(mw) > 0)) {
                 free(radio.states);
                 return -ENODATA;
         }
-        for (size_t i = 0; i < n; i++)
-                mw += steps[i].mw;
         snprintf(radio.name, sizeof(radio.name), "%s", name);
         radio.initial = move_to("rest");
         for (size_t d = 0; d < RADIO_DIRECTIONS; d++) {
@@ -171,7 +172,7 @@ int radio_automaton(const char *name, const struct radio_columns *columns, const
                 busy->reset.given = true;
                 busy->reset.packets = (uint64_t)threshold.packets + 1;
                 busy->reset.ms = RATE_MS;
-                set_after(busy, (threshold.mw * threshold.ms + threshold.end_uj) / busy->power_mw.value, step_names[0]);
+                set_after(busy, fmin((threshold.mw * threshold.ms + threshold.end_uj) / busy->power_mw.value, BUSY_MAX_MS), step_names[0]);
         }
         *ret = radio;
         return 0;
