@@ -61,7 +61,16 @@ static int show_poll(void *data, const struct store_poll *poll)
         return !err && replay->form->lines == replay->count ? 1 : err;
 }
 
-/* As `joulecast cost` has it of the same time. */
+/* Rows of zeros look like those of an app that used nothing. */
+static bool was_seen(const struct trace_form *form, const struct cost *cost)
+{
+        for (size_t i = 0; form->app && i < cost->n_apps; i++)
+                if (trace_is_wanted(form, &cost->apps[i]))
+                        return true;
+        return !form->app;
+}
+
+/* As `joulecast cost` has it of the same time. -ENOENT: --app was not seen. */
 static int show_totals(struct replay *replay, struct store *store)
 {
         _cleanup_(cost_freep) struct cost *cost = NULL;
@@ -79,7 +88,8 @@ static int show_totals(struct replay *replay, struct store *store)
         line = (struct trace_line){ .cost = cost, .seconds = (double)replay->elapsed_ns / 1e9,
                                     .suspend_s = (double)replay->suspend_ns / 1e9, .measured = cost->measured_j.value,
                                     .total = true };
-        return trace_print(replay->form, &line);
+        err = trace_print(replay->form, &line);
+        return err || was_seen(replay->form, cost) ? err : -ENOENT;
 }
 
 static int replay_store(struct replay *replay, struct store *store, int64_t from_ns, int64_t to_ns)
@@ -93,8 +103,15 @@ static int replay_store(struct replay *replay, struct store *store, int64_t from
         return err < 0 ? err : show_totals(replay, store);
 }
 
-static int failed(int err)
+static int failed(const char *app, int err)
 {
+        char name[APP_ID_MAX];
+
+        if (err == -ENOENT && app) {
+                log_error(&program_log, "%s was not seen in that time; joulecast apps lists what was",
+                          util_printable(app, name, sizeof(name)));
+                return CODE_NO_DATA;
+        }
         if (err == -ENODATA) {
                 log_error(&program_log, "no polls of that time are kept; joulecast cost has the sums of older ones");
                 return CODE_NO_DATA;
@@ -124,7 +141,7 @@ int trace_past(const struct options *options, struct moment *from, int64_t to_ns
                 return code;
         err = suspend_learn_past(ask.profile->profile, ask.usage->store, from->ns, to_ns, &learnt);
         if (err < 0 && err != -ENODATA)
-                return failed(err);
+                return failed(form->app, err);
         form->profile = learnt ? learnt : ask.profile->profile;
         form->usage = true;
         if (!options->json && !options->profile)
@@ -133,5 +150,5 @@ int trace_past(const struct options *options, struct moment *from, int64_t to_ns
         err = replay_store(&replay, ask.usage->store, from->ns, to_ns);
         desktop_index_free(index);
         cost_maker_free(replay.totals);
-        return err < 0 ? failed(err) : CODE_OK;
+        return err < 0 ? failed(form->app, err) : CODE_OK;
 }
