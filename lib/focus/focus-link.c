@@ -275,16 +275,22 @@ static void believe(struct focus_link *link, struct agent *agent, struct focus_m
         }
 }
 
-/* Of other users' processes, and of those that ended, nothing is believed. */
+/*
+ * A process that ended plays nothing. An app in a sandbox may have told PipeWire its pid as it is in there, which out here is
+ * another user's process: then somebody plays, of whom no process is known.
+ */
 static void hear_sound(struct focus_link *link, struct agent *agent, const struct focus_sound *sound)
 {
         agent->others = sound->others;
         agent->n_players = 0;
         for (size_t i = 0; i < sound->n; i++) {
                 const struct focus_player *player = &sound->players[i];
+                int err = focus_pid_check(link->root_fd, player->pid, player->start_time, agent->uid);
 
-                if (focus_pid_check(link->root_fd, player->pid, player->start_time, agent->uid) == 0)
+                if (!err)
                         agent->players[agent->n_players++] = player->pid;
+                else if (err == -EPERM)
+                        agent->others = 1;
         }
         tell_sound(link);
 }

@@ -73,6 +73,8 @@ void sender_send_sound(struct sender *sender, const struct pipewire_sound *sound
 
                 if (player.start_time)
                         message.players[message.n++] = player;
+                else
+                        message.others = 1;
         }
         send_bytes(sender, &message, sizeof(message), now_ns);
 }
