@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 
 #include "check.h"
@@ -38,6 +39,46 @@ static int put(struct profile *profile, struct written *written)
         return profile_writer_put(&writer, profile, written);
 }
 
+/* A profile with [radio wifi], or with as many others as one may have, each of them with a carrier. */
+static struct profile *radio_profile(bool wifi)
+{
+        _cleanup_free_ char *text = NULL;
+        struct profile *profile = NULL;
+        size_t size;
+        FILE *out = open_memstream(&text, &size);
+
+        fprintf(out, "[profile]\nversion = 1\ndevice = d\n[battery]\nenergy_full_mwh = 15000\n[base]\npower_mw = 1\n");
+        for (int i = 0; i < (wifi ? 1 : RADIOS_MAX); i++) {
+                char name[16];
+
+                snprintf(name, sizeof(name), wifi ? "wifi" : "r%d", i);
+                fprintf(out, "[radio %s]\ninitial = a\n[radio %s a]\npower_mw = 1\nafter = 9 b\n[radio %s b]\npower_mw = 1\n"
+                        "[carrier c%s]\nradio = %s\na.after_ms = 3\n", name, name, name, name, name);
+        }
+        fclose(out);
+        check_int(profile_parse(text, strlen(text), "radios", NULL, &profile), 0);
+        return profile;
+}
+
+/* What is kept of the profile before is not more than a profile may have. */
+static void too_many_radios(void)
+{
+        _cleanup_(profile_freep) struct profile *others = radio_profile(false), *wifi = radio_profile(true), *again = NULL;
+        struct written first = { 0 }, second = { 0 };
+
+        check_int(put(others, &first), 0);
+        check_int(put(wifi, &second), 0);
+        check_int(profile_load(path, NULL, &again), 0);
+        check(again && again->radios.n == RADIOS_MAX && again->radios.n_carriers == RADIOS_MAX && radio_find(&again->radios, "wifi"));
+        if (second.kept)
+                unlink(second.kept);
+        free(first.path);
+        free(first.kept);
+        free(second.path);
+        free(second.kept);
+        unlink(path);
+}
+
 int main(void)
 {
         _cleanup_(profile_freep) struct profile *large = large_profile(250), *again = NULL;
@@ -61,6 +102,7 @@ int main(void)
         free(written.path);
         free(written.kept);
         unlink(path);
-        rmdir(folder);
+        too_many_radios();
+        check_int(rmdir(folder), 0);
         return check_result();
 }

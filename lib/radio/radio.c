@@ -94,14 +94,14 @@ int radio_add_others(const struct radios *from, struct radios *to)
                 return -ENOMEM;
         to->carriers = carriers;
         for (size_t i = 0; i < from->n; i++) {
-                if (has_radio(to, before, from->list[i].name))
+                if (has_radio(to, before, from->list[i].name) || to->n >= RADIOS_MAX)
                         continue;
                 if (copy_radio(&from->list[i], &to->list[to->n]) < 0)
                         return -ENOMEM;
                 to->n++;
         }
         for (size_t i = 0; i < from->n_carriers; i++)
-                if (!has_radio(to, before, from->carriers[i].radio))
+                if (!has_radio(to, before, from->carriers[i].radio) && has_radio(to, to->n, from->carriers[i].radio))
                         to->carriers[to->n_carriers++] = from->carriers[i];
         return 0;
 }

@@ -120,7 +120,7 @@ const struct radio *radio_find(const struct radios *radios, const char *name);
 /* 0; -ENOMEM. radio_clear_all() it. */
 int radio_copy_all(const struct radios *radios, struct radios *ret);
 
-/* Adds copies of those of other names, with their carriers. 0; -ENOMEM, and some may be added. */
+/* Adds copies of those of other names, with their carriers, as long as there is room. 0; -ENOMEM, and some may be added. */
 int radio_add_others(const struct radios *from, struct radios *to);
 
 /*
