@@ -20,12 +20,14 @@
 #define OBSERVATIONS_MAX 256
 #define ASSOCIATION_MW 60
 
-static const double rates[] = { 0, 108, 76, 54, 38, 27, 19, 13.5, 9.5, 6.7, 4.8, 3.4, 2.4, 1.7, 1.2, 0.84, 0.6, 0.42, 0.3, 0.21, 0.15 };
+static const double rates[] = { 0, 108, 76, 54, 38, 27, 19, 13.5, 9.5, 6.7, 4.8, 3.4, 2.4, 1.7, 1.2, 0.84, 0.6, 0.42, 0.3,
+                                0.21, 0.15 };
 static const struct log quiet;
 
 static void read_radio(struct profile **ret)
 {
-        static const char text[] = "[profile]\nversion = 1\ndevice = d\n[battery]\nenergy_full_mwh = 15000\n[base]\npower_mw = 1\n"
+        static const char text[] = "[profile]\nversion = 1\ndevice = d\n[battery]\nenergy_full_mwh = 15000\n"
+                                   "[base]\npower_mw = 1\n"
                                    "[radio wifi]\ninitial = off\n[radio wifi off]\npower_mw = 0\non_tx = on\non_rx = on\n"
                                    "[radio wifi on]\npower_mw = 300\nafter = 1200 off\n";
 
@@ -47,13 +49,18 @@ static double noise(uint64_t *state)
         return sum;
 }
 
+static double gap(double per_s, uint64_t *state)
+{
+        return per_s > 0 ? -log(uniform(state)) / per_s : INFINITY;
+}
+
 /* Packets evenly spaced, and others' at random: what a radio takes for them in mJ, and what is kept of them. */
 static double fill(const struct radio *radio, double per_s, double others_per_s, uint64_t *state, struct usage *usage)
 {
         static struct radio_burst bursts[PACKETS_MAX];
         _cleanup_(radio_ladder_clear) struct radio_ladder ladder = { 0 };
         _cleanup_(radio_run_clear) struct radio_run run = { 0 };
-        double own = per_s > 0 ? 0.5 / per_s : INFINITY, others = others_per_s > 0 ? -log(uniform(state)) / others_per_s : INFINITY;
+        double own = per_s > 0 ? 0.5 / per_s : INFINITY, others = gap(others_per_s, state);
         struct radio_shape shape;
         size_t n = 0;
 
@@ -71,7 +78,7 @@ static double fill(const struct radio *radio, double per_s, double others_per_s,
                 if (own <= others)
                         own += 1 / per_s;
                 else
-                        others += -log(uniform(state)) / others_per_s;
+                        others += gap(others_per_s, state);
         }
         check_int(radio_ladder_poll(&ladder, bursts, n, SECONDS * (int64_t)NS_PER_S), 0);
         check_int(radio_run_until(&run, SECONDS * (int64_t)NS_PER_S), 0);

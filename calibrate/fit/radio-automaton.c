@@ -168,11 +168,12 @@ int radio_automaton(const char *name, const struct radio_columns *columns, const
         }
         if (threshold.packets > 0) {
                 struct radio_state *busy = add_state(&radio, "busy", radio.states[1].power_mw.value + threshold.mw);
+                double ms = (threshold.mw * threshold.ms + threshold.end_uj) / busy->power_mw.value;
 
                 busy->reset.given = true;
                 busy->reset.packets = (uint64_t)threshold.packets + 1;
                 busy->reset.ms = RATE_MS;
-                set_after(busy, fmin((threshold.mw * threshold.ms + threshold.end_uj) / busy->power_mw.value, BUSY_MAX_MS), step_names[0]);
+                set_after(busy, fmin(ms, BUSY_MAX_MS), step_names[0]);
         }
         *ret = radio;
         return 0;

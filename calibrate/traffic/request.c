@@ -178,7 +178,8 @@ static int parse_members(const cJSON *json, struct request *request, char *error
                 return complain(error, size,
                                 "transmit needs a peer that runs iperf3 -s; it does not send to a url");
         if (request->kind == REQUEST_WAKE && request->packets > WAKE_PACKETS_PER_S * request->silence_s)
-                return complain(error, size, "wake sends at most %d packets a second, so %u packets need a silence_s of %g or more",
+                return complain(error, size,
+                                "wake sends at most %d packets a second, so %u packets need a silence_s of %g or more",
                                 WAKE_PACKETS_PER_S, request->packets, (double)request->packets / WAKE_PACKETS_PER_S);
         if (request->kind != REQUEST_WAKE && !request->bytes_per_s)
                 return complain(error, size, "%s needs bytes_per_s", request_names[request->kind]);
