@@ -163,6 +163,30 @@ static void a_history_has_every_moment_once(void)
         remove_database();
 }
 
+/* The last days are enough, and all of them are there for who asks. */
+static void a_history_of_the_last_days(void)
+{
+        struct store *store = open_store(STORE_WRITE);
+        struct history *history = NULL;
+        struct profile *profile;
+        double whole_s;
+
+        check_int(profile_new("", 1, &profile), 0);
+        append_days(store, START, START + 100 * DAY, 6 * HOUR);
+        check_int(store_roll_up(store, START + 100 * DAY, &keep_all), 0);
+        check_int(history_read_for(profile, store, -1, true, &history), 0);
+        whole_s = history ? history->awake_s : 0;
+        history_free(history);
+        check_near(whole_s, 100 * 86400, 1e-3);
+        check_int(history_read_for(profile, store, -1, false, &history), 0);
+        check(history && history->awake_s < (TUNING_DAY_DAYS + TUNING_HOUR_DAYS + 2) * 86400.0);
+        check(history && history->awake_s > (TUNING_DAY_DAYS + TUNING_HOUR_DAYS - 2) * 86400.0);
+        history_free(history);
+        profile_free(profile);
+        store_close(store);
+        remove_database();
+}
+
 /* One row that a clock years ahead dated is no part of a history; where all are ahead of the clock, all are. */
 static void a_history_ahead_of_the_clock(void)
 {
@@ -346,6 +370,7 @@ int main(void)
         late_interval_counts_once();
         clock_that_was_ahead();
         a_history_has_every_moment_once();
+        a_history_of_the_last_days();
         a_history_ahead_of_the_clock();
         a_history_after_a_clock_that_was_ahead();
         killed_in_roll_up();

@@ -157,7 +157,9 @@ JOULECAST_EXPORT int joulecast_forecast_new(const struct joulecast_profile *prof
         if (usage->service) {
                 err = service_forecast(usage, profile, app, minutes, &forecast->forecast);
         } else {
-                err = api_usage_history(usage, profile, &history);
+                err = api_usage_history(usage, profile, false, &history);
+                if (!err && history_find(history, app) == -ENOENT)
+                        err = api_usage_history(usage, profile, true, &history);
                 if (err < 0)
                         return err;
                 if (history_find(history, app) < 0)
@@ -271,12 +273,24 @@ JOULECAST_EXPORT int joulecast_plan_battery(struct joulecast_plan *plan, double 
         return set_number(&plan->plan.battery_percent, percent, 100);
 }
 
+static int budget_by(struct joulecast_usage *usage, const struct joulecast_profile *profile, bool whole,
+                     const struct budget_plan *plan, const struct history **history, const char **missing,
+                     struct budget *ret)
+{
+        const struct forecast_battery *battery;
+        int err = api_usage_history(usage, profile, whole, history);
+
+        *missing = NULL;
+        if (!err)
+                err = api_usage_battery(usage, &battery);
+        return err ? err : forecast_budget(*history, plan, battery, missing, ret);
+}
+
 JOULECAST_EXPORT int joulecast_budget_new(const struct joulecast_profile *profile,
                                           struct joulecast_usage *usage, const struct joulecast_plan *plan,
                                           struct joulecast_budget **ret)
 {
         _cleanup_free_ struct joulecast_budget *budget = calloc(1, sizeof(*budget));
-        const struct forecast_battery *battery;
         const struct history *history = NULL;
         const char *missing = NULL;
         int err;
@@ -285,16 +299,12 @@ JOULECAST_EXPORT int joulecast_budget_new(const struct joulecast_profile *profil
                 return -EINVAL;
         if (!budget)
                 return -ENOMEM;
-        if (usage->service) {
+        if (usage->service)
                 err = service_budget(usage, profile, &plan->plan, &budget->budget);
-        } else {
-                err = api_usage_history(usage, profile, &history);
-                if (err < 0)
-                        return err;
-                err = api_usage_battery(usage, &battery);
-                if (!err)
-                        err = forecast_budget(history, &plan->plan, battery, &missing, &budget->budget);
-        }
+        else
+                err = budget_by(usage, profile, false, &plan->plan, &history, &missing, &budget->budget);
+        if (err == -ENODATA && missing && history_find(history, missing) == -ENOENT)
+                err = budget_by(usage, profile, true, &plan->plan, &history, &missing, &budget->budget);
         if (err == -ENODATA && missing)
                 return not_found(usage, history, missing);
         if (err < 0)

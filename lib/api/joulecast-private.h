@@ -54,12 +54,16 @@ struct joulecast_usage {
         bool stored_read;
         struct history *history;        /* by the profile of history_id; made when needed */
         uint64_t history_id;
+        bool whole;                     /* the history has all days */
         struct profile *learnt;         /* the history's, with suspend power from sleeps; or NULL */
 };
 
-/* The history of @usage by @profile; kept for the next call. 0; -ENODATA; -errno. */
-int api_usage_history(struct joulecast_usage *usage, const struct joulecast_profile *profile,
-                  const struct history **ret);
+/*
+ * The history of @usage by @profile; kept for the next call. @whole: an app was not found in the last days. 0; -ENODATA;
+ * -errno.
+ */
+int api_usage_history(struct joulecast_usage *usage, const struct joulecast_profile *profile, bool whole,
+                      const struct history **ret);
 /* As it is now, else as it was stored last; perhaps not known. 0, or a negative errno. */
 int api_usage_battery(struct joulecast_usage *usage, const struct forecast_battery **ret);
 /* Charge in percent. 0; -ENODEV: unknown. */

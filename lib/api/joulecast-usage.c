@@ -211,19 +211,19 @@ JOULECAST_EXPORT int joulecast_usage_battery(struct joulecast_usage *usage, doub
         return err;
 }
 
-int api_usage_history(struct joulecast_usage *usage, const struct joulecast_profile *profile,
-                  const struct history **ret)
+int api_usage_history(struct joulecast_usage *usage, const struct joulecast_profile *profile, bool whole,
+                      const struct history **ret)
 {
         _cleanup_(profile_freep) struct profile *learnt = NULL;
         struct history *history = NULL;
         int err;
 
-        if (!usage->history || usage->history_id != profile->id) {
+        if (!usage->history || usage->history_id != profile->id || (whole && !usage->whole)) {
                 err = suspend_learn(profile->profile, usage->store, &learnt);
                 if (err < 0 && err != -ENODATA)
                         return err;
                 err = history_read_for(learnt ? learnt : profile->profile, usage->store, usage->uid,
-                                       &history);
+                                       whole, &history);
                 if (err == -ENODATA)
                         log_error(&usage->context->log,
                                   "nothing was recorded yet; start the service, or run joulecast poll");
@@ -234,6 +234,7 @@ int api_usage_history(struct joulecast_usage *usage, const struct joulecast_prof
                 profile_free(usage->learnt);
                 usage->learnt = TAKE_PTR(learnt);
                 usage->history_id = profile->id;
+                usage->whole = whole;
         }
         *ret = usage->history;
         return 0;

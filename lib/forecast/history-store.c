@@ -83,7 +83,7 @@ static int find_end(struct store *store, int64_t until_ns, int64_t now, int64_t 
         return err == -ENODATA ? 0 : err;
 }
 
-static int read_until(const struct profile *profile, struct store *store, int64_t uid, int64_t until_ns,
+static int read_until(const struct profile *profile, struct store *store, int64_t uid, int64_t until_ns, bool whole,
                       struct history **ret)
 {
         _cleanup_(history_freep) struct history *history = NULL;
@@ -100,6 +100,8 @@ static int read_until(const struct profile *profile, struct store *store, int64_
         reading.history = levels.history = history;
         history->others = uid >= 0;
         query.to_ns = edge(end_ns - TUNING_HOUR_DAYS * DAY_NS, DAY_NS);
+        if (!whole)
+                query.from_ns = query.to_ns - TUNING_DAY_DAYS * DAY_NS;
         err = store_rows(store, &query, add_row, &reading);
         if (err < 0)
                 return err;
@@ -127,17 +129,17 @@ static int read_until(const struct profile *profile, struct store *store, int64_
         return 0;
 }
 
-int history_read_for(const struct profile *profile, struct store *store, int64_t uid, struct history **ret)
+int history_read_for(const struct profile *profile, struct store *store, int64_t uid, bool whole, struct history **ret)
 {
-        return read_until(profile, store, uid, INT64_MAX, ret);
+        return read_until(profile, store, uid, INT64_MAX, whole, ret);
 }
 
 int history_read_until(const struct profile *profile, struct store *store, int64_t until_ns, struct history **ret)
 {
-        return read_until(profile, store, -1, until_ns, ret);
+        return read_until(profile, store, -1, until_ns, false, ret);
 }
 
 int history_read(const struct profile *profile, struct store *store, struct history **ret)
 {
-        return history_read_for(profile, store, -1, ret);
+        return history_read_for(profile, store, -1, true, ret);
 }

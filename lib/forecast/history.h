@@ -94,14 +94,17 @@ struct history {
  * history_read() - read what is stored
  * @profile: must outlive the history
  *
- * Polls of the last hours, hours of the last week, and days before that (tuning.h).
+ * Polls of the last hours, hours of the last week, and all days before that (tuning.h).
  *
  * Return: 0; -ENODATA: nothing is stored; another negative errno.
  */
 int history_read(const struct profile *profile, struct store *store, struct history **ret);
-/* For user @uid: the apps of other users are one, which history_find() does not find. -1: all apps. */
-int history_read_for(const struct profile *profile, struct store *store, int64_t uid, struct history **ret);
-/* Only what was recorded until then. */
+/*
+ * For user @uid: the apps of other users are one, which history_find() does not find. -1: all apps. @whole: all days;
+ * else TUNING_DAY_DAYS of them.
+ */
+int history_read_for(const struct profile *profile, struct store *store, int64_t uid, bool whole, struct history **ret);
+/* Only what was recorded until then; not the whole. */
 int history_read_until(const struct profile *profile, struct store *store, int64_t until_ns, struct history **ret);
 void history_free(struct history *history);
 void history_freep(struct history **history);

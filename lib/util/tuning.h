@@ -70,6 +70,9 @@
 #define TUNING_BLOCK_S 300.0
 #define TUNING_RAW_HOURS 4
 #define TUNING_HOUR_DAYS 7
+
+/* Days before that. An app that was not seen in them is looked for in all. A year takes five times as long to read. */
+#define TUNING_DAY_DAYS 60
 #define TUNING_SESSION_GAP_S 600.0
 
 /*

@@ -2,9 +2,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /*
- * fill-store FILE [DAYS]: a usage.db as a poller leaves it after 30 days (or DAYS) of polls every
- * 30 s on a machine with 60 apps, all of which do something in each poll; rolled up as the poller
- * does it.
+ * fill-store FILE [DAYS [BUSY]]: a usage.db as a poller leaves it after 30 days (or DAYS) of polls every 30 s on a
+ * machine with 60 apps, all of which do something in each poll (or only BUSY of them, others in others); rolled up as
+ * the poller does it.
  */
 
 #include <stdio.h>
@@ -58,7 +58,7 @@ static void fill_base(struct interval_row *row)
         row->usage.time_ns = row->usage.wifi_on_ns = POLL_S * NS_PER_S;
 }
 
-static int fill(struct store *store, struct interval *interval, int64_t start_ns, unsigned polls)
+static int fill(struct store *store, struct interval *interval, int64_t start_ns, unsigned polls, unsigned busy)
 {
         static const struct store_retention retention = { 48, 60, 0 };
 
@@ -70,7 +70,8 @@ static int fill(struct store *store, struct interval *interval, int64_t start_ns
                 interval->n_rows = 1;
                 fill_base(&interval->rows[0]);
                 for (unsigned app = 0; app < N_APPS; app++)
-                        fill_row(&interval->rows[interval->n_rows++], app);
+                        if (busy == N_APPS || app == 7 || draw(N_APPS) < busy)
+                                fill_row(&interval->rows[interval->n_rows++], app);
                 err = store_append(store, interval);
                 if (!err)
                         err = store_roll_up(store, interval->end_realtime_ns, &retention);
@@ -85,16 +86,17 @@ int main(int argc, char **argv)
         static struct interval_row rows[N_APPS + 1];
         _cleanup_(store_closep) struct store *store = NULL;
         struct interval interval = { .elapsed_ns = POLL_S * NS_PER_S, .rows = rows };
-        uint64_t days = 30;
+        uint64_t days = 30, busy = N_APPS;
         int err;
 
-        if (argc < 2 || argc > 3 || (argc == 3 && util_parse_u64(argv[2], &days) < 0))
+        if (argc < 2 || argc > 4 || (argc > 2 && util_parse_u64(argv[2], &days) < 0) ||
+            (argc > 3 && (util_parse_u64(argv[3], &busy) < 0 || busy > N_APPS)))
                 return 2;
         err = store_open(argv[1], STORE_WRITE, NULL, &store);
         if (!err)
                 err = fill(store, &interval,
                            ((int64_t)time(NULL) - (int64_t)days * 86400) * (int64_t)NS_PER_S,
-                           (unsigned)days * 86400 / POLL_S);
+                           (unsigned)days * 86400 / POLL_S, (unsigned)busy);
         for (unsigned i = 0; i <= N_APPS; i++)
                 usage_clear(&rows[i].usage);
         if (err)
