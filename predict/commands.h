@@ -11,6 +11,7 @@ int budget_main(int argc, char **argv);
 int profile_main(int argc, char **argv);
 int doctor_main(int argc, char **argv);
 int simulate_main(int argc, char **argv);
+int warn_main(int argc, char **argv);
 int trace_main(int argc, char **argv);
 int metrics_main(int argc, char **argv);
 int usage_main(int argc, char **argv);

@@ -38,6 +38,13 @@ static const struct key keys[] = {
           NUMBER(day_days) },
         { "store", "sync_s", "s", "300", 0, 86400,
           "What a power cut may take at most: a poll after which it would be more waits for the disk.", NUMBER(sync_s) },
+        { "warn", "reserve", NULL, "none", 0, 0,
+          "Of joulecast-focus: warn before too little is left for this: APP=TIME, like phone=10m, several with blanks between; or "
+          "none.", WORD(warn_reserve) },
+        { "warn", "minutes", "min", "15", 1, 1440, "Warn so long before.", NUMBER(warn_minutes) },
+        { "warn", "background", NULL, "on", 0, 0,
+          "Warn of an app that takes much more in the background than in the week before: on or off.", WORD(warn_background) },
+        { "warn", "charger", NULL, "on", 0, 0, "Warn of a charger that is too weak: on or off.", WORD(warn_charger) },
 };
 
 static double *number_of(const struct key *key, struct config *config)

@@ -13,6 +13,9 @@ struct config {
         char *collector;  /* "auto": the first that works */
         char *foreground; /* see focus/foreground.h */
         double raw_hours, hour_days, day_days, sync_s;
+        char *warn_reserve; /* "none", or APP=TIME ... */
+        double warn_minutes;
+        char *warn_background, *warn_charger; /* "on" or "off" */
 };
 
 /**

@@ -235,6 +235,7 @@ static int timeout_ms(const struct agent *agent, uint64_t now_ns)
                 at = sooner(at, agent->sender.backoff.until_ns);
         if (!agent->backend)
                 at = sooner(at, agent->backoff.until_ns);
+        at = sooner(at, warner_deadline(&agent->warner));
         if (at == UINT64_MAX)
                 return -1;
         return at <= now_ns ? 0 : (int)((at - now_ns + NS_PER_MS - 1) / NS_PER_MS);
@@ -282,6 +283,7 @@ int agent_run(struct agent *agent, int stop_fd, const sigset_t *stops)
                 keep_up(agent, util_boottime_ns());
                 agent_settle(agent, util_boottime_ns());
                 settle_sound(agent, util_boottime_ns());
+                warner_run(&agent->warner, util_boottime_ns());
                 wait[0] = (struct pollfd){ .fd = agent->backend ? backend_fd(agent->backend) : -1,
                                            .events = POLLIN };
                 wait[1] = (struct pollfd){ .fd = agent->sender.fd, .events = POLLIN };

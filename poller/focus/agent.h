@@ -9,6 +9,7 @@
 #include "backoff.h"
 #include "backend.h"
 #include "sender.h"
+#include "warner.h"
 
 /*
  * Desktops often report no window for a moment between two windows, and some report each change twice. A state
@@ -37,6 +38,8 @@ struct agent {
         struct pipewire pipewire;
         struct pipewire_sound sound; /* as sent */
         uint64_t sound_since_ns;     /* it may have changed; 0: not */
+
+        struct warner warner;
 };
 
 /* Tries the back-ends in order. 0; -ENODEV: none works here, which is logged once. */

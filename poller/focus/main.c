@@ -118,6 +118,7 @@ int main(int argc, char **argv)
         struct agent agent = {
                 .sink = { .report = agent_report, .log = &log },
                 .sender = { .fd = -1, .log = &log },
+                .warner = { .log = &log, .every_s = 300 },
                 .log = &log,
         };
         bool want_list = false;
@@ -125,6 +126,8 @@ int main(int argc, char **argv)
                 { "socket", "PATH", "the service's socket", .usual = PATHS_FOCUS_SOCKET, .text = &agent.sender.path },
                 { "backend", "NAME", "use only this back-end (see --list)", .text = &agent.wanted },
                 { "print", .help = "print each change as a line of JSON", .flag = &agent.print },
+                { "warn-every", "S", "run joulecast warn --notify so often; 0: never", .usual = "300",
+                  .number = &agent.warner.every_s, .high = 86400, .unit = "s" },
                 { "list", .help = "list the back-ends in the order in which they are tried, and why one cannot work here",
                   .flag = &want_list },
         };

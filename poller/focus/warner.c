@@ -1,0 +1,74 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "warner.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+
+#include "util/paths.h"
+#include "util/units.h"
+#include "util/util.h"
+
+uint64_t warner_deadline(const struct warner *warner)
+{
+        return warner->every_s > 0 ? warner->next_ns : UINT64_MAX;
+}
+
+/* Of the same build, or installed. */
+static char *find_program(void)
+{
+        _cleanup_free_ char *build = paths_build_root();
+        char *path = NULL;
+
+        if (asprintf(&path, "%s/%sjoulecast", build ? build : JOULECAST_BINDIR, build ? "predict/" : "") < 0)
+                return NULL;
+        return path;
+}
+
+/* Its output is for the user alone, whom it tells on the desktop. */
+static int spawn(const char *program, pid_t *ret)
+{
+        char *const arguments[] = { (char *)"joulecast", (char *)"warn", (char *)"--notify", NULL };
+        posix_spawn_file_actions_t actions;
+        posix_spawnattr_t attributes;
+        sigset_t none;
+        int err;
+
+        sigemptyset(&none);
+        posix_spawn_file_actions_init(&actions);
+        for (int fd = 0; fd < 3; fd++)
+                posix_spawn_file_actions_addopen(&actions, fd, "/dev/null", O_RDWR, 0);
+        posix_spawnattr_init(&attributes);
+        posix_spawnattr_setsigmask(&attributes, &none);
+        posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK);
+        err = posix_spawn(ret, program, &actions, &attributes, arguments, environ);
+        posix_spawnattr_destroy(&attributes);
+        posix_spawn_file_actions_destroy(&actions);
+        return -err;
+}
+
+void warner_run(struct warner *warner, uint64_t now_ns)
+{
+        _cleanup_free_ char *program = NULL;
+        int err;
+
+        if (warner->pid > 0 && waitpid(warner->pid, NULL, WNOHANG) != 0)
+                warner->pid = 0;
+        if (!(warner->every_s > 0) || now_ns < warner->next_ns)
+                return;
+        if (warner->next_ns > 0 && warner->pid == 0) {
+                program = find_program();
+                err = program ? spawn(program, &warner->pid) : -ENOMEM;
+                if (err) {
+                        warner->pid = 0;
+                        warner->every_s = 0;
+                        log_warning(warner->log, "there are no warnings: cannot run joulecast warn: %s", strerror(-err));
+                }
+        }
+        warner->next_ns = now_ns + (uint64_t)(warner->every_s * (double)NS_PER_S);
+}

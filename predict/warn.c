@@ -1,0 +1,346 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/*
+ * `joulecast warn`: what the user wants to know before it is too late. joulecast-focus runs it every few minutes with
+ * --notify, which shows each warning once.
+ */
+
+#include <cjson/cJSON.h>
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "answer.h"
+#include "api/joulecast-private.h"
+#include "commands.h"
+#include "names.h"
+#include "notify-user.h"
+#include "state.h"
+#include "util/config.h"
+#include "util/paths.h"
+#include "util/table.h"
+#include "util/units.h"
+#include "util/util.h"
+#include "warned.h"
+
+#define WARNINGS_MAX 8
+#define HOUR_NS (3600 * (int64_t)NS_PER_S)
+
+/* An app in the background: what is much, and how much more than usual. */
+#define MUCH_PERCENT_PER_HOUR 2
+#define MORE_THAN_USUAL 2
+#define LEAST_S 1200       /* of the last hour in the background */
+#define LEAST_USUAL_S 21600 /* of the week before */
+
+struct warning {
+        char id[WARNED_ID_MAX];
+        char summary[160];
+        char sentence[512];
+};
+
+struct warn {
+        struct options options;
+        struct config config;
+        struct state now;
+        struct warning list[WARNINGS_MAX]; /* the most urgent first */
+        size_t n;
+};
+
+static struct warning *add(struct warn *warn, const char *id)
+{
+        struct warning *warning = &warn->list[warn->n < WARNINGS_MAX - 1 ? warn->n++ : WARNINGS_MAX - 1];
+
+        *warning = (struct warning){ 0 };
+        snprintf(warning->id, sizeof(warning->id), "%s", id);
+        return warning;
+}
+
+/* ---- what the user has named ---- */
+
+/* ... "10 minutes of phone, 60 minutes of tetris": for people. */
+static void append_words(const char *app, double minutes, char *words, size_t size)
+{
+        char span[32], printable[128];
+        size_t length = strlen(words);
+
+        if (length < size)
+                snprintf(words + length, size - length, "%s%s of %s", length ? ", " : "", ask_minutes(minutes, 0, span),
+                         util_printable(app, printable, sizeof(printable)));
+}
+
+/* "phone=10m tetris=1h" becomes a plan, and ... CODE_OK, or CODE_USAGE after a sentence. */
+static int make_plan(const char *reserve, struct joulecast_plan **ret, char *words, size_t size)
+{
+        _cleanup_free_ char *copy = strdup(reserve);
+        struct joulecast_plan *plan = NULL;
+        char *rest = NULL, *word, printable[128];
+        int err = copy ? joulecast_plan_new(NULL, &plan) : -ENOMEM;
+
+        for (word = err ? NULL : strtok_r(copy, " ", &rest); word && !err; word = strtok_r(NULL, " ", &rest)) {
+                char *equals = strrchr(word, '=');
+                double minutes;
+
+                err = equals && equals != word ? values_parse_minutes(equals + 1, &minutes) : -EINVAL;
+                if (err)
+                        break;
+                *equals = '\0';
+                err = joulecast_plan_reserve(plan, word, minutes);
+                append_words(word, minutes, words, size);
+        }
+        if (err) {
+                joulecast_plan_free(plan);
+                if (err == -ENOMEM)
+                        return CODE_FAILED;
+                log_error(&program_log, "joulecast.conf: [warn] reserve = %s is not APP=TIME, like phone=10m, or none",
+                          util_printable(reserve, printable, sizeof(printable)));
+                return CODE_USAGE;
+        }
+        *ret = plan;
+        return CODE_OK;
+}
+
+static void tell_reserve(struct warn *warn, const struct joulecast_budget *budget, const char *words)
+{
+        struct joulecast_value minutes = joulecast_budget_minutes(budget);
+        struct warning *warning;
+        char likely[32], low[32];
+
+        if (warn->now.plugged > 0 || isnan(minutes.value) || minutes.value > warn->config.warn_minutes)
+                return;
+        warning = add(warn, "reserve");
+        if (minutes.value < 1) {
+                snprintf(warning->summary, sizeof(warning->summary), "Too little is left for %s", words);
+                snprintf(warning->sentence, sizeof(warning->sentence),
+                         "At this rate the battery no longer has enough for %s.", words);
+                return;
+        }
+        snprintf(warning->summary, sizeof(warning->summary), "About %s until %s is at risk",
+                 ask_minutes(minutes.value, 0, likely), words);
+        snprintf(warning->sentence, sizeof(warning->sentence), "If use goes on as it is, then in %s likely, and for sure not "
+                 "before %s, the battery has just enough for %s.", likely,
+                 isnan(minutes.low) ? "now" : ask_minutes(minutes.low, minutes.value, low), words);
+}
+
+static int look_at_reserve(struct warn *warn)
+{
+        struct joulecast_budget *budget = NULL;
+        struct joulecast_plan *plan = NULL;
+        char words[128] = "";
+        int code, err;
+
+        if (strcmp(warn->config.warn_reserve, "none") == 0)
+                return CODE_OK;
+        code = make_plan(warn->config.warn_reserve, &plan, words, sizeof(words));
+        if (code != CODE_OK)
+                return code;
+        err = joulecast_budget_new(warn->now.ask.profile, warn->now.ask.usage, plan, &budget);
+        joulecast_plan_free(plan);
+        if (err)
+                return err == -ENODEV ? CODE_OK : ask_failed(err);
+        tell_reserve(warn, budget, words);
+        joulecast_budget_free(budget);
+        return CODE_OK;
+}
+
+static void look_at_charger(struct warn *warn)
+{
+        struct warning *warning;
+
+        if (!warn->now.budget || joulecast_budget_charger_too_weak(warn->now.budget) <= 0)
+                return;
+        warning = add(warn, "charger");
+        snprintf(warning->summary, sizeof(warning->summary), "The charger is too weak");
+        snprintf(warning->sentence, sizeof(warning->sentence),
+                 "The battery loses charge although it is plugged in. Use a stronger charger, or close something.");
+}
+
+/* ---- what apps in the background took ---- */
+
+static void compare_app(struct warn *warn, const struct joulecast_cost_app *app, const struct joulecast_cost *usual)
+{
+        double now = 60 * app->percent_per_minute.low, then;
+        struct joulecast_cost_app before;
+        struct warning *warning;
+        char id[WARNED_ID_MAX], name[256], printable[256];
+
+        if (app->state != JOULECAST_BACKGROUND || app->active_s < LEAST_S || strcmp(app->app, STORE_OTHERS) == 0 ||
+            joulecast_cost_find(usual, app->app, JOULECAST_BACKGROUND, &before) < 0 || before.active_s < LEAST_USUAL_S)
+                return;
+        then = 60 * before.percent_per_minute.value;
+        if (!(now > MUCH_PERCENT_PER_HOUR && now > MORE_THAN_USUAL * then))
+                return;
+        snprintf(id, sizeof(id), "background %s", util_printable(app->app, printable, sizeof(printable)));
+        warning = add(warn, id);
+        names_of(&warn->options, app->app, name, sizeof(name));
+        util_printable(name, printable, sizeof(printable));
+        snprintf(warning->summary, sizeof(warning->summary), "%.80s uses much battery in the background", printable);
+        snprintf(warning->sentence, sizeof(warning->sentence),
+                 "%.80s took %.2g %% in the last hour in the background; in the week before it was %.2g %% an hour.", printable,
+                 60 * app->percent_per_minute.value, then);
+}
+
+/* @usual: of the week before the last hour. -ENODATA: there is none of one of them. */
+static int read_costs(const struct warn *warn, struct joulecast_cost **recent, struct joulecast_cost **usual)
+{
+        const struct ask *ask = &warn->now.ask;
+        int64_t last_ns;
+        int err = joulecast_usage_span(ask->usage, NULL, &last_ns);
+
+        if (!err)
+                err = joulecast_cost_new(ask->profile, ask->usage, last_ns - HOUR_NS, last_ns, recent);
+        if (!err)
+                err = joulecast_cost_new(ask->profile, ask->usage, last_ns - 7 * 24 * HOUR_NS, last_ns - HOUR_NS, usual);
+        return err;
+}
+
+static int look_at_background(struct warn *warn)
+{
+        struct joulecast_cost *recent = NULL, *usual = NULL;
+        struct joulecast_cost_app app;
+        int err = read_costs(warn, &recent, &usual);
+
+        for (size_t i = 0; !err && joulecast_cost_app(recent, i, &app) == 0; i++)
+                compare_app(warn, &app, usual);
+        joulecast_cost_free(recent);
+        joulecast_cost_free(usual);
+        return !err || err == -ENODATA ? CODE_OK : ask_failed(err);
+}
+
+/* ---- settings and answers ---- */
+
+/* CODE_OK, or CODE_USAGE after a sentence. */
+static int read_switch(const char *name, const char *value, bool *ret)
+{
+        char printable[64];
+
+        *ret = strcmp(value, "on") == 0;
+        if (*ret || strcmp(value, "off") == 0)
+                return CODE_OK;
+        log_error(&program_log, "joulecast.conf: [warn] %s = %s is neither on nor off", name,
+                  util_printable(value, printable, sizeof(printable)));
+        return CODE_USAGE;
+}
+
+static int look(struct warn *warn)
+{
+        bool background = false, charger = false;
+        int code = read_switch("background", warn->config.warn_background, &background);
+
+        if (code == CODE_OK)
+                code = read_switch("charger", warn->config.warn_charger, &charger);
+        if (code == CODE_OK)
+                code = state_read(&warn->options, &warn->now);
+        if (code == CODE_OK)
+                code = look_at_reserve(warn);
+        if (code == CODE_OK && charger)
+                look_at_charger(warn);
+        return code == CODE_OK && background ? look_at_background(warn) : code;
+}
+
+static int print_warnings(const struct warn *warn)
+{
+        struct cJSON *json, *list;
+
+        if (!warn->options.json) {
+                for (size_t i = 0; i < warn->n; i++) {
+                        table_text(TABLE_HEAD, "%s", warn->list[i].summary);
+                        table_text(TABLE_PLAIN, "%s", warn->list[i].sentence);
+                }
+                if (warn->n == 0)
+                        table_text(TABLE_PLAIN, "Nothing to warn of.");
+                return CODE_OK;
+        }
+        json = cJSON_CreateObject();
+        list = cJSON_AddArrayToObject(json, "warnings");
+        for (size_t i = 0; i < warn->n; i++) {
+                struct cJSON *one = cJSON_CreateObject();
+
+                cJSON_AddItemToObject(one, "id", answer_text(warn->list[i].id));
+                cJSON_AddItemToObject(one, "summary", answer_text(warn->list[i].summary));
+                cJSON_AddItemToObject(one, "sentence", answer_text(warn->list[i].sentence));
+                cJSON_AddItemToArray(list, one);
+        }
+        return answer_print_json(json);
+}
+
+/* Shows the most urgent one that was not shown yet. */
+static int show(const struct warn *warn, const char *path)
+{
+        int64_t now_ns = values_now_ns();
+        const struct warning *next = NULL;
+        struct warned warned;
+        int err = 0;
+
+        warned_read(path, &warned);
+        for (size_t i = 0; i < warn->n; i++)
+                if (!warned_holds(&warned, warn->list[i].id, now_ns) && !next)
+                        next = &warn->list[i];
+        warned_forget(&warned, now_ns);
+        if (next && warned_may(&warned, now_ns)) {
+                warned_told(&warned, next->id, now_ns);
+                err = warned_write(path, &warned); /* before: else it might come every time */
+                if (!err)
+                        err = notify_user(next->summary, next->sentence);
+        } else {
+                err = warned_write(path, &warned);
+        }
+        if (err)
+                log_error(&program_log, "the warning cannot be shown: %s",
+                          err == -ENOTCONN ? "this session has no service for notifications" :
+                          err == -EOPNOTSUPP ? "this build has no D-Bus" : strerror(-err));
+        return err ? CODE_FAILED : CODE_OK;
+}
+
+static int notify(const struct warn *warn)
+{
+        const char *runtime = getenv("XDG_RUNTIME_DIR");
+        _cleanup_free_ char *path = NULL;
+
+        if (!runtime || !*runtime) {
+                log_error(&program_log, "there is no XDG_RUNTIME_DIR, so that warnings would come again and again; start it in "
+                          "a login session");
+                return CODE_FAILED;
+        }
+        if (asprintf(&path, "%s/joulecast-warned", runtime) < 0) {
+                path = NULL;
+                return CODE_FAILED;
+        }
+        return show(warn, path);
+}
+
+int warn_main(int argc, char **argv)
+{
+        bool want_notify = false;
+        const char *config = NULL;
+        const struct option_row rows[] = {
+                { "config", "FILE", "another one than joulecast.conf", .text = &config },
+                { "notify", NULL, "show the most urgent new one on the desktop, at most one in ten minutes", .flag = &want_notify },
+        };
+        const struct option_table command = {
+                .called = "joulecast warn",
+                .usage = "joulecast warn [--config FILE] [--notify]",
+                .about = "What is about to go wrong: too little will be left for what [warn] of\n"
+                         "joulecast.conf names, an app in the background takes much more than it used to,\n"
+                         "the charger is too weak. joulecast-focus does this every five minutes, with\n"
+                         "--notify.",
+                .rows = rows, .n_rows = ARRAY_SIZE(rows),
+        };
+        struct warn warn = { .now.plugged = -1 };
+        _cleanup_free_ char *path = NULL;
+        int code = options_parse(&command, SHARED_ASK, argc, argv, &warn.options);
+
+        if (code >= 0)
+                return code;
+        if (paths_config(&path) < 0)
+                path = NULL;
+        if (config_load(config ? config : path, &program_log, &warn.config) < 0)
+                return CODE_USAGE;
+        code = look(&warn);
+        if (code == CODE_OK)
+                code = want_notify ? notify(&warn) : print_warnings(&warn);
+        state_clear(&warn.now);
+        config_clear(&warn.config);
+        return code;
+}
