@@ -10,7 +10,6 @@
 #include "charging.h"
 #include "future.h"
 #include "util/quantile.h"
-#include "util/tuning.h"
 #include "util/util.h"
 
 /* The future with some minutes of the app: its energy, and the uncertainty. */
@@ -50,14 +49,12 @@ static int balance_sum(const struct balance *balance, double minutes, struct sum
 static int balance_left_j(const struct balance *balance, double minutes, double z, double *ret)
 {
         _cleanup_(future_sum_clear) struct sum sum = { 0 };
-        double left_j, energy_j;
+        double left_j;
         int err = balance_sum(balance, minutes, &sum);
 
         if (err)
                 return err;
-        energy_j = future_sum_energy_j(balance->future, &sum); /* NaN: of what is priced, there is nothing */
-        left_j = balance->available_j * (1 - future_sag(balance->future, &balance->charge, &sum, energy_j)) -
-                 (isnan(energy_j) ? 0 : energy_j * (1 + TUNING_WARM));
+        left_j = future_left_j(balance->future, &balance->charge, balance->available_j, &sum);
         *ret = z == 0 ? left_j : left_j - z * hypot(balance->available_sd_j, future_sum_sd_j(balance->future, &sum));
         return 0;
 }

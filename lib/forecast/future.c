@@ -40,6 +40,45 @@ uint32_t future_brightness(const struct history *history, const struct forecast_
         return battery->screen_known ? battery->brightness : history->brightness;
 }
 
+double future_relight(const struct profile *profile, const struct model_vector *lit, double *weight)
+{
+        double on_s = 0, before_mj = 0, after_mj = 0, learned_mj = 0;
+
+        for (size_t i = 0; i < profile->n_coefficients; i++) {
+                const struct coefficient *one = &profile->coefficients[i];
+
+                if (one->term != TERM_DISPLAY)
+                        continue;
+                on_s += weight[i];
+                before_mj += weight[i] * one->value;
+        }
+        for (size_t i = 0; i < profile->n_coefficients; i++) {
+                const struct coefficient *one = &profile->coefficients[i];
+
+                if (one->term == TERM_DISPLAY)
+                        weight[i] = lit->weight[i] * on_s;
+                after_mj += one->term == TERM_DISPLAY ? weight[i] * one->value : 0;
+        }
+        for (size_t i = 0; i < profile->n_coefficients && before_mj > 0; i++) {
+                const struct coefficient *one = &profile->coefficients[i];
+
+                if (one->term != TERM_APP_DISPLAY)
+                        continue;
+                learned_mj += weight[i] * one->value * (after_mj / before_mj - 1);
+                weight[i] *= after_mj / before_mj;
+        }
+        return (after_mj - before_mj + learned_mj) * 1e-3;
+}
+
+/* Of one second at a brightness. */
+int future_lit(const struct profile *profile, uint32_t brightness, struct model_vector *ret)
+{
+        _cleanup_(usage_clear) struct usage usage = { .have = USAGE_ALL };
+        int err = usage_add_screen(&usage, brightness, NS_PER_S);
+
+        return err ? err : model_vector_make(profile, &usage, ret);
+}
+
 /*
  * The screen is as bright as it is now, and not as it was in the history: its part of @rate is priced anew. Where it
  * was brighter, it may be so again.
@@ -47,26 +86,15 @@ uint32_t future_brightness(const struct history *history, const struct forecast_
 static int with_brightness(const struct profile *profile, uint32_t brightness, struct rate *rate)
 {
         _cleanup_(model_vector_clear) struct model_vector now = { 0 };
-        _cleanup_(usage_clear) struct usage usage = { .have = USAGE_ALL };
-        double on_s = 0, change_w = 0, part_s;
+        double change_w;
         int err;
 
-        for (size_t i = 0; i < rate->vector.n; i++)
-                on_s += profile->coefficients[i].term == TERM_DISPLAY ? rate->vector.weight[i] : 0;
-        if (brightness == BRIGHTNESS_UNKNOWN || !(on_s > 0))
+        if (brightness == BRIGHTNESS_UNKNOWN)
                 return 0;
-        err = usage_add_screen(&usage, brightness, NS_PER_S);
-        if (err == 0)
-                err = model_vector_make(profile, &usage, &now);
+        err = future_lit(profile, brightness, &now);
         if (err < 0)
                 return err;
-        for (size_t i = 0; i < rate->vector.n; i++) {
-                if (profile->coefficients[i].term != TERM_DISPLAY)
-                        continue;
-                part_s = now.weight[i] * on_s - rate->vector.weight[i];
-                change_w += part_s * profile->coefficients[i].value * 1e-3;
-                rate->vector.weight[i] += part_s;
-        }
+        change_w = future_relight(profile, &now, rate->vector.weight);
         rate->power_w += change_w;
         if (change_w < 0)
                 rate->session_sd_w = hypot(rate->session_sd_w, change_w * sqrt(TUNING_BRIGHTNESS_BACK));
@@ -205,6 +233,12 @@ int future_sum_actor(struct sum *sum, const struct future *future, size_t i, dou
         return err;
 }
 
+int future_sum_rate(struct sum *sum, const struct rate *rate, double seconds)
+{
+        sum_load(sum, rate->power_w, seconds);
+        return model_vector_add_scaled(&sum->vector, &rate->vector, seconds);
+}
+
 int future_sum_mixed(struct sum *sum, const struct future *future, double seconds)
 {
         const struct mixed *mixed = &future->mixed;
@@ -215,11 +249,9 @@ int future_sum_mixed(struct sum *sum, const struct future *future, double second
         sum_misfit(sum, future, TUNING_OTHER_APPS, true, &mixed->now, now_s);
         sum_misfit(sum, future, TUNING_OTHER_APPS, true, &mixed->usual, usual_s);
         sum->variance_j2 += sd_j * sd_j + pow(mixed->now.session_sd_w * now_s, 2);
-        err = model_vector_add_scaled(&sum->vector, &mixed->now.vector, now_s);
+        err = future_sum_rate(sum, &mixed->now, now_s);
         if (err == 0)
-                err = model_vector_add_scaled(&sum->vector, &mixed->usual.vector, usual_s);
-        sum_load(sum, mixed->now.power_w, now_s);
-        sum_load(sum, mixed->usual.power_w, usual_s);
+                err = future_sum_rate(sum, &mixed->usual, usual_s);
         sum->seconds += seconds;
         return err;
 }
@@ -293,6 +325,14 @@ double future_sag(const struct future *future, const struct charge *charge, cons
         if (model_j > 0 && energy_j > 0)
                 load_w *= energy_j / model_j;
         return fmin(fmax(charge->sag_per_w * load_w, 0), 0.5);
+}
+
+double future_left_j(const struct future *future, const struct charge *charge, double available_j, const struct sum *sum)
+{
+        double energy_j = future_sum_energy_j(future, sum); /* NaN: of what is priced, there is nothing */
+
+        return available_j * (1 - future_sag(future, charge, sum, energy_j)) -
+               (isnan(energy_j) ? 0 : energy_j * (1 + TUNING_WARM));
 }
 
 /*

@@ -50,6 +50,11 @@ void future_clear(struct future *future);
 /* Of the screen, as it is now or was last; BRIGHTNESS_UNKNOWN. */
 uint32_t future_brightness(const struct history *history, const struct forecast_battery *battery);
 
+/* The screen for a second at a brightness. 0; -ENOMEM. */
+int future_lit(const struct profile *profile, uint32_t brightness, struct model_vector *ret);
+/* Prices the screen's part of @weight anew, as bright as @lit; returns the change in W, if the weights are of a second. */
+double future_relight(const struct profile *profile, const struct model_vector *lit, double *weight);
+
 /*
  * A sentence about the data behind a forecast; @said: the user's charge, or NaN; @unpriced: components that are not
  * completely in it. FORECAST_BASIS_MAX bytes.
@@ -67,6 +72,8 @@ struct sum {
         double energy_j, squares; /* of power times time, and of power squared times time: the mean load of a joule */
 };
 
+/* A rate for some time, but without any variance. 0; -ENOMEM. */
+int future_sum_rate(struct sum *sum, const struct rate *rate, double seconds);
 /* What actor @i alone uses. */
 int future_sum_own(struct sum *sum, const struct future *future, size_t i, double seconds);
 /* Actor @i for some time, with base and background; standby for some time. 0; -ENOMEM. */
@@ -82,3 +89,5 @@ double future_sum_sd_j(const struct future *future, const struct sum *sum);
 double future_read_load_w(const struct future *future, const struct forecast_battery *battery);
 /* The share of the charge's energy that the load of a sum takes; @energy_j: of future_sum_energy_j(). */
 double future_sag(const struct future *future, const struct charge *charge, const struct sum *sum, double energy_j);
+/* What a sum leaves of @available_j, which is at rest; J. */
+double future_left_j(const struct future *future, const struct charge *charge, double available_j, const struct sum *sum);

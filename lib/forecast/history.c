@@ -237,6 +237,16 @@ static int add_recent(struct history_state *state, const struct model_vector *ve
         return model_vector_add(&state->recent, vector);
 }
 
+static double unlit_mj(const struct profile *profile, const struct model_vector *vector)
+{
+        double sum = 0;
+
+        for (size_t i = 0; i < vector->n; i++)
+                if (model_term_component(profile->coefficients[i].term) != COMPONENT_DISPLAY)
+                        sum += vector->weight[i] * profile->coefficients[i].value;
+        return sum;
+}
+
 static int close_app(struct history *history, size_t i, struct cell *cell, struct history_block *block)
 {
         _cleanup_(model_vector_clear) struct model_vector vector = { 0 };
@@ -275,6 +285,7 @@ static int close_app(struct history *history, size_t i, struct cell *cell, struc
                 .state = i % 2,
                 .active_s = active_s,
                 .energy_mj = model_energy_mj(history->profile, &vector),
+                .unlit_mj = unlit_mj(history->profile, &vector),
         };
         return 0;
 }

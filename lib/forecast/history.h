@@ -37,6 +37,7 @@ struct history_use {
         enum app_state state;
         double active_s;
         double energy_mj;
+        double unlit_mj;  /* thereof without the screen */
 };
 
 struct history_block {

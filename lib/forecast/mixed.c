@@ -52,11 +52,17 @@ static int make_empty(const struct history *history, struct rate *rate)
 {
         int err = model_vector_add_scaled(&rate->vector, &history->base, 0);
 
+        rate->vector.unpriced |= history->base.unpriced | history->background.unpriced;
         if (err == 0)
                 err = model_vector_add_scaled(&rate->vector, &history->background, 0);
-        for (size_t i = 0; i < history->n_apps && err == 0; i++)
-                if (history->apps[i].states[STATE_FOREGROUND].active_s > 0)
-                        err = model_vector_add_scaled(&rate->vector, &history->apps[i].states[STATE_FOREGROUND].sum, 0);
+        for (size_t i = 0; i < history->n_apps && err == 0; i++) {
+                const struct history_state *front = &history->apps[i].states[STATE_FOREGROUND];
+
+                if (!(front->active_s > 0))
+                        continue;
+                err = model_vector_add_scaled(&rate->vector, &front->sum, 0);
+                rate->vector.unpriced |= front->sum.unpriced;
+        }
         return err;
 }
 
@@ -116,6 +122,19 @@ static double off_w(const struct history *history, const struct history_block *b
         return energy_j(history, block) / use_s(block) - mixed->usual.power_w * mixed->hours[hour_of(block->start_ns)];
 }
 
+bool mixed_look(const struct history *history, const struct mixed *mixed, const struct history_block *block,
+                struct mixed_block *ret)
+{
+        if (!has_hour(block))
+                return false;
+        *ret = (struct mixed_block){
+                .use_s = use_s(block),
+                .hour = mixed->hours[hour_of(block->start_ns)],
+                .off_w = off_w(history, block, mixed),
+        };
+        return true;
+}
+
 static bool is_poll_block(const struct history_block *block)
 {
         return fabs((double)(block->end_ns - block->start_ns) * 1e-9 - TUNING_BLOCK_S) < TUNING_BLOCK_S / 2;
@@ -147,6 +166,11 @@ static void find_spread(const struct history *history, struct mixed *mixed)
         mixed->stays_s = -TUNING_BLOCK_S / log(fmin(fmax(alike, 0.3), 0.95));
 }
 
+double mixed_is_now(const struct mixed *mixed, const struct history_block *block)
+{
+        return exp((double)(block->end_ns - mixed->end_ns) * 1e-9 / TUNING_MIXED_NOW_S);
+}
+
 int mixed_make(const struct history *history, struct mixed *ret)
 {
         struct mixed mixed = { .end_ns = history->n_blocks ? history->blocks[history->n_blocks - 1].end_ns : 0 };
@@ -158,8 +182,7 @@ int mixed_make(const struct history *history, struct mixed *ret)
                 const struct history_block *block = &history->blocks[b];
 
                 add_block(history, block, 1, true, &mixed.usual);
-                add_block(history, block, exp((double)(block->end_ns - mixed.end_ns) * 1e-9 / TUNING_MIXED_NOW_S),
-                          false, &mixed.now);
+                add_block(history, block, mixed_is_now(&mixed, block), false, &mixed.now);
         }
         if (err == 0 && !(mixed.usual.seconds > 0))
                 err = -ENODATA;

@@ -23,5 +23,18 @@ int mixed_make(const struct history *history, struct mixed *ret);
 void mixed_clear(struct mixed *mixed);
 /* Seconds of the first @seconds that are as now, and seconds of the usual power that the others come to. */
 void mixed_seconds(const struct mixed *mixed, double seconds, double *now_s, double *usual_s);
+
+/* How much of a block is now: less, the older it is. */
+double mixed_is_now(const struct mixed *mixed, const struct history_block *block);
+
+/* A block of an hour at most: how it was, beside the usual. */
+struct mixed_block {
+        double use_s;
+        double hour;   /* the part of the usual power that is usual at its hour of the day */
+        double off_w;  /* by how much its power differs from that */
+};
+/* False: it is longer, or had no use. */
+bool mixed_look(const struct history *history, const struct mixed *mixed, const struct history_block *block,
+                struct mixed_block *ret);
 /* Standard deviation of the energy of @seconds, without the model's own error; J. */
 double mixed_sd_j(const struct mixed *mixed, double seconds);
