@@ -52,6 +52,8 @@ struct joulecast_cost;
 struct joulecast_forecast;
 struct joulecast_plan;
 struct joulecast_budget;
+struct joulecast_change;
+struct joulecast_gain;
 
 /** A number with its interval. NaN: unknown. */
 struct joulecast_value {
@@ -389,6 +391,73 @@ struct joulecast_value joulecast_budget_minutes_to_full(const struct joulecast_b
 int joulecast_budget_charger_too_weak(const struct joulecast_budget *budget);
 /** The data behind the answer, a sentence for people. */
 const char *joulecast_budget_basis(const struct joulecast_budget *budget);
+
+/* ---- what-if: 90 % prediction intervals ---- */
+
+/** What can be off. */
+enum joulecast_part {
+        JOULECAST_PART_SCREEN = 0,
+        JOULECAST_PART_WIFI = 1,
+        JOULECAST_PART_CELLULAR = 2,
+        JOULECAST_PART_GPS = 3,
+        JOULECAST_PART_AUDIO = 4
+};
+
+/**
+ * joulecast_change_new() - what is to change
+ * @ret: no change; free it with joulecast_change_free()
+ *
+ * Return: 0; -ENOMEM.
+ */
+int joulecast_change_new(struct joulecast_change **ret);
+void joulecast_change_free(struct joulecast_change *change);
+
+/**
+ * The app (id, display name or a part of it, copied) uses nothing more; up to 16 times. The screen stays on without it. 0;
+ * -EINVAL: @app is empty; -E2BIG; -ENOMEM.
+ */
+int joulecast_change_close(struct joulecast_change *change, const char *app);
+/** The screen has @percent (0..100) of its greatest brightness while it is on. 0; -EINVAL. */
+int joulecast_change_brightness(struct joulecast_change *change, double percent);
+/** The part uses nothing more. Of a radio: what came over it does not come. 0; -EINVAL: there is no such part. */
+int joulecast_change_off(struct joulecast_change *change, enum joulecast_part part);
+/** All of that for @minutes (0..1e6) only; then it is as it was. 0; -EINVAL. */
+int joulecast_change_keep(struct joulecast_change *change, double minutes);
+/** Compute as if the battery had @percent (0..100) of charge. 0; -EINVAL. */
+int joulecast_change_battery(struct joulecast_change *change, double percent);
+
+/**
+ * joulecast_gain_new() - how much longer the battery lasts with a change
+ * @usage:  recorded usage of this machine's apps
+ * @change: may be freed after the call
+ * @ret:    free it with joulecast_gain_free()
+ *
+ * Use goes on as it is otherwise, as in a budget without an app.
+ *
+ * Return: as joulecast_budget_new().
+ */
+int joulecast_gain_new(const struct joulecast_profile *profile, struct joulecast_usage *usage,
+                       const struct joulecast_change *change, struct joulecast_gain **ret);
+void joulecast_gain_free(struct joulecast_gain *gain);
+
+/**
+ * Minutes gained; below 0: lost. The interval is that of the difference, whose two futures share most of their errors.
+ * NaN: unknown, as something that is changed has no coefficient. Where only low is NaN, value is an upper limit; where low
+ * and high are, some of what is changed has no coefficient.
+ */
+struct joulecast_value joulecast_gain_minutes(const struct joulecast_gain *gain);
+/** Minutes that the battery lasts without the change: those of a budget without an app. */
+struct joulecast_value joulecast_gain_before(const struct joulecast_gain *gain);
+/** Minutes that it lasts with it. */
+struct joulecast_value joulecast_gain_after(const struct joulecast_gain *gain);
+/** Percent of charge that the answer starts from. */
+double joulecast_gain_battery_percent(const struct joulecast_gain *gain);
+/** Id of an app that is closed; NULL: @index is beyond the last. */
+const char *joulecast_gain_app(const struct joulecast_gain *gain, size_t index);
+/** 1: the change changes nothing, as the app uses nothing now and usually, or nothing is on that is to be off; else 0. */
+int joulecast_gain_is_nothing(const struct joulecast_gain *gain);
+/** The data behind the answer, a sentence for people. */
+const char *joulecast_gain_basis(const struct joulecast_gain *gain);
 
 #ifdef __cplusplus
 }

@@ -25,6 +25,10 @@ struct cJSON *answer_cost_json(const struct cost *cost, const struct profile *pr
 struct cJSON *answer_forecast_json(const struct joulecast_forecast *forecast, const struct profile *profile,
                                    double minutes);
 struct cJSON *answer_budget_json(const struct joulecast_budget *budget, const struct profile *profile);
+struct cJSON *answer_gain_json(const struct joulecast_gain *gain, const struct profile *profile);
+/* @commands: what makes each change here, NULL: not known; or NULL. */
+struct advice;
+struct cJSON *answer_advice_json(const struct advice *advice, size_t n, char *const *commands, const struct profile *profile);
 /* "validated": true, false, or null if that was not tried; "profile_basis": as profile_basis(). */
 void answer_add_validated(struct cJSON *to, const struct profile *profile);
 struct cJSON *answer_usage_json(const struct usage_table *table);

@@ -8,6 +8,8 @@ int status_main(int argc, char **argv);
 int cost_main(int argc, char **argv);
 int predict_main(int argc, char **argv);
 int budget_main(int argc, char **argv);
+int whatif_main(int argc, char **argv);
+int advise_main(int argc, char **argv);
 int profile_main(int argc, char **argv);
 int doctor_main(int argc, char **argv);
 int simulate_main(int argc, char **argv);

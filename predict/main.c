@@ -30,6 +30,8 @@ static const struct entry entries[] = {
         { "cost", "what each app cost the battery", cost_main },
         { "predict", "what so many minutes of an app will cost", predict_main },
         { "budget", "how long an app can run and leave enough for later", budget_main },
+        { "whatif", "how much longer the battery lasts with a change", whatif_main },
+        { "advise", "which few changes gain most now, and how to make them", advise_main },
         { "usage", "what was recorded: CPU time, bytes and more by app", usage_main },
         { "apps", "which apps were seen", apps_main },
         { "warn", "what is about to go wrong; joulecast-focus shows it", warn_main },

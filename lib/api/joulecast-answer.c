@@ -125,7 +125,7 @@ JOULECAST_EXPORT const char *joulecast_cost_not_measured(const struct joulecast_
         return index < cost->cost->n_not_measured ? cost->cost->not_measured[index] : NULL;
 }
 
-static int not_found(const struct joulecast_usage *usage, const struct history *history, const char *app)
+int api_not_found(const struct joulecast_usage *usage, const struct history *history, const char *app)
 {
         char name[APP_ID_MAX], offer[512], printable[640];
         bool several = history_find(history, app) == -EEXIST;
@@ -163,7 +163,7 @@ JOULECAST_EXPORT int joulecast_forecast_new(const struct joulecast_profile *prof
                 if (err < 0)
                         return err;
                 if (history_find(history, app) < 0)
-                        return not_found(usage, history, app);
+                        return api_not_found(usage, history, app);
                 err = api_usage_battery(usage, &battery);
                 if (!err)
                         err = forecast_app(history, app, minutes, battery, &forecast->forecast);
@@ -306,7 +306,7 @@ JOULECAST_EXPORT int joulecast_budget_new(const struct joulecast_profile *profil
         if (err == -ENODATA && missing && history_find(history, missing) == -ENOENT)
                 err = budget_by(usage, profile, true, &plan->plan, &history, &missing, &budget->budget);
         if (err == -ENODATA && missing)
-                return not_found(usage, history, missing);
+                return api_not_found(usage, history, missing);
         if (err < 0)
                 return err;
         *ret = TAKE_PTR(budget);

@@ -4,7 +4,7 @@
 
 /* The opaque types of include/joulecast.h. */
 
-#include "forecast/forecast.h"
+#include "forecast/advice.h"
 #include "joulecast.h"
 #include "model/profile.h"
 #include "store/store.h"
@@ -43,6 +43,15 @@ struct joulecast_plan {
         char *names[BUDGET_RESERVES_MAX + 1]; /* of the app and the reserves */
 };
 
+struct joulecast_change {
+        struct changes changes;
+        char *names[CHANGE_APPS_MAX]; /* of the apps to close */
+};
+
+struct joulecast_gain {
+        struct gain gain;
+};
+
 struct joulecast_usage {
         struct joulecast_context *context;
         struct store *store;            /* NULL: the service is asked */
@@ -64,6 +73,11 @@ struct joulecast_usage {
  */
 int api_usage_history(struct joulecast_usage *usage, const struct joulecast_profile *profile, bool whole,
                       const struct history **ret);
+/* What would gain most now, as advice_make(). How many, or a negative errno. */
+ssize_t api_advise(struct joulecast_usage *usage, const struct joulecast_profile *profile,
+                   struct advice ret[ADVICE_MAX]);
+/* Logs that no app is called that, or several are; -ENODATA. */
+int api_not_found(const struct joulecast_usage *usage, const struct history *history, const char *app);
 /* As it is now, else as it was stored last; perhaps not known. 0, or a negative errno. */
 int api_usage_battery(struct joulecast_usage *usage, const struct forecast_battery **ret);
 /* Charge in percent. 0; -ENODEV: unknown. */

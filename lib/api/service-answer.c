@@ -1,7 +1,7 @@
 /* SPDX-FileCopyrightText: joulecast authors */
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* The requests of the public API to the service, and its answers. */
+/* Questions of the public API to the service, and its answers. */
 
 #include <errno.h>
 #include <math.h>
@@ -9,61 +9,11 @@
 #include <string.h>
 #include <time.h>
 
-#include "service.h"
+#include "service-request.h"
 #include "util/units.h"
 #include "util/util.h"
 
 #define YEAR_2200_NS INT64_C(7258118400000000000)
-
-/* A request in JSON, built by SQLite, which quotes. */
-struct request {
-        struct service_answer json;
-        char *text;
-};
-
-static void request_clear(struct request *request)
-{
-        service_clear(&request->json);
-        free(request->text);
-}
-
-/* Sets @path ("$.app", "$.reserve[#]") of the request to the value of @sql, which may use ?3 and ?4. */
-static int request_set(struct request *request, const char *path, const char *sql, const char *text,
-                       double number)
-{
-        _cleanup_free_ char *whole = NULL;
-        sqlite3_stmt *set = NULL;
-        char *copy = NULL;
-
-        if (asprintf(&whole, "SELECT json_set(?1, ?2, %s)", sql) < 0) {
-                whole = NULL;
-                return -ENOMEM;
-        }
-        if (sqlite3_prepare_v2(request->json.db, whole, -1, &set, NULL) == SQLITE_OK) {
-                sqlite3_bind_text(set, 1, request->text, -1, SQLITE_STATIC);
-                sqlite3_bind_text(set, 2, path, -1, SQLITE_STATIC);
-                sqlite3_bind_text(set, 3, text, -1, SQLITE_STATIC);
-                sqlite3_bind_double(set, 4, number);
-                if (sqlite3_step(set) == SQLITE_ROW && sqlite3_column_text(set, 0))
-                        copy = strdup((const char *)sqlite3_column_text(set, 0));
-        }
-        sqlite3_finalize(set);
-        if (!copy)
-                return -ENOMEM;
-        free(request->text);
-        request->text = copy;
-        return 0;
-}
-
-static int set_text(struct request *request, const char *path, const char *text)
-{
-        return request_set(request, path, "?3", text, 0);
-}
-
-static int set_number(struct request *request, const char *path, double number)
-{
-        return isnan(number) ? 0 : request_set(request, path, "?4", NULL, number);
-}
 
 /* Times before 1970 and after 2200 have no effect. */
 static int set_time(struct request *request, const char *path, int64_t time_ns)
@@ -75,64 +25,11 @@ static int set_time(struct request *request, const char *path, int64_t time_ns)
         if (time_ns == INT64_MIN || time_ns == INT64_MAX)
                 return 0;
         if (time_ns < 0 || time_ns >= YEAR_2200_NS)
-                return set_text(request, path, time_ns < 0 ? "1970-01-01T00:00:00Z" : "2200-01-01T00:00:00Z");
+                return request_set_text(request, path, time_ns < 0 ? "1970-01-01T00:00:00Z" : "2200-01-01T00:00:00Z");
         if (!gmtime_r(&seconds, &tm) || strftime(day, sizeof(day), "%Y-%m-%dT%H:%M:%S", &tm) == 0)
                 return -EOVERFLOW;
         snprintf(text, sizeof(text), "%s.%09dZ", day, (int)(time_ns % (int64_t)NS_PER_S));
-        return set_text(request, path, text);
-}
-
-static int begin(struct request *request, const char *ask, const struct joulecast_profile *profile)
-{
-        char fingerprint[SERVICE_FINGERPRINT_MAX];
-        int err = service_open(&request->json);
-
-        request->text = strdup("{}");
-        if (!request->text)
-                return -ENOMEM;
-        if (err == 0)
-                err = set_text(request, "$.ask", ask);
-        if (err == 0 && profile)
-                err = service_fingerprint(profile->profile, fingerprint);
-        if (err == 0 && profile)
-                err = set_text(request, "$.profile", fingerprint);
-        return err;
-}
-
-static int ask(const struct joulecast_usage *usage, const struct request *request, struct service_answer *ret)
-{
-        _cleanup_free_ char *line = NULL;
-
-        if (strlen(request->text) + 2 > SERVICE_REQUEST_MAX) {
-                log_error(&usage->context->log, "the question is too long for the service; name fewer apps");
-                return -E2BIG;
-        }
-        if (asprintf(&line, "%s\n", request->text) < 0) {
-                line = NULL;
-                return -ENOMEM;
-        }
-        return service_ask(usage, line, ret);
-}
-
-static struct cost_value get_value(struct service_answer *answer, const char *json, const char *path)
-{
-        char part[64];
-        struct cost_value value;
-
-        snprintf(part, sizeof(part), "%s.value", path);
-        value.value = service_number(answer, json, part);
-        snprintf(part, sizeof(part), "%s.low", path);
-        value.low = service_number(answer, json, part);
-        snprintf(part, sizeof(part), "%s.high", path);
-        value.high = service_number(answer, json, part);
-        return value;
-}
-
-static void get_text(struct service_answer *answer, const char *path, char *buf, size_t size)
-{
-        _cleanup_free_ char *text = service_text(answer, answer->text, path);
-
-        snprintf(buf, size, "%s", text ? text : "");
+        return request_set_text(request, path, text);
 }
 
 /* Whole seconds; INT64_MIN: none. -EBADMSG: of a year that nanoseconds do not reach. */
@@ -198,9 +95,9 @@ static int add_app(struct service_answer *answer, const char *json, struct cost 
                 .name = TAKE_PTR(name),
                 .state = strcmp(state, "foreground") == 0 ? STATE_FOREGROUND : STATE_BACKGROUND,
                 .active_s = service_number(answer, json, "$.active_s"),
-                .energy_j = get_value(answer, json, "$.energy_j"),
-                .percent = get_value(answer, json, "$.percent"),
-                .percent_per_minute = get_value(answer, json, "$.percent_per_minute"),
+                .energy_j = service_value(answer, json, "$.energy_j"),
+                .percent = service_value(answer, json, "$.percent"),
+                .percent_per_minute = service_value(answer, json, "$.percent_per_minute"),
         };
         snprintf(app->app, sizeof(app->app), "%s", id);
         for (size_t c = 0; c < COMPONENT_BASE; c++) {
@@ -230,14 +127,14 @@ static int read_cost(struct service_answer *answer, struct cost **ret)
 
         if (!cost)
                 return -ENOMEM;
-        cost->measured_j = get_value(answer, answer->text, "$.measured.interval_j");
+        cost->measured_j = service_value(answer, answer->text, "$.measured.interval_j");
         cost->measured_percent = service_number(answer, answer->text, "$.measured.percent");
-        cost->total_j = get_value(answer, answer->text, "$.total.energy_j");
+        cost->total_j = service_value(answer, answer->text, "$.total.energy_j");
         cost->base_j = service_number(answer, answer->text, "$.base.energy_j");
         cost->base_idle_j = service_number(answer, answer->text, "$.base.parts_j.idle");
         cost->base_wifi_j = service_number(answer, answer->text, "$.base.parts_j.wifi");
         cost->base_display_j = service_number(answer, answer->text, "$.base.parts_j.display");
-        cost->unexplained_j = get_value(answer, answer->text, "$.unexplained.interval_j");
+        cost->unexplained_j = service_value(answer, answer->text, "$.unexplained.interval_j");
         cost->cpu_spread_j = service_number(answer, answer->text, "$.cpu_spread_j");
         cost->disk_spread_j = service_number(answer, answer->text, "$.disk_spread_j");
         cost->recorded_s = service_number(answer, answer->text, "$.recorded_s");
@@ -256,14 +153,14 @@ int service_cost(struct joulecast_usage *usage, const struct joulecast_profile *
 {
         _cleanup_(service_clear) struct service_answer answer = { 0 };
         _cleanup_(request_clear) struct request request = { 0 };
-        int err = begin(&request, "cost", profile);
+        int err = request_begin(&request, "cost", profile);
 
         if (err == 0)
                 err = set_time(&request, "$.from", from_ns);
         if (err == 0)
                 err = set_time(&request, "$.to", to_ns);
         if (err == 0)
-                err = ask(usage, &request, &answer);
+                err = request_ask(usage, &request, &answer);
         return err == 0 ? service_check(usage, read_cost(&answer, ret)) : err;
 }
 
@@ -272,28 +169,28 @@ int service_forecast(struct joulecast_usage *usage, const struct joulecast_profi
 {
         _cleanup_(service_clear) struct service_answer answer = { 0 };
         _cleanup_(request_clear) struct request request = { 0 };
-        int err = begin(&request, "predict", profile);
+        int err = request_begin(&request, "predict", profile);
 
         if (err == 0)
-                err = set_text(&request, "$.app", app);
+                err = request_set_text(&request, "$.app", app);
         if (err == 0)
-                err = set_number(&request, "$.minutes", minutes);
+                err = request_set_number(&request, "$.minutes", minutes);
         if (err == 0)
-                err = ask(usage, &request, &answer);
+                err = request_ask(usage, &request, &answer);
         if (err < 0)
                 return err;
         ret->minutes = minutes;
-        ret->percent = get_value(&answer, answer.text, "$.percent");
-        ret->energy_j = get_value(&answer, answer.text, "$.energy_j");
-        ret->device_percent = get_value(&answer, answer.text, "$.device_percent");
-        get_text(&answer, "$.app", ret->app, sizeof(ret->app));
-        get_text(&answer, "$.basis", ret->basis, sizeof(ret->basis));
+        ret->percent = service_value(&answer, answer.text, "$.percent");
+        ret->energy_j = service_value(&answer, answer.text, "$.energy_j");
+        ret->device_percent = service_value(&answer, answer.text, "$.device_percent");
+        service_copy_text(&answer, "$.app", ret->app, sizeof(ret->app));
+        service_copy_text(&answer, "$.basis", ret->basis, sizeof(ret->basis));
         return 0;
 }
 
 static int set_plan(struct request *request, const struct budget_plan *plan)
 {
-        int err = plan->app ? set_text(request, "$.app", plan->app) : 0;
+        int err = plan->app ? request_set_text(request, "$.app", plan->app) : 0;
 
         if (err == 0 && plan->n_reserves > 0)
                 err = request_set(request, "$.reserve", "json_array()", NULL, 0);
@@ -301,11 +198,11 @@ static int set_plan(struct request *request, const struct budget_plan *plan)
                 err = request_set(request, "$.reserve[#]", "json_object('app', ?3, 'minutes', ?4)",
                                   plan->reserves[i].app, plan->reserves[i].minutes);
         if (err == 0)
-                err = set_number(request, "$.standby", plan->standby_minutes);
+                err = request_set_number(request, "$.standby", plan->standby_minutes);
         if (err == 0)
-                err = set_number(request, "$.keep", plan->keep_percent);
+                err = request_set_number(request, "$.keep", plan->keep_percent);
         if (err == 0)
-                err = set_number(request, "$.battery_percent", plan->battery_percent);
+                err = request_set_number(request, "$.battery_percent", plan->battery_percent);
         return err;
 }
 
@@ -324,7 +221,7 @@ static void get_charging(struct service_answer *answer, struct budget_charging *
 
         ret->charging = is_true(answer, "$.charging", &ret->known);
         ret->too_weak = is_true(answer, "$.charger_too_weak", &known);
-        ret->minutes_to_full = get_value(answer, answer->text, "$.minutes_to_full");
+        ret->minutes_to_full = service_value(answer, answer->text, "$.minutes_to_full");
 }
 
 int service_budget(struct joulecast_usage *usage, const struct joulecast_profile *profile,
@@ -332,29 +229,29 @@ int service_budget(struct joulecast_usage *usage, const struct joulecast_profile
 {
         _cleanup_(service_clear) struct service_answer answer = { 0 };
         _cleanup_(request_clear) struct request request = { 0 };
-        int err = begin(&request, "budget", profile);
+        int err = request_begin(&request, "budget", profile);
 
         if (err == 0)
                 err = set_plan(&request, plan);
         if (err == 0)
-                err = ask(usage, &request, &answer);
+                err = request_ask(usage, &request, &answer);
         if (err < 0)
                 return err;
-        ret->minutes = get_value(&answer, answer.text, "$.minutes");
+        ret->minutes = service_value(&answer, answer.text, "$.minutes");
         ret->reserved_percent = service_number(&answer, answer.text, "$.reserved_percent");
         ret->battery_percent = service_number(&answer, answer.text, "$.battery_percent");
         get_charging(&answer, &ret->charging);
-        get_text(&answer, "$.app", ret->app, sizeof(ret->app));
-        get_text(&answer, "$.basis", ret->basis, sizeof(ret->basis));
+        service_copy_text(&answer, "$.app", ret->app, sizeof(ret->app));
+        service_copy_text(&answer, "$.basis", ret->basis, sizeof(ret->basis));
         return 0;
 }
 
 static int ask_apps(struct joulecast_usage *usage, struct service_answer *ret)
 {
         _cleanup_(request_clear) struct request request = { 0 };
-        int err = begin(&request, "apps", NULL);
+        int err = request_begin(&request, "apps", NULL);
 
-        return err == 0 ? ask(usage, &request, ret) : err;
+        return err == 0 ? request_ask(usage, &request, ret) : err;
 }
 
 int service_span(struct joulecast_usage *usage, int64_t *from_ns, int64_t *to_ns)
@@ -374,10 +271,10 @@ int service_since(struct joulecast_usage *usage, enum joulecast_event event, int
         };
         _cleanup_(request_clear) struct request request = { 0 };
         _cleanup_(service_clear) struct service_answer answer = { 0 };
-        int err = begin(&request, "since", NULL);
+        int err = request_begin(&request, "since", NULL);
 
         if (err == 0)
-                err = ask(usage, &request, &answer);
+                err = request_ask(usage, &request, &answer);
         if (err < 0)
                 return err;
         err = service_check(usage, get_time(&answer, paths[event], time_ns));

@@ -27,6 +27,10 @@ int service_forecast(struct joulecast_usage *usage, const struct joulecast_profi
                      double minutes, struct forecast *ret);
 int service_budget(struct joulecast_usage *usage, const struct joulecast_profile *profile,
                    const struct budget_plan *plan, struct budget *ret);
+int service_gain(struct joulecast_usage *usage, const struct joulecast_profile *profile, const struct changes *changes,
+                 struct gain *ret);
+ssize_t service_advise(struct joulecast_usage *usage, const struct joulecast_profile *profile,
+                       struct advice ret[ADVICE_MAX]);
 int service_span(struct joulecast_usage *usage, int64_t *from_ns, int64_t *to_ns);
 int service_since(struct joulecast_usage *usage, enum joulecast_event event, int64_t *time_ns);
 int service_apps(struct joulecast_usage *usage, struct cost **ret); /* the times of each app */

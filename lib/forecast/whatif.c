@@ -97,6 +97,11 @@ int whatif_new(const struct history *history, const struct forecast_battery *bat
         return 0;
 }
 
+const struct mixed *whatif_mixed(const struct whatif *whatif)
+{
+        return &whatif->future.mixed;
+}
+
 static int find_apps(const struct history *history, const struct changes *changes, size_t *apps, const char **missing)
 {
         for (size_t i = 0; i < changes->n_close; i++) {
@@ -429,6 +434,9 @@ int whatif_ask(struct whatif *whatif, const struct changes *changes, const char 
         if (err < 0)
                 return err;
         mark_unknown(&question, &gain);
+        gain.n_apps = once.n_close;
+        for (size_t i = 0; i < gain.n_apps; i++)
+                snprintf(gain.apps[i], sizeof(gain.apps[i]), "%s", history->apps[apps[i]].app);
         *ret = gain;
         return 0;
 }

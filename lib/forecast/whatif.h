@@ -30,6 +30,8 @@ struct gain {
         struct cost_value minutes;  /* without the change, as a budget says */
         struct cost_value changed;  /* with it */
         double battery_percent;
+        char apps[CHANGE_APPS_MAX][APP_ID_MAX]; /* ids of those that are closed, each once */
+        size_t n_apps;
         bool nothing;               /* it changes nothing: what is off is not used, or the app is not */
         char basis[FORECAST_BASIS_MAX];
 };
@@ -47,9 +49,12 @@ int whatif_gain(const struct history *history, const struct changes *changes, co
                 const char **missing, struct gain *ret);
 
 /* Several changes of one history, each alone: the part that they share is made once. */
+struct mixed;
 struct whatif;
 int whatif_new(const struct history *history, const struct forecast_battery *battery, double battery_percent,
                struct whatif **ret);
 void whatif_freep(struct whatif **whatif);
+/* How use is now, and usually. */
+const struct mixed *whatif_mixed(const struct whatif *whatif);
 /* As whatif_gain(), but for the charge, which is that of whatif_new(). */
 int whatif_ask(struct whatif *whatif, const struct changes *changes, const char **missing, struct gain *ret);

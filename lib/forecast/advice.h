@@ -1,0 +1,39 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+/* The few changes that would gain most now. */
+
+#include "whatif.h"
+
+#define ADVICE_MAX 8
+#define ADVICE_LEAST_MINUTES 1.0
+
+enum advice_kind {
+        ADVICE_CLOSE,
+        ADVICE_BRIGHTNESS,
+        ADVICE_WIFI,      /* off */
+        ADVICE_CELLULAR,  /* off */
+        ADVICE_KINDS
+};
+
+extern const char *const advice_words[ADVICE_KINDS]; /* as in JSON */
+
+struct advice {
+        enum advice_kind kind;
+        char app[APP_ID_MAX], name[APP_ID_MAX]; /* to be closed; else "" */
+        double brightness_percent;              /* NaN: of another kind */
+        struct gain gain;
+};
+
+/**
+ * advice_make() - what would gain most
+ * @ret: gets up to ADVICE_MAX, the best first
+ *
+ * Tried are: closing each of the apps that used most in the last minutes, half the brightness, and WiFi or a modem off.
+ * Services of the system or of a session are no apps to close. A change that gains less than a minute is left out, and so
+ * is one whose interval reaches 0, as it may gain nothing.
+ *
+ * Return: how many; or a negative errno, as whatif_gain().
+ */
+ssize_t advice_make(const struct history *history, const struct forecast_battery *battery, struct advice ret[ADVICE_MAX]);
