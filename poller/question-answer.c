@@ -122,6 +122,30 @@ static int answer_budget(const struct answering *answering, const struct questio
         return err;
 }
 
+static int answer_whatif(const struct answering *answering, const struct question *question, struct cJSON **ret)
+{
+        struct joulecast_gain *gain = NULL;
+        const struct joulecast_change change = { .changes = question->changes };
+        int err = joulecast_gain_new(answering->profile, answering->usage, &change, &gain);
+
+        if (err == 0)
+                *ret = answer_gain_json(gain, answering->profile->profile);
+        joulecast_gain_free(gain);
+        return err;
+}
+
+/* The commands depend on the user's session; the client finds them. */
+static int answer_advise(const struct answering *answering, struct cJSON **ret)
+{
+        struct advice advice[ADVICE_MAX];
+        ssize_t n = api_advise(answering->usage, answering->profile, advice);
+
+        if (n < 0)
+                return (int)n;
+        *ret = answer_advice_json(advice, (size_t)n, NULL, answering->profile->profile);
+        return 0;
+}
+
 static int add_app(void *data, const char *app, const char *name, enum joulecast_state state, double active_s)
 {
         struct cJSON *json = cJSON_CreateObject();
@@ -210,6 +234,10 @@ static int answer(const struct answering *answering, const struct question *ques
                 return answer_predict(answering, question, ret);
         case ASK_BUDGET:
                 return answer_budget(answering, question, ret);
+        case ASK_ADVISE:
+                return answer_advise(answering, ret);
+        case ASK_WHATIF:
+                return answer_whatif(answering, question, ret);
         case ASK_APPS:
                 return answer_apps(answering, ret);
         case ASK_SINCE:

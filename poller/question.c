@@ -35,17 +35,19 @@ static int __attribute__((format(printf, 2, 3))) wrong(struct reading *reading, 
 static int read_ask(struct reading *reading, const char *key, const struct cJSON *value)
 {
         static const char *const asks[] = {
-                [ASK_APPS] = "apps", [ASK_BUDGET] = "budget", [ASK_COST] = "cost", [ASK_PREDICT] = "predict",
+                [ASK_ADVISE] = "advise", [ASK_APPS] = "apps", [ASK_BUDGET] = "budget", [ASK_COST] = "cost", [ASK_PREDICT] = "predict",
                 [ASK_SERVICE] = "service", [ASK_SINCE] = "since", [ASK_USAGE] = "usage",
+                [ASK_WHATIF] = "whatif",
         };
 
-        for (size_t i = ASK_APPS; i < ARRAY_SIZE(asks) && cJSON_IsString(value); i++) {
+        for (size_t i = ASK_ADVISE; i < ARRAY_SIZE(asks) && cJSON_IsString(value); i++) {
                 if (strcmp(value->valuestring, asks[i]) == 0) {
                         reading->question->ask = (enum ask)i;
                         return 0;
                 }
         }
-        return wrong(reading, "\"ask\" is \"apps\", \"budget\", \"cost\", \"predict\", \"service\", \"since\" or \"usage\"");
+        return wrong(reading, "\"ask\" is \"advise\", \"apps\", \"budget\", \"cost\", \"predict\", \"service\", \"since\", \"usage\" or "
+                              "\"whatif\"");
 }
 
 static int read_from(struct reading *reading, const char *key, const struct cJSON *value)
@@ -89,15 +91,19 @@ static bool take_number(const struct cJSON *value, double max, double *to)
 static int read_minutes(struct reading *reading, const char *key, const struct cJSON *value)
 {
         struct question *question = reading->question;
-        double *to = strcmp(key, "minutes") == 0 ? &question->minutes : &question->plan.standby_minutes;
+        double *to = strcmp(key, "minutes") == 0        ? &question->minutes :
+                     strcmp(key, "keep_minutes") == 0 ? &question->changes.keep_minutes :
+                                                        &question->plan.standby_minutes;
 
         return take_number(value, 1e6, to) ? 0 : wrong(reading, "\"%s\" is a number of minutes, 0 to 1e6", key);
 }
 
 static int read_percent(struct reading *reading, const char *key, const struct cJSON *value)
 {
-        struct budget_plan *plan = &reading->question->plan;
-        double *to = strcmp(key, "keep") == 0 ? &plan->keep_percent : &plan->battery_percent;
+        struct question *question = reading->question;
+        double *to = strcmp(key, "keep") == 0                 ? &question->plan.keep_percent :
+                     strcmp(key, "brightness_percent") == 0 ? &question->changes.brightness_percent :
+                                                              &question->plan.battery_percent;
 
         return take_number(value, 100, to) ? 0 : wrong(reading, "\"%s\" is a number from 0 to 100", key);
 }
@@ -126,6 +132,42 @@ static int read_reserve(struct reading *reading, const char *key, const struct c
         return 0;
 }
 
+static int read_close(struct reading *reading, const char *key, const struct cJSON *value)
+{
+        struct changes *changes = &reading->question->changes;
+        const struct cJSON *one;
+
+        if (!cJSON_IsArray(value))
+                return wrong(reading, "\"close\" is a list of apps");
+        cJSON_ArrayForEach(one, value) {
+                if (!cJSON_IsString(one) || !one->valuestring[0])
+                        return wrong(reading, "\"close\" is a list of apps");
+                if (changes->n_close == CHANGE_APPS_MAX)
+                        return wrong(reading, "\"close\" has more than %d apps", CHANGE_APPS_MAX);
+                changes->close[changes->n_close] = strdup(one->valuestring);
+                if (!changes->close[changes->n_close])
+                        return -ENOMEM;
+                changes->n_close++;
+        }
+        return 0;
+}
+
+static int read_off(struct reading *reading, const char *key, const struct cJSON *value)
+{
+        const struct cJSON *one;
+
+        if (!cJSON_IsArray(value))
+                return wrong(reading, "\"off\" is a list of \"display\", \"wifi\", \"cellular\", \"gps\" and \"audio\"");
+        cJSON_ArrayForEach(one, value) {
+                int c = cJSON_IsString(one) ? component_find(one->valuestring, strlen(one->valuestring)) : -EINVAL;
+
+                if (c < 0 || !(CHANGE_OFF_ALL & UINT32_C(1) << c))
+                        return wrong(reading, "\"off\" is a list of \"display\", \"wifi\", \"cellular\", \"gps\" and \"audio\"");
+                reading->question->changes.off |= UINT32_C(1) << c;
+        }
+        return 0;
+}
+
 static int read_key(struct reading *reading, const struct cJSON *value)
 {
         static const struct {
@@ -135,7 +177,8 @@ static int read_key(struct reading *reading, const struct cJSON *value)
                 { "ask", read_ask },         { "from", read_from },    { "to", read_to },
                 { "app", read_text },        { "profile", read_text }, { "minutes", read_minutes },
                 { "standby", read_minutes }, { "keep", read_percent }, { "battery_percent", read_percent },
-                { "reserve", read_reserve },
+                { "reserve", read_reserve }, { "close", read_close },  { "off", read_off },
+                { "brightness_percent", read_percent },                { "keep_minutes", read_minutes },
         };
         char printable[64];
 
@@ -145,6 +188,11 @@ static int read_key(struct reading *reading, const struct cJSON *value)
         }
         return wrong(reading, "a question has no key \"%s\"",
                      util_printable(value->string, printable, sizeof(printable)));
+}
+
+static bool has_change(const struct changes *changes)
+{
+        return changes->n_close > 0 || changes->off || !isnan(changes->brightness_percent);
 }
 
 static int check(struct reading *reading)
@@ -157,6 +205,8 @@ static int check(struct reading *reading)
                 return wrong(reading, "\"app\" is missing");
         if (question->ask == ASK_PREDICT && isnan(question->minutes))
                 return wrong(reading, "\"minutes\" is missing");
+        if (question->ask == ASK_WHATIF && !has_change(&question->changes))
+                return wrong(reading, "\"close\", \"off\" or \"brightness_percent\" is missing");
         if (!question->from.word && question->from.ns >= question->to_ns)
                 return wrong(reading, "\"from\" is not before \"to\"");
         return 0;
@@ -180,7 +230,7 @@ static int read_question(struct reading *reading, const struct cJSON *json)
 int question_parse(const char *text, size_t length, struct question *ret, char error[QUESTION_ERROR_MAX])
 {
         struct question question = { .from.ns = INT64_MIN, .to_ns = INT64_MAX, .minutes = NAN,
-                                     .plan.battery_percent = NAN };
+                                     .plan.battery_percent = NAN, .changes = CHANGES_NONE };
         struct reading reading = { .question = &question, .error = error };
         const char *end = NULL;
         struct cJSON *json = cJSON_ParseWithLengthOpts(text, length, &end, 0);
@@ -196,6 +246,7 @@ int question_parse(const char *text, size_t length, struct question *ret, char e
                 err = read_question(&reading, json);
         cJSON_Delete(json);
         question.plan.app = question.app;
+        question.changes.battery_percent = question.plan.battery_percent;
         if (err < 0)
                 question_clear(&question);
         else
@@ -207,6 +258,8 @@ void question_clear(struct question *question)
 {
         for (size_t i = 0; i < question->plan.n_reserves; i++)
                 free((char *)question->plan.reserves[i].app);
+        for (size_t i = 0; i < question->changes.n_close; i++)
+                free((char *)question->changes.close[i]);
         free(question->app);
         free(question->profile);
         *question = (struct question){ 0 };

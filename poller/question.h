@@ -10,11 +10,12 @@
 #include <sys/types.h>
 
 #include "api/service.h"
-#include "forecast/forecast.h"
+#include "forecast/whatif.h"
 #include "moment.h"
 
 enum ask {
         ASK_NOTHING,
+        ASK_ADVISE,
         ASK_APPS,
         ASK_BUDGET,
         ASK_COST,
@@ -22,6 +23,7 @@ enum ask {
         ASK_SERVICE,
         ASK_SINCE,
         ASK_USAGE,
+        ASK_WHATIF,
 };
 
 struct question {
@@ -31,6 +33,7 @@ struct question {
         char *app;
         double minutes; /* NaN: not given */
         struct budget_plan plan; /* its app is `app`; its reserves are owned */
+        struct changes changes; /* its apps are owned */
         char *profile;          /* fingerprint of the profile that the client wants, or NULL */
 };
 

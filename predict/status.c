@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "advised.h"
 #include "answer.h"
 #include "api/joulecast-private.h"
 #include "commands.h"
@@ -35,7 +36,7 @@ struct status {
         bool since_full;             /* else of the last day */
         struct dear dearest[DEAREST];
         size_t n_dearest;
-        char advice[512];            /* "": none */
+        char advice[4096];           /* "": none */
 };
 
 static void status_clear(struct status *status)
@@ -100,19 +101,32 @@ static int find_dearest(struct status *status)
         return 0;
 }
 
-/* One thing to do: what makes all else wrong first. */
-static void advise(struct status *status)
+/* One thing to do: what makes all else wrong first; then what gains most, as `joulecast advise`. */
+static int advise(struct status *status, const struct options *options)
 {
+        _cleanup_(advised_clear) struct advised advised = { 0 };
         const char *basis = profile_basis(status->now.ask.profile->profile);
+        char line[512];
+        int err = 0;
 
         if (status->now.budget && joulecast_budget_charger_too_weak(status->now.budget) > 0) {
                 snprintf(status->advice, sizeof(status->advice),
                          "the charger is too weak for what runs: use a stronger one, or close something");
-                return;
+                return 0;
         }
-        if (strcmp(basis, "calibrated") != 0)
+        if (status->now.plugged == 0)
+                err = advised_make(&status->now.ask, &advised);
+        if (err < 0 && err != -ENODATA && err != -ENODEV)
+                return err;
+        if (advised.n > 0 && advised.commands[0])
+                snprintf(status->advice, sizeof(status->advice), "%s: %s",
+                         advised_print(options, &advised.list[0], line), advised.commands[0]);
+        else if (advised.n > 0)
+                snprintf(status->advice, sizeof(status->advice), "%s", advised_print(options, &advised.list[0], line));
+        else if (strcmp(basis, "calibrated") != 0)
                 snprintf(status->advice, sizeof(status->advice),
                          "sudo joulecast calibrate --schedule 01:30, unplugged at night: numbers of this very device");
+        return 0;
 }
 
 static void print_battery(const struct status *status)
@@ -246,10 +260,9 @@ static int make(const struct options *options, struct status *ret)
         err = find_cost(ret, options);
         if (!err && ret->cost)
                 err = find_dearest(ret);
-        if (err)
-                return ask_failed(err);
-        advise(ret);
-        return CODE_OK;
+        if (!err)
+                err = advise(ret, options);
+        return err ? ask_failed(err) : CODE_OK;
 }
 
 int status_main(int argc, char **argv)

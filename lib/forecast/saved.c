@@ -223,12 +223,27 @@ static int make_rate(const struct saver *saver, const struct parts *parts, const
         return 0;
 }
 
+/* An app that was used little may be used once more, as it was: that session is in no block. */
+static double once_more(const struct saver *saver)
+{
+        double sum = 0;
+
+        for (size_t a = 0; a < saver->changes->n_close; a++)
+                for (size_t s = 0; s < 2; s++) {
+                        double active_s = state_of(saver, a, s)->active_s;
+
+                        if (active_s > 0)
+                                sum += square(saver->all_mj.of[a][s] * 1e-3 / active_s) * TUNING_SAVED_SESSION_S;
+                }
+        return sum;
+}
+
 /* How what blocks save differs from what they usually save, and what that has in common with how their power differs. */
 static void find_spread(const struct saver *saver, const struct mixed *mixed, struct saved *saved)
 {
         const struct history *history = saver->history;
         double least_w2 = square(TUNING_BLOCK_SD * saved->usual_w), seconds = TUNING_MIXED_PRIOR_S;
-        double squares = seconds * least_w2, both = seconds * least_w2, *weight = saver->scratch[0];
+        double squares = seconds * least_w2 + once_more(saver), both = seconds * least_w2, *weight = saver->scratch[0];
         size_t u = 0;
 
         for (size_t b = 0; b < history->n_blocks; b++) {

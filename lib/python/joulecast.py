@@ -19,11 +19,12 @@ import math
 import os
 from typing import Dict, List, NamedTuple, Optional, Tuple, Union
 
-__all__ = ["Device", "Error", "Value", "AppCost", "Cost", "Forecast", "Budget", "Battery", "App"]
+__all__ = ["Device", "Error", "Value", "AppCost", "Cost", "Forecast", "Budget", "Gain", "Battery", "App"]
 
 _EVENTS = {"full": 0, "unplug": 1, "boot": 2, "resume": 3}
 _STATES = ("background", "foreground")
 _COMPONENTS = ("cpu", "display", "disk", "wifi", "gpu")
+_PARTS = {"screen": 0, "wifi": 1, "cellular": 2, "gps": 3, "audio": 4}
 _BEGIN, _END = -2**63, 2**63 - 1
 
 
@@ -96,6 +97,17 @@ class Budget(NamedTuple):
     basis: str
 
 
+class Gain(NamedTuple):
+    """Minutes gained by a change, and those that the battery lasts before and after it."""
+    minutes: Value
+    before: Value
+    after: Value
+    battery_percent: Optional[float]
+    closed: List[str]
+    is_nothing: bool
+    basis: str
+
+
 class _Value(ctypes.Structure):
     _fields_ = [("value", ctypes.c_double), ("low", ctypes.c_double), ("high", ctypes.c_double)]
 
@@ -137,6 +149,13 @@ def _load():
             ("plan_new", ctypes.c_int, text, out(pointer)), ("plan_free", None, pointer),
             ("plan_reserve", ctypes.c_int, pointer, text, number),
             *((f"plan_{part}", ctypes.c_int, pointer, number) for part in ("standby", "keep", "battery")),
+            ("change_new", ctypes.c_int, out(pointer)), ("change_free", None, pointer),
+            ("change_close", ctypes.c_int, pointer, text), ("change_off", ctypes.c_int, pointer, ctypes.c_int),
+            *((f"change_{part}", ctypes.c_int, pointer, number) for part in ("brightness", "keep", "battery")),
+            ("gain_new", ctypes.c_int, pointer, pointer, pointer, out(pointer)), ("gain_free", None, pointer),
+            *((f"gain_{part}", _Value, pointer) for part in ("minutes", "before", "after")),
+            ("gain_battery_percent", number, pointer), ("gain_app", text, pointer, ctypes.c_size_t),
+            ("gain_is_nothing", ctypes.c_int, pointer), ("gain_basis", text, pointer),
             ("budget_new", ctypes.c_int, pointer, pointer, pointer, out(pointer)), ("budget_free", None, pointer),
             ("budget_app", text, pointer), ("budget_basis", text, pointer),
             *((f"budget_{part}", _Value, pointer) for part in ("minutes", "minutes_to_full")),
@@ -358,3 +377,38 @@ class Device:
             if budget:
                 _lib.joulecast_budget_free(budget)
             _lib.joulecast_plan_free(plan)
+
+    def whatif(self, *, brightness: Optional[float] = None, close: Tuple[str, ...] = (), off: Tuple[str, ...] = (),
+               keep: Optional[float] = None, battery_percent: Optional[float] = None) -> Gain:
+        """How many minutes longer the battery lasts with a change, if use goes on as it is otherwise.
+
+        brightness: percent of the brightest; close: apps; off: of "screen", "wifi", "cellular", "gps" and "audio"; keep:
+        minutes, after which it is as it was
+        """
+        self._open()
+        change = self._new(_lib.joulecast_change_new)
+        gain = None
+        try:
+            for app in close:
+                self._check(_lib.joulecast_change_close(change, app.encode()))
+            for part in off:
+                if part not in _PARTS:
+                    raise Error(errno.EINVAL, f"{part!r} is none of {', '.join(_PARTS)}")
+                self._check(_lib.joulecast_change_off(change, _PARTS[part]))
+            if brightness is not None:
+                self._check(_lib.joulecast_change_brightness(change, brightness))
+            if keep is not None:
+                self._check(_lib.joulecast_change_keep(change, keep))
+            if battery_percent is not None:
+                self._check(_lib.joulecast_change_battery(change, battery_percent))
+            gain = self._new(_lib.joulecast_gain_new, self._profile, self._usage, change)
+            closed = []
+            while _lib.joulecast_gain_app(gain, len(closed)) is not None:
+                closed.append(_text(_lib.joulecast_gain_app(gain, len(closed))))
+            return Gain(_value(_lib.joulecast_gain_minutes(gain)), _value(_lib.joulecast_gain_before(gain)),
+                        _value(_lib.joulecast_gain_after(gain)), _number(_lib.joulecast_gain_battery_percent(gain)), closed,
+                        bool(_lib.joulecast_gain_is_nothing(gain)), _text(_lib.joulecast_gain_basis(gain)))
+        finally:
+            if gain:
+                _lib.joulecast_gain_free(gain)
+            _lib.joulecast_change_free(change)

@@ -168,6 +168,9 @@
 #define TUNING_CHARGING_SD 0.15
 #define TUNING_WEAK_PERCENT 2.0
 
+/* How long an app that is to be closed may be used beyond what the history shows (lib/forecast/saved.c); an ordinary session, s. */
+#define TUNING_SAVED_SESSION_S 900.0
+
 /*
  * A device that runs until its battery is empty gets warmer than in the sessions that are recorded, and leaks more:
  * part of its energy. Found on virtual devices (0.15 % per degree at 8 degrees per W), as the median of tests/budget.

@@ -1,0 +1,94 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "advised.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "action.h"
+#include "api/joulecast-private.h"
+#include "names.h"
+#include "util/util.h"
+#include "whatif.h"
+
+void advised_clear(struct advised *advised)
+{
+        for (size_t i = 0; i < advised->n; i++)
+                free(advised->commands[i]);
+        *advised = (struct advised){ 0 };
+}
+
+/* Are the apps of this machine those that were recorded? */
+static bool is_here(const struct ask *ask)
+{
+        return (ask->usage->live || ask->usage->service) && !ask->context->device && !ask->context->machine;
+}
+
+/* What cannot be done here is no advice. */
+static int find_commands(struct advised *advised)
+{
+        _cleanup_(actions_freep) struct actions *actions = NULL;
+        int err = actions_new(&actions);
+        size_t kept = 0;
+
+        for (size_t i = 0; i < advised->n && err == 0; i++) {
+                char *command = NULL;
+
+                err = action_find(actions, &advised->list[i], &command);
+                if (err == -ENOENT) {
+                        err = 0;
+                        continue;
+                }
+                advised->list[kept] = advised->list[i];
+                advised->commands[kept++] = command;
+        }
+        if (err == 0)
+                advised->n = kept;
+        return err;
+}
+
+int advised_make(const struct ask *ask, struct advised *ret)
+{
+        _cleanup_(advised_clear) struct advised advised = { 0 };
+        ssize_t n = api_advise(ask->usage, ask->profile, advised.list);
+        int err;
+
+        if (n < 0)
+                return (int)n;
+        advised.n = (size_t)n;
+        err = is_here(ask) && n > 0 ? find_commands(&advised) : 0;
+        if (err < 0)
+                return err;
+        *ret = advised;
+        advised = (struct advised){ 0 };
+        return 0;
+}
+
+static char *print_action(const struct options *options, const struct advice *advice, char *buf, size_t size)
+{
+        char name[256], printable[256];
+
+        switch (advice->kind) {
+        case ADVICE_CLOSE:
+                names_of(options, advice->app, name, sizeof(name));
+                snprintf(buf, size, "close %s", util_printable(name, printable, sizeof(printable)));
+                break;
+        case ADVICE_BRIGHTNESS:
+                snprintf(buf, size, "brightness to %.0f %%", advice->brightness_percent);
+                break;
+        default:
+                snprintf(buf, size, "%s off", advice->kind == ADVICE_WIFI ? "WiFi" : "modem");
+        }
+        return buf;
+}
+
+char *advised_print(const struct options *options, const struct advice *advice, char *buf)
+{
+        char minutes[96], action[280];
+
+        snprintf(buf, 512, "%s: %s longer", print_action(options, advice, action, sizeof(action)),
+                 whatif_minutes(api_value(advice->gain.gained), minutes));
+        return buf;
+}

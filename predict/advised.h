@@ -1,0 +1,20 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#pragma once
+
+/* What would gain most now, with the commands that do it on this machine: `joulecast advise`, and a line of the status. */
+
+#include "ask.h"
+#include "forecast/advice.h"
+
+struct advised {
+        struct advice list[ADVICE_MAX]; /* the best first */
+        char *commands[ADVICE_MAX];     /* NULL: none is known, or it is not about this machine */
+        size_t n;
+};
+
+/* advised_clear() it. 0; as joulecast_gain_new(). */
+int advised_make(const struct ask *ask, struct advised *ret);
+void advised_clear(struct advised *advised);
+/* "close Firefox: 34 minutes longer (20 to 48)"; @buf of 512. */
+char *advised_print(const struct options *options, const struct advice *advice, char *buf);
