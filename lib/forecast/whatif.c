@@ -445,8 +445,11 @@ int whatif_gain(const struct history *history, const struct changes *changes, co
                 const char **missing, struct gain *ret)
 {
         _cleanup_(whatif_freep) struct whatif *whatif = NULL;
+        size_t apps[CHANGE_APPS_MAX];
         int err = check(changes);
 
+        if (err == 0)
+                err = find_apps(history, changes, apps, missing);
         if (err == 0)
                 err = whatif_new(history, battery, changes->battery_percent, &whatif);
         return err ? err : whatif_ask(whatif, changes, missing, ret);

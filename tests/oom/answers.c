@@ -132,6 +132,8 @@ static int ask_service(const char *profile, const char *database)
         static const char *const questions[] = {
                 "{\"ask\": \"apps\"}", "{\"ask\": \"usage\"}", "{\"ask\": \"cost\"}", "{\"ask\": \"service\"}",
                 "{\"ask\": \"predict\", \"app\": \"angry-birds\", \"minutes\": 20}",
+                "{\"ask\": \"advise\"}",
+                "{\"ask\": \"whatif\", \"close\": [\"angry-birds\"], \"off\": [\"wifi\"], \"brightness_percent\": 40, \"battery_percent\": 40}",
                 "{\"ask\": \"budget\", \"app\": \"angry-birds\", \"standby\": 180, \"battery_percent\": 40, \"reserve\": []}",
         };
         const struct question_source source = { .database = database, .profile = profile };
