@@ -37,7 +37,7 @@ struct actions {
         int proc_fd;
 };
 
-static void actions_free(struct actions *actions)
+static void action_list_free(struct actions *actions)
 {
         if (!actions)
                 return;
@@ -47,9 +47,9 @@ static void actions_free(struct actions *actions)
         free(actions);
 }
 
-void actions_freep(struct actions **actions)
+void action_list_freep(struct actions **actions)
 {
-        actions_free(*actions);
+        action_list_free(*actions);
 }
 
 static bool only_has(const char *text, const char *letters)
@@ -156,9 +156,9 @@ static void mark_ours(const struct actions *actions)
         }
 }
 
-int actions_new(struct actions **ret)
+int action_list(struct actions **ret)
 {
-        _cleanup_(actions_freep) struct actions *actions = calloc(1, sizeof(*actions));
+        _cleanup_(action_list_freep) struct actions *actions = calloc(1, sizeof(*actions));
         _cleanup_(apps_freep) struct apps *apps = NULL;
         _cleanup_close_ int root_fd = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
         int err;

@@ -9,8 +9,8 @@
 /* The user's processes, and their apps. */
 struct actions;
 
-int actions_new(struct actions **ret); /* 0; -errno */
-void actions_freep(struct actions **actions);
+int action_list(struct actions **ret); /* 0; -errno */
+void action_list_freep(struct actions **actions);
 
 /*
  * @ret: a line for a shell, free() it; NULL: this machine has no program for it. 0; -ENOENT: it cannot be done: the app does

@@ -29,8 +29,8 @@ static bool is_here(const struct ask *ask)
 /* What cannot be done here is no advice. */
 static int find_commands(struct advised *advised)
 {
-        _cleanup_(actions_freep) struct actions *actions = NULL;
-        int err = actions_new(&actions);
+        _cleanup_(action_list_freep) struct actions *actions = NULL;
+        int err = action_list(&actions);
         size_t kept = 0;
 
         for (size_t i = 0; i < advised->n && err == 0; i++) {
