@@ -442,8 +442,8 @@ void joulecast_gain_free(struct joulecast_gain *gain);
 
 /**
  * Minutes gained; below 0: lost. The interval is that of the difference, whose two futures share most of their errors.
- * NaN: unknown, as something that is changed has no coefficient. Where only low is NaN, value is an upper limit; where low
- * and high are, some of what is changed has no coefficient.
+ * NaN: unknown, as something that is changed has no coefficient. Where only low is NaN, value is an upper limit, and where
+ * only high is (below 0), a lower limit; where both are, some of what is changed has no coefficient.
  */
 struct joulecast_value joulecast_gain_minutes(const struct joulecast_gain *gain);
 /** Minutes that the battery lasts without the change: those of a budget without an app. */

@@ -47,20 +47,22 @@ static struct joulecast_value turned(struct joulecast_value minutes)
 char *whatif_sentence(const struct joulecast_gain *gain, char *buf, size_t size)
 {
         struct joulecast_value gained = joulecast_gain_minutes(gain);
+        const char *than = gained.value < 0 ? "less long" : "longer";
         char minutes[96];
 
+        if (gained.value < 0)
+                gained = turned(gained);
         if (joulecast_gain_is_nothing(gain))
                 snprintf(buf, size, "That changes nothing: what it would switch off or close uses nothing, now or usually.");
         else if (isnan(gained.value))
                 snprintf(buf, size, "What that gains is unknown: the profile has no coefficient for it, or it is not counted.");
         else if (isnan(gained.low) && isnan(gained.high))
-                snprintf(buf, size, "The battery lasts about %s longer; how sure that is is not known.", whatif_minutes(gained, minutes));
+                snprintf(buf, size, "The battery lasts about %s %s; how sure that is is not known.", whatif_minutes(gained, minutes),
+                         than);
         else if (isnan(gained.low)) /* what has no coefficient makes it less */
-                snprintf(buf, size, "The battery lasts at most about %s longer; this profile has no coefficient for some of what "
-                         "is used.", whatif_minutes(gained, minutes));
-        else if (gained.value >= 0)
-                snprintf(buf, size, "The battery lasts %s longer.", whatif_minutes(gained, minutes));
+                snprintf(buf, size, "The battery lasts at most about %s %s; this profile has no coefficient for some of what "
+                         "is used.", whatif_minutes(gained, minutes), than);
         else
-                snprintf(buf, size, "The battery lasts %s less long.", whatif_minutes(turned(gained), minutes));
+                snprintf(buf, size, "The battery lasts %s %s.", whatif_minutes(gained, minutes), than);
         return buf;
 }

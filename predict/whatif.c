@@ -89,7 +89,7 @@ static int print_answer(const struct options *options, const struct asked *asked
         if (!isnan(asked->keep_minutes))
                 table_text(TABLE_PLAIN, "Kept for %s, and then as it is.", ask_minutes(asked->keep_minutes, 0, minutes));
         putchar('\n');
-        if (!isnan(joulecast_gain_minutes(gain).low))
+        if (!isnan(joulecast_gain_minutes(gain).low) && !joulecast_gain_is_nothing(gain))
                 table_note("In brackets: in 90 of 100 cases it is within. Use goes on as it is otherwise.");
         table_note("From %s.", joulecast_gain_basis(gain));
         return CODE_OK;

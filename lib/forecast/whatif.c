@@ -356,12 +356,15 @@ static void mark_unknown(const struct question *question, struct gain *gain)
 {
         const struct mixed *mixed = &question->whatif->future.mixed;
         uint32_t unpriced = mixed->now.vector.unpriced | mixed->usual.vector.unpriced, lacks = question->saved.lacks;
-        bool saves = fabs(question->saved.now_w) > 1e-9 || fabs(question->saved.usual_w) > 1e-9;
+        bool saves = fabs(question->saved.now_w) > 1e-9 || fabs(question->saved.usual_w) > 1e-9 ||
+                     question->saved.spread_usual_w > 1e-9; /* a brightness that was not measured */
 
-        if (unpriced | lacks)
-                gain->gained.low = gain->changed.low = NAN;
+        if (unpriced | lacks) {
+                gain->changed.low = NAN;
+                *(gain->gained.value < 0 ? &gain->gained.high : &gain->gained.low) = NAN; /* what is lost is less, too */
+        }
         if (lacks)
-                gain->gained.high = NAN;
+                gain->gained.low = gain->gained.high = NAN;
         if (lacks && !saves)
                 gain->gained = gain->changed = (struct cost_value){ NAN, NAN, NAN };
         gain->nothing = !lacks && !saves;
