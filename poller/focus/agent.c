@@ -25,11 +25,13 @@ void agent_report(struct focus_sink *sink, const struct focus_state *state)
                 return;
         if (same(&agent->published, state)) {
                 agent->settling = false; /* it changed and changed back */
+                limiter_front(&agent->limiter, state);
                 return;
         }
         agent->pending = *state;
         agent->pending_since_ns = util_boottime_ns();
         agent->settling = true;
+        limiter_front(&agent->limiter, state);
 }
 
 static void print_json(const struct agent *agent)
@@ -52,6 +54,8 @@ static void publish(struct agent *agent, const struct focus_state *state, uint64
         agent->published = *state;
         agent->published_since_ns = since_ns;
         sender_send(&agent->sender, state, since_ns, agent->ops && agent->ops->tick, now_ns);
+        limiter_front(&agent->limiter, state);
+        limiter_changed(&agent->limiter, state);
         if (agent->print)
                 print_json(agent);
 }
@@ -194,6 +198,7 @@ static void settle_sound(struct agent *agent, uint64_t now_ns)
                 return;
         agent->sound = sound;
         sender_send_sound(&agent->sender, &sound, now_ns);
+        limiter_changed(&agent->limiter, &agent->limiter.front);
         if (agent->print)
                 print_sound(&sound);
 }
@@ -236,6 +241,8 @@ static int timeout_ms(const struct agent *agent, uint64_t now_ns)
         if (!agent->backend)
                 at = sooner(at, agent->backoff.until_ns);
         at = sooner(at, warner_deadline(&agent->warner));
+        if (!agent->settling)
+                at = sooner(at, limiter_deadline(&agent->limiter));
         if (at == UINT64_MAX)
                 return -1;
         return at <= now_ns ? 0 : (int)((at - now_ns + NS_PER_MS - 1) / NS_PER_MS);
@@ -270,6 +277,10 @@ static void dispatch(struct agent *agent, const struct pollfd *wait)
                 if (!agent->sound_since_ns)
                         agent->sound_since_ns = util_boottime_ns();
         }
+        if (wait[4].revents)
+                limiter_dispatch(&agent->limiter);
+        if (wait[5].revents)
+                limiter_guard_ended(&agent->limiter);
         if (err)
                 lose_backend(agent, err, util_boottime_ns());
 }
@@ -277,18 +288,22 @@ static void dispatch(struct agent *agent, const struct pollfd *wait)
 int agent_run(struct agent *agent, int stop_fd, const sigset_t *stops)
 {
         for (;;) {
-                struct pollfd wait[4];
+                struct pollfd wait[6];
                 int n;
 
                 keep_up(agent, util_boottime_ns());
                 agent_settle(agent, util_boottime_ns());
                 settle_sound(agent, util_boottime_ns());
                 warner_run(&agent->warner, util_boottime_ns());
+                if (!agent->settling) /* what is in front is about to change */
+                        limiter_run(&agent->limiter, &agent->sound, util_boottime_ns());
                 wait[0] = (struct pollfd){ .fd = agent->backend ? backend_fd(agent->backend) : -1,
                                            .events = POLLIN };
                 wait[1] = (struct pollfd){ .fd = agent->sender.fd, .events = POLLIN };
                 wait[2] = (struct pollfd){ .fd = stop_fd, .events = POLLIN };
                 wait[3] = (struct pollfd){ .fd = pipewire_fd(&agent->pipewire), .events = POLLIN };
+                wait[4] = (struct pollfd){ .fd = limiter_fd(&agent->limiter), .events = POLLIN };
+                wait[5] = (struct pollfd){ .fd = limiter_guard_fd(&agent->limiter) };
                 sigprocmask(SIG_BLOCK, stops, NULL);
                 n = poll(wait, ARRAY_SIZE(wait), timeout_ms(agent, util_boottime_ns()));
                 if (n < 0 && errno != EINTR)

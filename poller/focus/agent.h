@@ -8,6 +8,7 @@
 
 #include "backoff.h"
 #include "backend.h"
+#include "limiter.h"
 #include "sender.h"
 #include "warner.h"
 
@@ -40,6 +41,7 @@ struct agent {
         uint64_t sound_since_ns;     /* it may have changed; 0: not */
 
         struct warner warner;
+        struct limiter limiter;
 };
 
 /* Tries the back-ends in order. 0; -ENODEV: none works here, which is logged once. */

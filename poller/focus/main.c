@@ -103,7 +103,9 @@ static int run(struct agent *agent)
         }
         stop_fd = stop_signals(&stops);
         pipewire_open(&agent->pipewire, agent->log);
+        limiter_open(&agent->limiter, agent->log);
         err = stop_fd < 0 ? -errno : agent_run(agent, stop_fd, &stops);
+        limiter_close(&agent->limiter);
         pipewire_close(&agent->pipewire);
         agent_close_backend(agent);
         sender_close(&agent->sender);
@@ -121,7 +123,7 @@ int main(int argc, char **argv)
                 .warner = { .log = &log, .every_s = 300 },
                 .log = &log,
         };
-        bool want_list = false;
+        bool want_list = false, restore = false;
         const struct option_row rows[] = {
                 { "socket", "PATH", "the service's socket", .usual = PATHS_FOCUS_SOCKET, .text = &agent.sender.path },
                 { "backend", "NAME", "use only this back-end (see --list)", .text = &agent.wanted },
@@ -130,6 +132,8 @@ int main(int argc, char **argv)
                   .number = &agent.warner.every_s, .high = 86400, .unit = "s" },
                 { "list", .help = "list the back-ends in the order in which they are tried, and why one cannot work here",
                   .flag = &want_list },
+                { "restore", NULL, "wait for the end of standard input, then undo what an agent that was killed left limited",
+                  .flag = &restore },
         };
         const struct option_table table = {
                 .program = PROGRAM,
@@ -137,7 +141,8 @@ int main(int argc, char **argv)
                 .usage = "joulecast focus [OPTION]...",
                 .about = "Reports to joulecastd which app of this graphical session has the screen, and\n"
                          "which play sound through PipeWire. One runs in each session; window titles are\n"
-                         "neither kept nor sent.",
+                         "neither kept nor sent. It also limits apps in the background, where joulecast limit\n"
+                         "says so.",
                 .rows = rows, .n_rows = ARRAY_SIZE(rows),
                 .exits = "0 done, or another one runs in this session; 1 it failed; 2 wrong usage",
         };
@@ -154,5 +159,7 @@ int main(int argc, char **argv)
                           util_printable(agent.wanted, printable, sizeof(printable)));
                 return CODE_USAGE;
         }
+        if (restore)
+                return limit_undo_main(&log);
         return want_list ? list(&log) : run(&agent);
 }
