@@ -14,6 +14,7 @@ int profile_main(int argc, char **argv);
 int doctor_main(int argc, char **argv);
 int simulate_main(int argc, char **argv);
 int warn_main(int argc, char **argv);
+int limit_main(int argc, char **argv);
 int trace_main(int argc, char **argv);
 int metrics_main(int argc, char **argv);
 int usage_main(int argc, char **argv);

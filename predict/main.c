@@ -35,6 +35,7 @@ static const struct entry entries[] = {
         { "usage", "what was recorded: CPU time, bytes and more by app", usage_main },
         { "apps", "which apps were seen", apps_main },
         { "warn", "what is about to go wrong; joulecast-focus shows it", warn_main },
+        { "limit", "less CPU time for apps in the background, or none", limit_main },
         { "metrics", "for Prometheus: charge, time left, energy by app", metrics_main },
         { "trace", "power by component and app, every second", trace_main },
         { "price-packets", "energy of a radio for a sequence of packets", price_packets_main },
