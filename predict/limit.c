@@ -177,10 +177,11 @@ static int show(struct limit *limit)
         _cleanup_(table_freep) struct table *table = table_new("nnlnll");
         struct ask ask = { 0 };
         bool costs = open_costs(limit, &ask);
-        struct cJSON *json = cJSON_CreateObject(), *list = cJSON_AddArrayToObject(json, "limits");
+        struct cJSON *json = cJSON_CreateObject(), *list;
         int err = 0;
 
         cJSON_AddBoolToObject(json, "agent", limit->runs);
+        list = cJSON_AddArrayToObject(json, "limits");
         table_spare(table, "24");
         table_texts(table, TABLE_HEAD, "App", "Limit", "When", "Now", "Since", "Saved", NULL);
         for (size_t i = 0; !err && i < limit->wishes.n; i++) {
