@@ -75,6 +75,7 @@ _joulecast()
         _joulecast_value && return
         case $command,$word in
         price-packets,[!-]*|price-packets,) mapfile -t COMPREPLY < <(compgen -f -- "$word"); return ;;
+        limit,[!-]*|limit,) _joulecast_offer < <(_joulecast_apps); return ;;
         profile,-*) ;;
         profile,*)
                 if [ "$cword" -eq 2 ]; then

@@ -54,6 +54,8 @@ function __joulecast_complete
         printf '%s\n' list show use undo history reset
     else if test "$words[2]" = profile
         joulecast --list profiles 2>/dev/null
+    else if test "$words[2]" = limit
+        __joulecast_apps
     else if test "$words[2]" = price-packets
         __fish_complete_path (commandline -ct)
     end

@@ -141,8 +141,8 @@ int main(int argc, char **argv)
                 .usage = "joulecast focus [OPTION]...",
                 .about = "Reports to joulecastd which app of this graphical session has the screen, and\n"
                          "which play sound through PipeWire. One runs in each session; window titles are\n"
-                         "neither kept nor sent. It also limits apps in the background, where joulecast limit\n"
-                         "says so.",
+                         "neither kept nor sent. It also limits apps in the background, where joulecast\n"
+                         "limit says so.",
                 .rows = rows, .n_rows = ARRAY_SIZE(rows),
                 .exits = "0 done, or another one runs in this session; 1 it failed; 2 wrong usage",
         };
