@@ -36,6 +36,7 @@
 
 struct warning {
         char id[WARNED_ID_MAX];
+        char key[WARNED_ID_MAX]; /* by which it is remembered */
         char summary[160];
         char sentence[512];
 };
@@ -44,6 +45,7 @@ struct warn {
         struct options options;
         struct config config;
         struct state now;
+        int reserve; /* exit code of that part, after its sentence */
         struct warning list[WARNINGS_MAX]; /* the most urgent first */
         size_t n;
 };
@@ -54,6 +56,7 @@ static struct warning *add(struct warn *warn, const char *id)
 
         *warning = (struct warning){ 0 };
         snprintf(warning->id, sizeof(warning->id), "%s", id);
+        snprintf(warning->key, sizeof(warning->key), "%s", id);
         return warning;
 }
 
@@ -110,6 +113,7 @@ static void tell_reserve(struct warn *warn, const struct joulecast_budget *budge
         if (warn->now.plugged > 0 || isnan(minutes.value) || minutes.value > warn->config.warn_minutes)
                 return;
         warning = add(warn, "reserve");
+        snprintf(warning->key, sizeof(warning->key), "reserve %s", words); /* that of something else is another one */
         if (minutes.value < 1) {
                 snprintf(warning->summary, sizeof(warning->summary), "Too little is left for %s", words);
                 snprintf(warning->sentence, sizeof(warning->sentence),
@@ -232,11 +236,12 @@ static int look(struct warn *warn)
                 code = read_switch("charger", warn->config.warn_charger, &charger);
         if (code == CODE_OK)
                 code = state_read(&warn->options, &warn->now);
-        if (code == CODE_OK)
-                code = look_at_reserve(warn);
-        if (code == CODE_OK && charger)
+        if (code != CODE_OK)
+                return code;
+        warn->reserve = look_at_reserve(warn); /* an app that was never seen hides no other warning */
+        if (charger)
                 look_at_charger(warn);
-        return code == CODE_OK && background ? look_at_background(warn) : code;
+        return background ? look_at_background(warn) : CODE_OK;
 }
 
 static int print_warnings(const struct warn *warn)
@@ -270,19 +275,22 @@ static int show(const struct warn *warn, const char *path)
 {
         int64_t now_ns = values_now_ns();
         const struct warning *next = NULL;
-        struct warned warned;
+        struct warned warned, before;
         int err = 0;
 
         warned_read(path, &warned);
         for (size_t i = 0; i < warn->n; i++)
-                if (!warned_holds(&warned, warn->list[i].id, now_ns) && !next)
+                if (!warned_holds(&warned, warn->list[i].key, now_ns) && !next)
                         next = &warn->list[i];
         warned_forget(&warned, now_ns);
         if (next && warned_may(&warned, now_ns)) {
-                warned_told(&warned, next->id, now_ns);
+                before = warned;
+                warned_told(&warned, next->key, now_ns);
                 err = warned_write(path, &warned); /* before: else it might come every time */
                 if (!err)
                         err = notify_user(next->summary, next->sentence);
+                if (err == -ENOTCONN) /* nobody can have seen it */
+                        warned_write(path, &before);
         } else {
                 err = warned_write(path, &warned);
         }
@@ -295,19 +303,18 @@ static int show(const struct warn *warn, const char *path)
 
 static int notify(const struct warn *warn)
 {
-        const char *runtime = getenv("XDG_RUNTIME_DIR");
         _cleanup_free_ char *path = NULL;
+        int err = paths_warned(&path);
 
-        if (!runtime || !*runtime) {
-                log_error(&program_log, "there is no XDG_RUNTIME_DIR, so that warnings would come again and again; start it in "
-                          "a login session");
-                return CODE_FAILED;
-        }
-        if (asprintf(&path, "%s/joulecast-warned", runtime) < 0) {
-                path = NULL;
-                return CODE_FAILED;
-        }
-        return show(warn, path);
+        if (!err)
+                err = util_make_parent(path, 0700);
+        if (!err)
+                return show(warn, path);
+        if (err == -ENOENT)
+                log_error(&program_log, "there is no HOME, so that warnings would come again and again; start it as a user");
+        else
+                log_error(&program_log, "%s: %s", path ? path : "warned", util_reason(err));
+        return CODE_FAILED;
 }
 
 int warn_main(int argc, char **argv)
@@ -340,6 +347,8 @@ int warn_main(int argc, char **argv)
         code = look(&warn);
         if (code == CODE_OK)
                 code = want_notify ? notify(&warn) : print_warnings(&warn);
+        if (code == CODE_OK)
+                code = warn.reserve;
         state_clear(&warn.now);
         config_clear(&warn.config);
         return code;

@@ -2,7 +2,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* Which warnings the user has got, so that none comes twice. In a file of the login's runtime folder. */
+/* Which warnings the user has got, so that none comes twice. In a file that outlives sessions. */
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -195,6 +195,11 @@ int paths_config(char **ret)
         return find_path(NULL, false, "XDG_CONFIG_HOME", "/.config", "joulecast.conf", SYSTEM_CONFIG, ret);
 }
 
+int paths_warned(char **ret)
+{
+        return xdg_path("XDG_STATE_HOME", "/.local/state", "warned", ret);
+}
+
 int paths_limits(char **ret)
 {
         return xdg_path("XDG_CONFIG_HOME", "/.config", "limits.ini", ret);

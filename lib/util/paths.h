@@ -27,6 +27,7 @@ int paths_learned(const char *device, char **ret);
 int paths_everyday(const char *device, char **ret);
 int paths_journal(char **ret); /* restore.ini, what an interrupted calibration must put back on this machine */
 int paths_config(char **ret); /* joulecast.conf, for reading */
+int paths_warned(char **ret); /* which warnings the user has got, always the user's own */
 int paths_limits(char **ret); /* limits.ini, always the user's own */
 
 #define PATHS_SERVICE_SOCKET "/run/joulecast/joulecast.sock" /* where joulecastd answers questions */
