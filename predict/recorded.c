@@ -92,7 +92,32 @@ static bool is_first_of_app(const struct usage_table *table, size_t at)
         return !table->rows[at].base;
 }
 
-/* 0: the user calls an app so, and @recorded has its id now, of @all; -ENODATA; -EEXIST, after a sentence: several. */
+/* The nearest of @all, where that is a typo away. False: none is. */
+static bool offer(const char *asked, const struct usage_table *all)
+{
+        size_t least = match_typos(asked) + 1;
+        const char *found = NULL;
+        char app[128];
+
+        for (size_t i = 0; i < all->n_rows; i++) {
+                size_t away = all->rows[i].base ? SIZE_MAX : MIN(match_distance(asked, all->rows[i].name),
+                                                                 match_distance(asked, all->rows[i].label));
+
+                if (away < least) {
+                        least = away;
+                        found = all->rows[i].name;
+                }
+        }
+        if (found)
+                log_error(&program_log, "%s was not seen in that time; did you mean %s?", util_printable(asked, app, sizeof(app)),
+                          found);
+        return found;
+}
+
+/*
+ * 0: the user calls an app so, and @recorded has its id now, of @all; -ENODATA; after a sentence -EEXIST: several, -ENOENT:
+ * none, but one is nearly called so.
+ */
 static int find_app(struct recorded *recorded, const struct usage_table *all)
 {
         struct match_best best = { 0 };
@@ -104,8 +129,10 @@ static int find_app(struct recorded *recorded, const struct usage_table *all)
                         match_add(&best, match_app(recorded->app, all->rows[i].name, all->rows[i].label), i);
         if (best.n == 1)
                 recorded->app = all->rows[best.index].name;
-        if (best.n <= 1)
-                return best.n ? 0 : -ENODATA;
+        if (best.n == 0)
+                return offer(recorded->app, all) ? -ENOENT : -ENODATA;
+        if (best.n == 1)
+                return 0;
         for (size_t i = 0; i < all->n_rows && length < sizeof(list); i++)
                 if (is_first_of_app(all, i) && match_app(recorded->app, all->rows[i].name, all->rows[i].label) == best.how)
                         length += (size_t)snprintf(list + length, sizeof(list) - length, "%s%s", length ? ", " : "",
@@ -132,6 +159,22 @@ static int read_app(const struct joulecast_usage *usage, const struct recorded *
         return err ? err : read_table(usage, &by_id, ret);
 }
 
+int recorded_find_app(const struct joulecast_usage *usage, const struct recorded *recorded, char *app)
+{
+        _cleanup_(usage_table_freep) struct usage_table *all = NULL;
+        struct recorded wanted = *recorded;
+        int err;
+
+        wanted.app = NULL;
+        err = read_table(usage, &wanted, &all);
+        wanted.app = recorded->app;
+        if (!err)
+                err = find_app(&wanted, all);
+        if (!err)
+                snprintf(app, APP_ID_MAX, "%s", wanted.app);
+        return err;
+}
+
 int recorded_read(struct recorded *recorded, struct usage_table **ret)
 {
         _cleanup_(ask_close) struct ask ask = { 0 };
@@ -152,7 +195,7 @@ int recorded_read(struct recorded *recorded, struct usage_table **ret)
         } else if (err == -ENOMEM || err == -EOVERFLOW) { /* all others were logged */
                 log_error(&program_log, "the recorded usage cannot be read: %s", strerror(-err));
         }
-        return !err ? CODE_OK : err == -ENODATA || err == -EEXIST ? CODE_NO_DATA : CODE_FAILED;
+        return !err ? CODE_OK : err == -ENODATA || err == -EEXIST || err == -ENOENT ? CODE_NO_DATA : CODE_FAILED;
 }
 
 void recorded_print_span(const struct usage_table *table)

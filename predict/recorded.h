@@ -16,4 +16,9 @@ struct recorded {
 
 /* From the database, or from the service where that may not be read. An exit code, after its sentence. */
 int recorded_read(struct recorded *recorded, struct usage_table **ret);
+/*
+ * The id of the app that @recorded asks for by its name or a part of it. 0; -ENODATA: none in that time; after a sentence
+ * -EEXIST: several, -ENOENT: none, but one is nearly called so.
+ */
+int recorded_find_app(const struct joulecast_usage *usage, const struct recorded *recorded, char *app);
 void recorded_print_span(const struct usage_table *table);

@@ -11,6 +11,7 @@
 #include "ask.h"
 #include "forecast/suspend.h"
 #include "names.h"
+#include "recorded.h"
 #include "util/util.h"
 
 struct replay {
@@ -121,12 +122,26 @@ static int failed(const char *app, int err)
         return CODE_FAILED;
 }
 
+/* The id of the app that --app names; one that was not seen stays as it is. */
+static int find_app(const struct options *options, const struct moment *from, int64_t to_ns, const struct ask *ask,
+                    struct trace_form *form, char *app)
+{
+        const struct recorded wanted = { .options = *options, .app = form->app, .from = *from, .to_ns = to_ns };
+        int err = form->app ? recorded_find_app(ask->usage, &wanted, app) : -ENODATA;
+
+        if (!err)
+                form->app = app;
+        return err == -EEXIST || err == -ENOENT ? CODE_NO_DATA : CODE_OK;
+}
+
 int trace_past(const struct options *options, struct moment *from, int64_t to_ns, uint64_t count, struct trace_form *form)
 {
         _cleanup_(ask_close) struct ask ask = { 0 };
         _cleanup_(profile_freep) struct profile *learnt = NULL;
         struct replay replay = { .form = form, .count = count };
         struct desktop_index *index;
+        const char *asked = form->app;
+        char app[APP_ID_MAX];
         int code = ask_open(options, &ask), err;
 
         if (code != CODE_OK)
@@ -137,6 +152,9 @@ int trace_past(const struct options *options, struct moment *from, int64_t to_ns
                 return CODE_FAILED;
         }
         code = ask_moment(ask.usage, from);
+        if (code != CODE_OK)
+                return code;
+        code = find_app(options, from, to_ns, &ask, form, app);
         if (code != CODE_OK)
                 return code;
         err = suspend_learn_past(ask.profile->profile, ask.usage->store, from->ns, to_ns, &learnt);
@@ -150,5 +168,6 @@ int trace_past(const struct options *options, struct moment *from, int64_t to_ns
         err = replay_store(&replay, ask.usage->store, from->ns, to_ns);
         desktop_index_free(index);
         cost_maker_free(replay.totals);
+        form->app = asked;
         return err < 0 ? failed(form->app, err) : CODE_OK;
 }
