@@ -253,7 +253,8 @@ static void boost_is_believed(void)
                 n++;
         }
         check_int(refit_regression(&run, list, n, &outcome, error, sizeof(error)), 0);
-        learnt_mw = value_of(&outcome, "cpu.0.active_mw.1200000") + value_of(&outcome, "cpu.0.shared_mw.1200000");
+        learnt_mw = value_of(&outcome, "cpu.0.active_mw.1200000") + value_of(&outcome, "cpu.0.shared_mw.1200000") +
+                    value_of(&outcome, "cpu.0.idle_mw.1200000");
         check_near(learnt_mw / (active[3] + shared[3] + boost_mw), 1, 0.03);
         outcome_clear(&outcome);
         clear_all(list, n);

@@ -107,7 +107,7 @@ static void follow_answers(void)
         cJSON_Delete(answer);
         answer = ask(follow, start_line(3));
         check(cJSON_IsTrue(cJSON_GetObjectItem(answer, "ready")));
-        check_int(cJSON_GetNumberValue(cJSON_GetObjectItem(answer, "parameters")), 1 + 8 + 3 + 1 + 2); /* a level between the two */
+        check_int(cJSON_GetNumberValue(cJSON_GetObjectItem(answer, "parameters")), 1 + 8 + 2 + 3 + 1 + 2); /* a level between the two */
         cJSON_Delete(answer);
         for (size_t i = 0; i < 60; i++) {
                 const char *next;

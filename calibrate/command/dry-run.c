@@ -51,6 +51,8 @@ static void describe_load(const struct prospect *prospect, const struct mode *mo
                         say(&phrase, "%u core%s at %u MHz", cores, cores > 1 ? "s" : "", (khz + 500) / 1000);
                 else if (cores)
                         say(&phrase, "%u core%s", cores, cores > 1 ? "s" : "");
+                else if (khz)
+                        say(&phrase, "idle at %u MHz", (khz + 500) / 1000);
         }
         if (mode->screen_on)
                 say(&phrase, "screen at %u%s", mode->brightness,

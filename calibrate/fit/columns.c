@@ -165,6 +165,7 @@ static int learn_point(struct device *device, const struct point *cpu)
 struct seen {
         bool policies[COLUMNS_POLICIES_MAX];
         bool loaded[COLUMNS_POLICIES_MAX]; /* as the load of a state */
+        bool idle[COLUMNS_POLICIES_MAX];   /* has prices of idling */
         bool terms[TERM_COUNT];
         bool sent;                         /* more than acknowledgements of what is received */
         uint32_t levels[COLUMNS_POINTS_MAX];
@@ -262,7 +263,7 @@ static void see_busy(struct seen *seen, const struct device *device, const struc
 
                 if (at < 0 || usage->cpu.list[i].busy_ns == 0)
                         continue;
-                seen->policies[at] = true;
+                seen->policies[at] = seen->idle[at] = true;
                 seen->loaded[at] = seen->loaded[at] || (double)usage->cpu.list[i].busy_ns > LOADED * (double)usage->time_ns;
         }
         seen->sent = seen->sent || (double)usage->wifi_tx_bytes > SENT * (double)usage->wifi_rx_bytes;
@@ -281,23 +282,29 @@ static void see_radio(struct seen *seen, const struct device *device)
 static int see_before(struct seen *seen, const struct device *device)
 {
         const struct profile *before = device->before;
-        bool policies[COLUMNS_POLICIES_MAX] = { false }, terms[TERM_COUNT] = { false };
+        bool policies[COLUMNS_POLICIES_MAX] = { false }, idle[COLUMNS_POLICIES_MAX] = { false }, terms[TERM_COUNT] = { false };
+        bool cpu = device->only & 1u << COMPONENT_CPU;
         int err = 0;
 
         if (!(device->only & 1u << COMPONENT_DISPLAY))
                 seen->n_levels = 0;
         for (size_t i = 0; !err && i < before->n_coefficients; i++) {
                 const struct coefficient *coefficient = &before->coefficients[i];
-                ssize_t at = coefficient->term == TERM_CPU_ACTIVE ? find_policy(device, coefficient->policy) : -1;
+                ssize_t at = model_term_component(coefficient->term) == COMPONENT_CPU ?
+                                     find_policy(device, coefficient->policy) : -1;
 
-                if (at >= 0)
+                if (at >= 0 && coefficient->term == TERM_CPU_ACTIVE)
                         policies[at] = true;
+                if (at >= 0 && coefficient->term == TERM_CPU_IDLE)
+                        idle[at] = true;
                 if (coefficient->term == TERM_DISPLAY)
                         err = add_level(seen, coefficient->point);
                 terms[coefficient->term] |= !*coefficient->disk;
         }
-        for (size_t i = 0; i < COLUMNS_POLICIES_MAX; i++)
-                seen->policies[i] = policies[i] || (seen->policies[i] && device->only & 1u << COMPONENT_CPU);
+        for (size_t i = 0; i < COLUMNS_POLICIES_MAX; i++) {
+                seen->policies[i] = policies[i] || (seen->policies[i] && cpu);
+                seen->idle[i] = idle[i] || cpu;
+        }
         for (size_t i = 0; i < TERM_COUNT; i++)
                 seen->terms[i] = terms[i] || (seen->terms[i] && device->only & 1u << model_term_component(i));
         return err;
@@ -311,6 +318,7 @@ static bool is_fresh(const struct device *device, const struct seen *seen, const
         switch (coefficient->term) {
         case TERM_CPU_ACTIVE:
         case TERM_CPU_SHARED:
+        case TERM_CPU_IDLE:
                 return seen->loaded[find_policy(device, coefficient->policy)];
         case TERM_DISPLAY:
                 return seen->n_levels > 0;
@@ -361,6 +369,27 @@ static void add_policies(struct columns *columns, const struct seen *seen, enum 
         }
 }
 
+/*
+ * What idling costs rises smoothly, and is little: two points are enough. A profile before that does not have it prices
+ * it by S, so it comes only with CPUs that are measured again.
+ */
+static void add_idle(struct columns *columns, const struct seen *seen)
+{
+        for (size_t i = 0; i < columns->device.n_policies; i++) {
+                const struct device_policy *policy = &columns->device.policies[i];
+                const size_t at[] = { (policy->n_khz - 1) / 2, policy->n_khz - 1 };
+
+                columns->idle[i] = SIZE_MAX;
+                if (!seen->policies[i] || !seen->idle[i] || policy->n_khz < 2)
+                        continue;
+                columns->idle[i] = columns->n;
+                for (size_t k = 0; k < ARRAY_SIZE(at); k++)
+                        if (at[k] > 0)
+                                add(columns, TERM_CPU_IDLE, policy->policy, policy->khz[at[k]]);
+                columns->n_idle[i] = columns->n - columns->idle[i];
+        }
+}
+
 int columns_make(const struct device *device, const struct usage *const *usages, size_t n,
                  struct columns *ret)
 {
@@ -387,7 +416,7 @@ int columns_make(const struct device *device, const struct usage *const *usages,
         if (err)
                 return err;
         for (size_t i = 0; i < columns.device.n_policies; i++)
-                most += 2 * columns.device.policies[i].n_khz;
+                most += 3 * columns.device.policies[i].n_khz;
         for (size_t i = 0; i < TERM_COUNT; i++)
                 columns.term[i] = SIZE_MAX;
         columns.list = calloc(most, sizeof(*columns.list));
@@ -397,6 +426,7 @@ int columns_make(const struct device *device, const struct usage *const *usages,
         add(&columns, TERM_BASE, 0, 0);
         add_policies(&columns, &seen, TERM_CPU_ACTIVE, columns.active);
         add_policies(&columns, &seen, TERM_CPU_SHARED, columns.shared);
+        add_idle(&columns, &seen);
         for (size_t i = 0; i < seen.n_levels; i++)
                 add(&columns, TERM_DISPLAY, 0, seen.levels[i]);
         columns.levels = seen.n_levels;
@@ -438,6 +468,19 @@ static void spread(const struct columns *columns, size_t first, size_t n, uint32
         row[first + above] += share * amount;
 }
 
+/* Between the lowest frequency, where it is 0, and the first column: in proportion. */
+static void spread_idle(const struct columns *columns, size_t policy, uint32_t khz, double amount, double *row)
+{
+        uint32_t lowest = columns->device.policies[policy].khz[0];
+        size_t first = columns->idle[policy];
+
+        if (first == SIZE_MAX || khz <= lowest)
+                return;
+        if (khz < columns->list[first].point)
+                amount *= (double)(khz - lowest) / (double)(columns->list[first].point - lowest);
+        spread(columns, first, columns->n_idle[policy], khz, amount, row);
+}
+
 static void put(const struct columns *columns, enum term term, double amount, double *row)
 {
         if (columns->term[term] != SIZE_MAX)
@@ -457,6 +500,14 @@ void columns_row(const struct columns *columns, const struct usage *usage, doubl
                 if (columns->shared[at] != SIZE_MAX)
                         spread(columns, columns->shared[at], n, cpu->khz, (double)cpu->any_ns / NS_PER_S,
                                row);
+                spread_idle(columns, (size_t)at, cpu->khz, (double)cpu->any_ns / NS_PER_S, row);
+        }
+        for (size_t i = 0; i < usage->idle.n; i++) {
+                const struct point *idle = &usage->idle.list[i];
+                ssize_t at = find_policy(&columns->device, idle->policy);
+
+                if (at >= 0)
+                        spread_idle(columns, (size_t)at, idle->khz, (double)idle->idle_ns / NS_PER_S, row);
         }
         for (size_t i = 0; i < usage->screen.n; i++)
                 if (columns->levels > 0 && usage->screen.list[i].brightness != BRIGHTNESS_UNKNOWN)

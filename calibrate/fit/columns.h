@@ -66,6 +66,8 @@ struct columns {
         size_t n;
         size_t active[COLUMNS_POLICIES_MAX]; /* first column of A and of S of each policy, SIZE_MAX: none */
         size_t shared[COLUMNS_POLICIES_MAX];
+        size_t idle[COLUMNS_POLICIES_MAX];   /* of what idling costs, at a middle and the highest point; 0 at the lowest */
+        size_t n_idle[COLUMNS_POLICIES_MAX];
         size_t term[TERM_COUNT];             /* first column of each term, SIZE_MAX: none */
         size_t levels;                       /* how many display columns */
         bool *kept;                          /* n: it stays as in device.before */

@@ -226,18 +226,34 @@ static int add_single_cores(struct profile *profile, const struct columns *colum
         return 0;
 }
 
+/* What idling costs is above that at the lowest operating point, so 0 there, and known. */
+static int add_lowest_idle(struct profile *profile, const struct columns *columns)
+{
+        int err = 0;
+
+        for (size_t i = 0; !err && i < columns->device.n_policies; i++) {
+                struct coefficient lowest = { .term = TERM_CPU_IDLE, .policy = columns->device.policies[i].policy,
+                                              .point = columns->device.policies[i].khz[0] };
+                const struct coefficient *first = columns->idle[i] != SIZE_MAX ? &columns->list[columns->idle[i]] : NULL;
+
+                if (first && profile_find(profile, first->term, first->policy, first->point, "") >= 0)
+                        err = profile_add(profile, &lowest);
+        }
+        return err;
+}
+
 static int add_coefficients(struct outcome *outcome, const struct columns *columns,
                             const struct regression *fit)
 {
         struct profile *profile = outcome->profile;
         _cleanup_free_ size_t *kept = calloc(columns->n + fit->z, sizeof(*kept));
         size_t n = 0;
+        int err = 0;
 
         if (!kept)
                 return -ENOMEM;
         for (size_t j = 0; j < columns->n; j++) {
                 struct coefficient coefficient = columns->list[j];
-                int err;
 
                 if (!outcome->lines[j].identifiable)
                         continue;
@@ -252,8 +268,8 @@ static int add_coefficients(struct outcome *outcome, const struct columns *colum
                 struct coefficient curve = { .term = TERM_CURVE, .point = (uint32_t)k + 1,
                                              .value = gsl_vector_get(fit->value, fit->p + k),
                                              .standard_error = sqrt(gsl_matrix_get(fit->covariance, fit->p + k, fit->p + k)) };
-                int err = profile_add(profile, &curve);
 
+                err = profile_add(profile, &curve);
                 if (err)
                         return err;
                 kept[n++] = fit->p + k;
@@ -262,7 +278,8 @@ static int add_coefficients(struct outcome *outcome, const struct columns *colum
         for (size_t a = 0; a < n; a++)
                 for (size_t b = 0; b < n; b++)
                         profile->covariance[a * n + b] = gsl_matrix_get(fit->covariance, kept[a], kept[b]);
-        return add_single_cores(profile, columns);
+        err = add_single_cores(profile, columns);
+        return err ? err : add_lowest_idle(profile, columns);
 }
 
 static bool was_before(const struct profile *before, const struct columns *columns, const struct coefficient *coefficient,

@@ -24,6 +24,10 @@
 #define SHARED_PART 0.5
 #define SHARED_SD 0.6
 
+/* What idling costs at the highest frequency relative to A there, standard deviation; and in the middle relative to that. */
+#define IDLE_SD 0.06
+#define IDLE_MIDDLE_PART 0.5
+
 /* Before the first fit: the lowest frequency's power relative to the highest one's. */
 #define LOWEST_PART 0.35
 
@@ -114,6 +118,26 @@ static void follow(struct work *work, const struct curve *curve, const struct cu
         }
 }
 
+/*
+ * What idling costs is nothing, unless the rows show it: a state that idles there (plan.c). Published tables and our
+ * estimates have 1 to 3 % of A at the highest frequency, and about half of that in the middle.
+ */
+static void idle_policy(struct work *work, size_t i, double most, bool first_time)
+{
+        const struct columns *columns = work->columns;
+        size_t first = columns->idle[i], top = first + columns->n_idle[i] - 1;
+        size_t active = columns->active[i] + columns->device.policies[i].n_khz - 1;
+        double size = most;
+
+        if (first == SIZE_MAX || regression_keeps(work, first))
+                return;
+        if (!first_time)
+                size = fmax(value_at(work, active), LEAST * most);
+        tie(work, active, 0, top, IDLE_SD * size);
+        if (top > first)
+                tie(work, top, IDLE_MIDDLE_PART, first, IDLE_MIDDLE_PART * IDLE_SD * size);
+}
+
 static void share_policies(struct work *work, double most, bool first_time)
 {
         const struct columns *columns = work->columns;
@@ -127,6 +151,7 @@ static void share_policies(struct work *work, double most, bool first_time)
 
                 if (active.first == SIZE_MAX || policy->n_khz == 0)
                         continue;
+                idle_policy(work, i, most, first_time);
                 if (regression_keeps(work, active.first)) {
                         usual = usual.policy ? usual : active;
                         continue;

@@ -40,7 +40,7 @@ static double leaking_mw(const struct work *work, const struct row *row)
         for (size_t j = 0; j < work->fit->p; j++) {
                 enum term term = work->columns->list[j].term;
 
-                if (term == TERM_BASE || term == TERM_CPU_ACTIVE || term == TERM_CPU_SHARED)
+                if (term == TERM_BASE || term == TERM_CPU_ACTIVE || term == TERM_CPU_SHARED || term == TERM_CPU_IDLE)
                         sum += row->x[j] * gsl_vector_get(work->fit->value, j);
         }
         return sum;

@@ -143,6 +143,9 @@ int plan_usage(const struct hardware_description *description, const struct mode
                         err = usage_add_cpu(&usage, policy->policy, khz,
                                             mode->policy_cores[i] * usage.time_ns,
                                             awake(policy, mode->policy_cores[i]) * usage.time_ns);
+                else if (mode->policy_khz[i])
+                        err = usage_add_point(&usage, KEYED_IDLE, &(struct point){ .policy = policy->policy, .khz = khz,
+                                                                                   .idle_ns = usage.time_ns });
         }
         if (!err && mode->screen_on)
                 err = usage_add_screen(&usage, mode->brightness, usage.time_ns);

@@ -141,6 +141,25 @@ static int add_policy(struct plan *plan, const struct hardware_description *desc
         return 0;
 }
 
+/*
+ * What idling costs at an operating point is a few mW, which one dwell in each pass of a gauge tells, and a state that
+ * costs a percent of charge does not.
+ */
+static int add_idle(struct plan *plan, const struct hardware_description *description, size_t policy)
+{
+        const struct hardware_policy *p = &description->policies[policy];
+        const size_t at[] = { p->n_khz - 1, (p->n_khz - 1) / 2 };
+        int err = 0;
+
+        for (size_t i = 0; !err && p->n_khz > 1 && i < ARRAY_SIZE(at) && at[i] > 0; i++) {
+                struct mode mode = plan_mode("cpu", "cpu.%u.%u.idle", p->policy, p->khz[at[i]]);
+
+                mode.policy_khz[policy] = p->khz[at[i]];
+                err = plan_add(plan, ROLE_FINE, &mode);
+        }
+        return err;
+}
+
 static uint32_t brightness(const struct hardware_description *description, size_t level)
 {
         double raw = round(display_levels[level] * description->max_brightness);
@@ -518,6 +537,8 @@ int plan_make(const struct hardware_description *description, struct plan *ret)
 
         for (size_t i = 0; !err && i < description->n_policies; i++)
                 err = add_policy(&plan, description, i);
+        for (size_t i = 0; !err && i < description->n_policies; i++)
+                err = add_idle(&plan, description, i);
         if (!err)
                 err = add_display(&plan, description);
         if (!err)
@@ -551,7 +572,7 @@ static unsigned loads(const struct mode *mode)
         unsigned components = 0;
 
         for (size_t i = 0; i < ARRAY_SIZE(mode->policy_cores); i++)
-                components |= mode->policy_cores[i] ? 1u << COMPONENT_CPU : 0;
+                components |= mode->policy_cores[i] || mode->policy_khz[i] ? 1u << COMPONENT_CPU : 0;
         components |= mode->screen_on ? 1u << COMPONENT_DISPLAY : 0;
         components |= mode->read_mb_per_s + mode->write_mb_per_s > 0 ? 1u << COMPONENT_DISK : 0;
         components |= mode->wifi_on ? 1u << COMPONENT_WIFI : 0;

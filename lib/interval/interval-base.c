@@ -51,6 +51,7 @@ int interval_fill_base(struct making *making)
         struct usage *usage = &making->interval->rows[0].usage;
         uint32_t have = making->interval->have;
         uint64_t owned[OWNER_AMOUNT_COUNT] = { 0 };
+        int err;
 
         for (size_t i = 1; i < making->interval->n_rows; i++)
                 for (size_t a = 0; a < OWNER_AMOUNT_COUNT; a++)
@@ -66,8 +67,9 @@ int interval_fill_base(struct making *making)
         usage->time_ns = making->awake_ns;
         usage->suspend_ns = making->interval->suspend_ns;
         usage->have = base_have(making);
-        return cpu_split_rest(&maker->cpu, &maker->cpu_debt_ns,
-                              making->awake_ns * (maker->cpu.n_cpus ? maker->cpu.n_cpus : 1), &usage->cpu);
+        err = cpu_split_rest(&maker->cpu, &maker->cpu_debt_ns,
+                             making->awake_ns * (maker->cpu.n_cpus ? maker->cpu.n_cpus : 1), &usage->cpu);
+        return err ? err : cpu_split_idle(&maker->cpu, making->awake_ns, &usage->idle);
 }
 
 /* What the machine did not do, no process did, even where processes are not counted one by one. */

@@ -444,3 +444,42 @@ int cpu_split_rest(struct cpu_split *split, uint64_t *debt_ns, uint64_t most_deb
         interval_split_by_weight(rest - paid, split->rest, split->n, split->parts);
         return make_points(split, split->parts, ret);
 }
+
+/* Time with no core busy of points [from, to): one policy's. Where no clock tells time by frequency, that of all of it. */
+static int idle_of(const struct cpu_split *split, size_t from, size_t to, uint64_t awake_ns, struct points *points)
+{
+        uint64_t time_ns = 0, any_ns = 0;
+        int err = 0;
+
+        for (size_t i = from; i < to; i++) {
+                const struct cpu_point *point = &split->points[i];
+
+                time_ns += point->khz != KHZ_UNKNOWN ? point->time_ns : 0;
+                any_ns += MIN(point->any_ns, point->busy_ns);
+        }
+        if (time_ns == 0)
+                return usage_points_add(points, &(struct point){ .policy = split->points[from].policy, .khz = KHZ_UNKNOWN,
+                                                                 .idle_ns = awake_ns - MIN(awake_ns, any_ns) });
+        for (size_t i = from + 1; !err && i < to; i++) {
+                const struct cpu_point *point = &split->points[i];
+                uint64_t busy_ns = MIN(point->any_ns, point->busy_ns);
+                uint64_t idle_ns = point->time_ns - MIN(point->time_ns, busy_ns);
+
+                if (idle_ns > 0)
+                        err = usage_points_add(points, &(struct point){ .policy = point->policy, .khz = point->khz,
+                                                                        .idle_ns = idle_ns });
+        }
+        return err;
+}
+
+int cpu_split_idle(const struct cpu_split *split, uint64_t awake_ns, struct points *points)
+{
+        int err = 0;
+
+        for (size_t from = 0, to; !err && from < split->n; from = to) {
+                for (to = from; to < split->n && split->points[to].policy == split->points[from].policy;)
+                        to++;
+                err = idle_of(split, from, to, awake_ns, points);
+        }
+        return err;
+}

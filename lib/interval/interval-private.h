@@ -171,6 +171,8 @@ void cpu_split_any(const struct cpu_split *split, struct points *points);
  * than by the other do not count twice.
  */
 int cpu_split_rest(struct cpu_split *split, uint64_t *debt_ns, uint64_t most_debt_ns, struct points *ret);
+/* Adds each policy's time with no core busy: by point above its lowest, or as one where no time by frequency is known. */
+int cpu_split_idle(const struct cpu_split *split, uint64_t awake_ns, struct points *points);
 
 /* The battery's level, remembered so that a gauge that flickers upward is not counted twice. */
 struct level {

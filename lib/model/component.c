@@ -55,5 +55,6 @@ const struct amount_kind amount_kinds[AMOUNT_COUNT] = { OWNER_AMOUNTS(AMOUNT_KIN
 const struct keyed_kind keyed_kinds[KEYED_COUNT] = {
         [KEYED_CPU] = { "cpu", "policy", "khz", "busy_ns", "any_ns", KHZ_UNKNOWN, USAGE_CPU },
         [KEYED_SCREEN] = { "screen", NULL, "brightness", "on_ns", NULL, BRIGHTNESS_UNKNOWN, USAGE_DISPLAY },
+        [KEYED_IDLE] = { "idle", "policy", "khz", "idle_ns", NULL, KHZ_UNKNOWN, USAGE_CPU },
         [KEYED_RADIO] = { "radio", "air", "cell", "amount", NULL, 0, USAGE_RADIO },
 };

@@ -41,7 +41,7 @@ enum term {
         TERM_BASE,         /* mW     base.power_mw            awake, idle at the lowest operating point */
         TERM_CPU_ACTIVE,   /* mW     cpu.P.active_mw.KHZ      A, per busy core */
         TERM_CPU_SHARED,   /* mW     cpu.P.shared_mw.KHZ      S, while at least one core is busy */
-        TERM_CPU_IDLE,     /* mW     cpu.P.idle_mw.KHZ        idling there, above the lowest; virtual devices only */
+        TERM_CPU_IDLE,     /* mW     cpu.P.idle_mw.KHZ        at that operating point, busy or not, above the lowest */
         TERM_DISPLAY,      /* mW     display.power_mw.LEVEL   D */
         TERM_DISK_READ,    /* mJ/MB  disk.read_mj_per_mb or disk.NAME.read_mj_per_mb */
         TERM_DISK_WRITE,   /* mJ/MB */
@@ -180,6 +180,7 @@ enum air {
 enum keyed {
         KEYED_CPU,    /* by policy and frequency: busy time, summed over cores and threads */
         KEYED_SCREEN, /* by brightness: time the screen was on */
+        KEYED_IDLE,   /* by policy and frequency above its lowest: time with no core busy; the base's only */
         KEYED_RADIO,  /* by radio (enum air) and cell (radio-usage.h): packets, bytes, ms or spans */
         KEYED_COUNT
 };

@@ -186,6 +186,26 @@ static void add_cpu_point(const struct profile *profile, uint32_t policy, uint32
 }
 
 /*
+ * Above the lowest operating point, idling costs more. A CPU that nobody drives is mostly at its lowest, so where no
+ * frequency is known nothing is added, and half of the most that it may be is not known better.
+ */
+static void add_idle(const struct profile *profile, const struct usage *usage, struct model_vector *vector)
+{
+        for (size_t i = 0; i < usage->idle.n; i++) {
+                const struct point *idle = &usage->idle.list[i];
+                uint32_t policy = profile_as(profile, idle->policy);
+                double idle_s = (double)idle->idle_ns * S_PER_NS;
+                size_t first, end;
+
+                if (idle->khz != KHZ_UNKNOWN)
+                        add_at(profile, TERM_CPU_IDLE, policy, idle->khz, idle_s, vector);
+                else if (find_range(profile, TERM_CPU_IDLE, policy, &first, &end))
+                        vector->component_spread_mj[COMPONENT_CPU] +=
+                                fabs(profile->coefficients[end - 1].value) / 2 * idle_s;
+        }
+}
+
+/*
  * Whether a policy whose frequency is unknown is known itself. Without cpufreq the whole machine is policy 0,
  * whatever the profile calls its own. A profile with groups (P and E cores) is of a machine that has a policy
  * for each CPU, and whose driver does not say how long it ran at which frequency.
@@ -263,6 +283,7 @@ static int add_cpu(const struct profile *profile, const struct usage *usage, str
 
         if (!(usage->have & USAGE_CPU))
                 return not_counted(vector, COMPONENT_CPU);
+        add_idle(profile, usage, vector);
         if (usage_busy_ns(usage) == 0)
                 return 0;
         if (!has_term(profile, TERM_CPU_ACTIVE))

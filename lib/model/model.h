@@ -5,7 +5,7 @@
 /*
  * The power model: a usage times a profile's coefficients is energy.
  *
- *   E = P0*T + sum over policies p, frequencies f of [ A_pf * busy_pf + S_pf * any_pf ]
+ *   E = P0*T + sum over policies p, frequencies f of [ A_pf * busy_pf + S_pf * any_pf + I_pf * (any_pf + idle_pf) ]
  *     + D(brightness)*T_on + e_r*R + e_w*W + P_wifi*T_wifi + e_rx*RX + e_tx*TX + E_wake*N_wake + G*gpu_busy
  *     + P_gps*T_gps + P_sleep*(T - T_gps) + P_audio*T_audio + P_camera*T_camera
  *

@@ -204,7 +204,7 @@ bool usage_is_zero(const struct usage *usage)
                 if (usage->amount[i])
                         return false;
         for (size_t k = 0; k < KEYED_COUNT; k++)
-                if (usage_points_sum_ns(&usage->keyed[k]))
+                if (k != KEYED_IDLE && usage_points_sum_ns(&usage->keyed[k]))
                         return false;
         return true;
 }

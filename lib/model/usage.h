@@ -28,6 +28,7 @@ struct point {
                 uint64_t ns;
                 uint64_t busy_ns; /* summed over cores and threads */
                 uint64_t on_ns;
+                uint64_t idle_ns;
                 uint64_t amount;  /* of a cell: packets, bytes, ms or spans */
         };
         uint64_t any_ns; /* CPU: while at least one core of the policy was busy; an app's part is shared by busy time */
@@ -46,6 +47,7 @@ struct usage {
                 struct { /* as enum keyed */
                         struct points cpu;
                         struct points screen;
+                        struct points idle;
                         struct points radio;
                 };
         };

@@ -144,6 +144,8 @@ class Device:
                             "cpu.%d.shared_mw.%d" % (q.number, khz): 1}
                     found.append(("cpu %d core%s" % (cores, "s" * (cores > 1)), keys,
                                   self.steady_mw(q, i, cores) - idle))
+            if q.idle[-1] > 0:
+                found.append(("idling", {"cpu.%d.idle_mw.%d" % (q.number, q.khz[-1]): 1}, q.idle[-1]))
         for key, value in (("disk.read_mj_per_mb", self.read), ("disk.write_mj_per_mb", self.write),
                            ("wifi.on_mw", self.on), ("wifi.rx_mj_per_mb", self.rx), ("wifi.tx_mj_per_mb", self.tx),
                            ("wifi.wake_mj", self.wake)):
