@@ -13,6 +13,8 @@
 
 #define J_PER_MJ 1e-3
 
+const uint32_t design_signals[DESIGN_SIGNALS] = { 40, 55, 70, 85 };
+
 enum term design_learnt_term(enum learnt learnt)
 {
         static const enum term terms[LEARNT_COUNT] = { TERM_APP_CPU, TERM_APP_DISPLAY, TERM_APP_FRONT, TERM_APP_BEHIND };
@@ -151,7 +153,8 @@ static int add_app(struct design *design, const struct everyday_use *use, size_t
 
 static int find_apps(struct design *design)
 {
-        size_t left = design->p < PROFILE_COEFFICIENTS_MAX ? (PROFILE_COEFFICIENTS_MAX - design->p) / LEARNT_COUNT : 0;
+        size_t others = design->p + DESIGN_SIGNALS;
+        size_t left = others < PROFILE_COEFFICIENTS_MAX ? (PROFILE_COEFFICIENTS_MAX - others) / LEARNT_COUNT : 0;
         _cleanup_free_ struct named *names = NULL;
         size_t capacity = 0, n = 0;
         double seconds = 0;
@@ -178,6 +181,15 @@ static int find_apps(struct design *design)
                         design->apps[a].always[k] = amount >= most;
                 }
         return 0;
+}
+
+static bool has_signal(const struct design *design)
+{
+        for (size_t i = 0; i < design->n; i++)
+                for (size_t u = 0; u < design->rows[i].everyday->n_uses; u++)
+                        if (design->rows[i].everyday->uses[u].usage.signal.n > 0)
+                                return true;
+        return false;
 }
 
 /* By the percentage alone where the battery has no voltage: then a percent is one of energy. */
@@ -222,8 +234,13 @@ int design_make(const struct profile *prior, const struct everyday *list, size_t
 
         design.common = design.p;
         design.q = design.p + COMPONENT_COUNT;
+        design.signal = SIZE_MAX;
         if (!err)
                 err = find_apps(&design);
+        if (!err && has_signal(&design)) {
+                design.signal = design.q;
+                design.q += DESIGN_SIGNALS;
+        }
         if (!err) {
                 design.stretch_radio = calloc(design.n_stretches, sizeof(*design.stretch_radio));
                 err = design.stretch_radio ? 0 : -ENOMEM;
@@ -303,6 +320,13 @@ static int fill_use(struct design *design, size_t i, const struct everyday_use *
         for (size_t k = 0; app && k < LEARNT_COUNT; k++)
                 if (app->column[k] != SIZE_MAX)
                         x[app->column[k]] += amount[k];
+        if (design->signal != SIZE_MAX) {
+                double share[DESIGN_SIGNALS], air_j = model_air_mj(&vector, design->prior, coefficients) * J_PER_MJ;
+
+                usage_signal_shares(&use->usage, design_signals, DESIGN_SIGNALS, share);
+                for (size_t k = 0; k < DESIGN_SIGNALS; k++)
+                        x[design->signal + k] += share[k] * air_j;
+        }
         if (design->stretch_radio[row->stretch] != SIZE_MAX && *use->app)
                 x[design->stretch_radio[row->stretch]] += component_j[COMPONENT_WIFI];
         for (size_t c = 0; c < COMPONENT_COUNT; c++)

@@ -9,6 +9,7 @@
  *   the coefficients of the calibration,
  *   by how much a component as a whole differs from its calibration,
  *   what may be learnt of each app: parts of its CPU and display energy, watts in front and behind others,
+ *   what goes over WiFi at each level of the signal takes more, as a part of it,
  *   what a byte over the air cost in each stretch of use, or in some that follow each other, against the mean,
  *   what an app drew before it changed, against now,
  *   the curve of the gauge.
@@ -65,6 +66,10 @@ struct design_row {
         double extra_j2;               /* variance of what the columns cannot show */
 };
 
+/* Levels of the signal, below 1 mW: linear between them. A card shows -30 to -90 dBm. */
+#define DESIGN_SIGNALS 4
+extern const uint32_t design_signals[DESIGN_SIGNALS];
+
 struct design {
         const struct profile *prior;   /* the calibration's coefficients alone */
         size_t p;                      /* of them */
@@ -77,6 +82,7 @@ struct design {
         size_t n_apps;
         size_t n_stretches;
         double shared;                 /* part of the rows whose CPU time was shared by the time at each frequency */
+        size_t signal;                 /* first column of those of signals; SIZE_MAX: no signal is known */
         size_t *stretch_radio;         /* column, or SIZE_MAX where nothing was sent */
         struct design_change changes[DESIGN_CHANGES_MAX];
         size_t change_column[DESIGN_CHANGES_MAX];

@@ -97,7 +97,7 @@ static void terms_clear(struct terms *terms)
 
 static int make_terms(const struct design *design, double scale, struct terms *ret)
 {
-        size_t most = design->p + design->n_apps * LEARNT_COUNT;
+        size_t most = design->p + design->n_apps * LEARNT_COUNT + DESIGN_SIGNALS;
         struct terms terms = { .list = calloc(most + 1, sizeof(*terms.list)), .map = gsl_matrix_calloc(most, design->q) };
 
         if (!terms.list || !terms.map) {
@@ -123,6 +123,10 @@ static int make_terms(const struct design *design, double scale, struct terms *r
                                 gsl_matrix_set(terms.map, terms.n, app->column[k], unit_of(k) / (k < LEARNT_FRONT ? 1 : scale));
                         terms.list[terms.n++] = (struct coefficient){ .term = design_learnt_term(k), .policy = (uint32_t)a + 1 };
                 }
+        for (size_t k = 0; design->signal != SIZE_MAX && k < DESIGN_SIGNALS; k++) {
+                gsl_matrix_set(terms.map, terms.n, design->signal + k, 1);
+                terms.list[terms.n++] = (struct coefficient){ .term = TERM_WIFI_SIGNAL, .point = design_signals[k] };
+        }
         *ret = terms;
         return 0;
 }
@@ -154,7 +158,7 @@ static int set_terms(const struct design *design, const struct posterior *poster
         for (size_t i = 0; i < n; i++) {
                 gsl_vector_const_view row = gsl_matrix_const_row(&map.matrix, i);
                 struct coefficient *term = &terms->list[i];
-                const struct design_app *app = term->term < TERM_APP_CPU ? NULL : &design->apps[term->policy - 1];
+                const struct design_app *app = term->policy > 0 && term->term >= TERM_APP_CPU ? &design->apps[term->policy - 1] : NULL;
 
                 gsl_blas_ddot(&row.vector, posterior->value, &term->value);
                 term->value = fmax(term->value, profile_least(term->term));

@@ -31,6 +31,7 @@ enum kind {
         KIND_COMMON, /* COMPONENT_COUNT of them */
         KIND_APP = COMPONENT_COUNT, /* LEARNT_COUNT of them */
         KIND_RADIO = KIND_APP + LEARNT_COUNT,
+        KIND_SIGNAL,
         KIND_COUNT
 };
 static const struct {
@@ -44,6 +45,7 @@ static const struct {
         [KIND_APP + LEARNT_CPU] = { 0.02, 0.2 },    [KIND_APP + LEARNT_DISPLAY] = { 0.02, 0.2 },
         [KIND_APP + LEARNT_FRONT] = { 0.005, 0.2 }, [KIND_APP + LEARNT_BEHIND] = { 0.002, 0.05 },
         [KIND_RADIO] = { 0.1, 0.3 },
+        [KIND_SIGNAL] = { 0.1, 0.3 },
 };
 #define CHANGE_SD 0.5
 
@@ -181,6 +183,8 @@ static void find_kinds(struct work *work)
         for (size_t s = 0; s < design->n_stretches; s++)
                 if (design->stretch_radio[s] != SIZE_MAX)
                         work->kind[design->stretch_radio[s]] = KIND_RADIO;
+        for (size_t k = 0; design->signal != SIZE_MAX && k < DESIGN_SIGNALS; k++)
+                work->kind[design->signal + k] = KIND_SIGNAL;
         for (size_t c = 0; c < design->n_changes; c++)
                 work->free_sd[design->change_column[c]] = CHANGE_SD;
         for (size_t j = design->waves; design->waves >= design->p && j < design->q; j++)
@@ -278,6 +282,8 @@ static double *difference(struct posterior *posterior, size_t kind)
 {
         if (kind < KIND_APP)
                 return &posterior->common[kind];
+        if (kind == KIND_SIGNAL)
+                return &posterior->signal;
         return kind < KIND_RADIO ? &posterior->misfit[kind - KIND_APP] : &posterior->radio;
 }
 

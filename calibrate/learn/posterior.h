@@ -17,6 +17,7 @@ struct posterior {
         gsl_vector *residual;          /* n: what is left, likewise */
         double common[COMPONENT_COUNT]; /* standard deviation of a component as a whole from its calibration: parts */
         double misfit[LEARNT_COUNT];   /* standard deviation among apps: parts, W */
+        double signal;                 /* standard deviation among levels of the signal: a part */
         double radio;                  /* of what a byte costs, from stretch to stretch: a part */
         double scale;                  /* variance of the rows relative to spread_covariance() */
         double degrees_of_freedom;

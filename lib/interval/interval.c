@@ -98,6 +98,21 @@ static void measure_time(struct making *making)
         making->awake_ns = elapsed_ns - interval->suspend_ns;
 }
 
+/* Bytes over WiFi at the signal of the moment: the mean of both ends, where both tell. */
+static int count_signal(const struct making *making, struct usage *usage)
+{
+        uint64_t bytes = usage->wifi_rx_bytes + usage->wifi_tx_bytes;
+        const struct signal *before = &making->before->signal, *now = &making->now->signal;
+        int32_t minus_dbm = -now->wifi_signal_dbm, step = SIGNAL_STEP_DB;
+
+        if (bytes == 0 || !(now->have & SIGNAL_WIFI))
+                return 0;
+        if (before->have & SIGNAL_WIFI)
+                minus_dbm = -(before->wifi_signal_dbm + now->wifi_signal_dbm) / 2;
+        return usage_add_point(usage, KEYED_SIGNAL, &(struct point){
+                .minus_dbm = (uint32_t)((minus_dbm + step / 2) / step * step), .bytes = bytes });
+}
+
 static int make(struct making *making)
 {
         struct interval_maker *maker = making->maker;
@@ -127,6 +142,7 @@ static int make(struct making *making)
         for (size_t i = 0; !err && i < interval->n_rows; i++) {
                 interval->rows[i].shaped = interval->rows[i].shaped && interval->shape.n > 0;
                 cpu_split_any(&maker->cpu, &interval->rows[i].usage.cpu);
+                err = count_signal(making, &interval->rows[i].usage);
         }
         if (!err)
                 battery_discharge(&maker->levels, making->before, making->now, interval);

@@ -45,6 +45,7 @@ const struct term_key term_keys[TERM_COUNT] = {
         [TERM_APP_DISPLAY] = { "app", "display", COMPONENT_DISPLAY, "", .by_policy = true },
         [TERM_APP_FRONT] = { "app", "front_mw", COMPONENT_UNSEEN, "mW", .by_policy = true },
         [TERM_APP_BEHIND] = { "app", "behind_mw", COMPONENT_UNSEEN, "mW", .by_policy = true },
+        [TERM_WIFI_SIGNAL] = { "wifi", "signal", COMPONENT_WIFI, "", .by_point = true },
 };
 
 #define AMOUNT_KIND(word, have, machine, term, per_unit, trickle, debt)                                                \
@@ -56,5 +57,6 @@ const struct keyed_kind keyed_kinds[KEYED_COUNT] = {
         [KEYED_CPU] = { "cpu", "policy", "khz", "busy_ns", "any_ns", KHZ_UNKNOWN, USAGE_CPU },
         [KEYED_SCREEN] = { "screen", NULL, "brightness", "on_ns", NULL, BRIGHTNESS_UNKNOWN, USAGE_DISPLAY },
         [KEYED_IDLE] = { "idle", "policy", "khz", "idle_ns", NULL, KHZ_UNKNOWN, USAGE_CPU },
+        [KEYED_SIGNAL] = { "signal", NULL, "minus_dbm", "bytes", NULL, 0, USAGE_WIFI },
         [KEYED_RADIO] = { "radio", "air", "cell", "amount", NULL, 0, USAGE_RADIO },
 };

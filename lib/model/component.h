@@ -62,6 +62,7 @@ enum term {
         TERM_APP_DISPLAY,  /*        app.N.display             ... to its display energy */
         TERM_APP_FRONT,    /* mW     app.N.front_mw            learnt: drawn while it has the screen, beside all that is counted */
         TERM_APP_BEHIND,   /* mW     app.N.behind_mw           ... while it runs behind others */
+        TERM_WIFI_SIGNAL,  /*        wifi.signal.N             learnt: added to what goes over WiFi at a signal of -N dBm, as a part of it */
         TERM_COUNT,
         TERM_NONE = TERM_COUNT /* of an amount that no coefficient prices */
 };
@@ -181,10 +182,12 @@ enum keyed {
         KEYED_CPU,    /* by policy and frequency: busy time, summed over cores and threads */
         KEYED_SCREEN, /* by brightness: time the screen was on */
         KEYED_IDLE,   /* by policy and frequency above its lowest: time with no core busy; the base's only */
+        KEYED_SIGNAL, /* by the signal's strength, in steps of SIGNAL_STEP_DB: bytes over WiFi, both ways */
         KEYED_RADIO,  /* by radio (enum air) and cell (radio-usage.h): packets, bytes, ms or spans */
         KEYED_COUNT
 };
 
+#define SIGNAL_STEP_DB 5
 #define KHZ_UNKNOWN UINT32_C(0)       /* no cpufreq, or frequency not known */
 #define BRIGHTNESS_UNKNOWN UINT32_MAX /* the screen was on, its brightness is not known */
 

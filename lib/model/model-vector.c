@@ -435,6 +435,37 @@ static int add_radio(const struct profile *profile, const struct usage *usage, e
         return err;
 }
 
+double model_air_mj(const struct model_vector *vector, const struct profile *profile, const double *values)
+{
+        double sum = 0;
+
+        for (size_t i = 0; i < vector->n; i++) {
+                enum term term = profile->coefficients[i].term;
+
+                if (term == TERM_WIFI_RX || term == TERM_WIFI_TX || term == TERM_WIFI_RADIO)
+                        sum += vector->weight[i] * (values ? values[i] : profile->coefficients[i].value);
+        }
+        return sum;
+}
+
+#define SIGNALS_MAX 16
+
+/* What goes over the air takes more or less at another signal, as everyday use showed; bursts and association do not. */
+static void add_signal(const struct profile *profile, const struct usage *usage, struct model_vector *vector)
+{
+        uint32_t minus_dbm[SIGNALS_MAX];
+        double share[SIGNALS_MAX], air_mj = model_air_mj(vector, profile, NULL);
+        size_t first, end, n = 0;
+
+        if (usage->signal.n == 0 || !find_range(profile, TERM_WIFI_SIGNAL, 0, &first, &end))
+                return;
+        for (; first + n < end && n < SIGNALS_MAX; n++)
+                minus_dbm[n] = profile->coefficients[first + n].point;
+        usage_signal_shares(usage, minus_dbm, n, share);
+        for (size_t i = 0; i < n; i++)
+                vector->weight[first + i] += share[i] * air_mj;
+}
+
 static int add_wifi(const struct profile *profile, const struct usage *usage, struct model_vector *vector)
 {
         int err = 0;
@@ -480,6 +511,8 @@ static int add_all(const struct profile *profile, const struct usage *usage, str
                 err = add_display(profile, usage, vector);
         for (enum component c = COMPONENT_DISK; !err && c < COMPONENT_BASE; c++)
                 err = c == COMPONENT_WIFI ? add_wifi(profile, usage, vector) : add_amounts(profile, usage, c, vector);
+        if (!err)
+                add_signal(profile, usage, vector);
         if (!err)
                 err = add_cellular(profile, usage, vector);
         if (!err)

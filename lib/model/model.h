@@ -62,6 +62,9 @@ double model_misfit_sd_j(const struct profile *profile, const struct model_user 
 /* Of several apps, whose misfits have @sum and sum of squares @squares of standard deviations. */
 double model_misfit_sum_j2(const struct profile *profile, double sum, double squares);
 
+/* What of it the signal's strength scales: bytes over WiFi. @values: in place of the profile's coefficients, or NULL. */
+double model_air_mj(const struct model_vector *vector, const struct profile *profile, const double *values);
+
 /* False: something was used, and nothing of it has a coefficient, so that the energy is unknown and not 0. */
 bool model_knows(const struct model_vector *vector);
 /* The energy of what is known, in mJ. */

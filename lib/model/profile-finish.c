@@ -174,7 +174,7 @@ static int finish_apps(const struct parser *parser, struct ini_place *place)
         const struct profile *profile = parser->profile;
 
         for (size_t i = 0; i < profile->n_coefficients; i++) {
-                bool named = profile->coefficients[i].term < TERM_APP_CPU;
+                bool named = strcmp(term_keys[profile->coefficients[i].term].section, "app") != 0;
 
                 for (size_t k = 0; k < profile->n_apps && !named; k++)
                         named = profile->apps[k].number == profile->coefficients[i].policy;

@@ -65,6 +65,8 @@ const struct number_key number_keys[] = {
         VIRTUAL(charge_full_error_percent, -50, 100),
         VIRTUAL(radio_variation, 0, 5),
         VIRTUAL(radio_variation_tau_s, 0, 1e6),
+        VIRTUAL(radio_signal_db, 0, 30),
+        VIRTUAL(radio_signal_noise_db, 0, 30),
         VIRTUAL(network_packets_per_s, 0, 1000),
 };
 const size_t n_number_keys = ARRAY_SIZE(number_keys);
@@ -205,8 +207,8 @@ int profile_set_coefficients(struct profile *profile, struct coefficient *coeffi
 
 double profile_least(enum term term)
 {
-        if (term == TERM_APP_CPU || term == TERM_APP_DISPLAY)
-                return -1; /* parts: no app needs less than nothing */
+        if (term == TERM_APP_CPU || term == TERM_APP_DISPLAY || term == TERM_WIFI_SIGNAL)
+                return -1; /* parts: nothing takes less than nothing */
         return term >= TERM_CURVE ? -PROFILE_COEFFICIENT_MAX : 0;
 }
 

@@ -92,6 +92,8 @@ struct profile_virtual {
         double charge_full_error_percent; /* may be negative */
         double radio_variation;
         double radio_variation_tau_s;
+        double radio_signal_db;           /* that the signal shown moves by; 0: none is shown */
+        double radio_signal_noise_db;
         double network_packets_per_s;     /* to all, also to this device */
         bool idle_lowers;                 /* governor = idle-lowers */
         bool proc;                        /* collector = proc, or a governor that implies it */

@@ -154,7 +154,7 @@ static int usage_parse(const cJSON *json, struct usage *usage)
         for (size_t k = 0; !err && k < KEYED_COUNT; k++) {
                 const cJSON *list = cJSON_GetObjectItemCaseSensitive(json, keyed_kinds[k].word);
 
-                if (!list && k == KEYED_IDLE)
+                if (!list && (k == KEYED_IDLE || k == KEYED_SIGNAL))
                         continue; /* of a version that did not count it */
                 if (is_counted(list, keyed_kinds[k].have, usage))
                         err = points_from_json(list, k, usage);

@@ -198,6 +198,30 @@ uint64_t usage_screen_ns(const struct usage *usage)
         return usage_points_sum_ns(&usage->screen);
 }
 
+void usage_signal_shares(const struct usage *usage, const uint32_t *minus_dbm, size_t n, double *share)
+{
+        double all = (double)usage->wifi_rx_bytes + (double)usage->wifi_tx_bytes, within;
+
+        for (size_t i = 0; i < n; i++)
+                share[i] = 0;
+        for (size_t i = 0; n > 0 && i < usage->signal.n; i++) {
+                const struct point *point = &usage->signal.list[i];
+                double part = all > 0 ? (double)point->bytes / all : 0;
+                size_t above = 0;
+
+                while (above < n && minus_dbm[above] < point->minus_dbm)
+                        above++;
+                if (above == 0 || above == n) {
+                        share[above == 0 ? 0 : n - 1] += part;
+                        continue;
+                }
+                within = (double)(point->minus_dbm - minus_dbm[above - 1]) /
+                         (double)(minus_dbm[above] - minus_dbm[above - 1]);
+                share[above - 1] += (1 - within) * part;
+                share[above] += within * part;
+        }
+}
+
 bool usage_is_zero(const struct usage *usage)
 {
         for (size_t i = 0; i < OWNER_AMOUNT_COUNT; i++)

@@ -23,12 +23,14 @@ struct point {
                 uint32_t key;
                 uint32_t khz;
                 uint32_t brightness; /* raw, 0..max_brightness of the device */
+                uint32_t minus_dbm;  /* of the signal, below 1 mW */
         };
         union {
                 uint64_t ns;
                 uint64_t busy_ns; /* summed over cores and threads */
                 uint64_t on_ns;
                 uint64_t idle_ns;
+                uint64_t bytes;
                 uint64_t amount;  /* of a cell: packets, bytes, ms or spans */
         };
         uint64_t any_ns; /* CPU: while at least one core of the policy was busy; an app's part is shared by busy time */
@@ -48,6 +50,7 @@ struct usage {
                         struct points cpu;
                         struct points screen;
                         struct points idle;
+                        struct points signal;
                         struct points radio;
                 };
         };
@@ -72,6 +75,11 @@ int usage_add_screen(struct usage *usage, uint32_t brightness, uint64_t on_ns);
 uint64_t usage_points_sum_ns(const struct points *points);
 uint64_t usage_busy_ns(const struct usage *usage);
 uint64_t usage_screen_ns(const struct usage *usage);
+/*
+ * What parts of the bytes over WiFi went at each of @n levels of the signal, below 1 mW and ascending: between two, by
+ * distance; outside, at the nearest. Bytes without a known signal are in none.
+ */
+void usage_signal_shares(const struct usage *usage, const uint32_t *minus_dbm, size_t n, double *share);
 bool usage_is_zero(const struct usage *usage); /* apart from the amounts of the machine */
 bool usage_is_empty(const struct usage *usage); /* and nothing was counted */
 

@@ -8,6 +8,11 @@
 #define MOST 3.0
 #define HALVINGS 60
 
+/* A usual signal, and the range that cards show. */
+#define USUAL_DBM (-60)
+#define WEAKEST_DBM (-100)
+#define STRONGEST_DBM (-20)
+
 static double below(double x)
 {
         return erfc(-x / M_SQRT2) / 2;
@@ -50,6 +55,9 @@ void reception_init(struct reception *reception, const struct profile_virtual *d
                 return;
         reception->log_mean = find_log_mean(reception->log_sd);
         wander_init(&reception->wander, device->radio_variation_tau_s, rng);
+        reception->signal_db = device->radio_signal_db;
+        reception->noise_db = device->radio_signal_noise_db;
+        rng_seed(&reception->noise, rng_next(rng), 0);
         apply(reception);
 }
 
@@ -59,4 +67,15 @@ void reception_next_second(struct reception *reception)
                 return;
         wander_next(&reception->wander);
         apply(reception);
+}
+
+bool reception_dbm(struct reception *reception, int32_t *ret)
+{
+        double dbm;
+
+        if (reception->log_sd == 0 || reception->signal_db == 0)
+                return false;
+        dbm = USUAL_DBM - reception->signal_db * reception->wander.value + reception->noise_db * rng_normal(&reception->noise);
+        *ret = (int32_t)lround(fmin(STRONGEST_DBM, fmax(WEAKEST_DBM, dbm)));
+        return true;
 }

@@ -15,7 +15,11 @@ struct reception {
         double log_sd; /* 0: off */
         double log_mean;
         double factor; /* in force */
+        double signal_db, noise_db; /* what is shown of it; 0: nothing */
+        struct rng noise;
 };
 
 void reception_init(struct reception *reception, const struct profile_virtual *device, struct rng *rng);
 void reception_next_second(struct reception *reception);
+/* What a card shows of it now, dBm. False: it shows nothing. */
+bool reception_dbm(struct reception *reception, int32_t *ret);

@@ -223,7 +223,7 @@ static int read_events(struct virtual_device *device, struct sample *sample)
         return 0;
 }
 
-static void read_totals(const struct virtual_device *device, struct sample *sample)
+static void read_totals(struct virtual_device *device, struct sample *sample)
 {
         sample->boottime_ns = device->now_ns;
         sample->monotonic_ns = device->now_ns - device->suspended_ns;
@@ -232,6 +232,8 @@ static void read_totals(const struct virtual_device *device, struct sample *samp
         for (size_t i = 0; i < RATE_COUNT; i++)
                 sample->amount[rate_amounts[i]] = device->bytes[i];
         sample->wifi_on = device->wifi_on;
+        if (device->wifi_on && reception_dbm(&device->reception, &sample->signal.wifi_signal_dbm))
+                sample->signal.have |= SIGNAL_WIFI;
         sample->wifi_wakes = device->wakes_total;
         sample->other_rx_bytes = device->other_bytes[RADIO_RX];
         sample->other_tx_bytes = device->other_bytes[RADIO_TX];
