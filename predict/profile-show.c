@@ -41,7 +41,7 @@ static const struct coefficient *find_measured(const struct profile *profile, co
 
 static const char *app_of(const struct profile *profile, const struct coefficient *coefficient)
 {
-        for (size_t i = 0; coefficient->term >= TERM_APP_CPU && i < profile->n_apps; i++)
+        for (size_t i = 0; coefficient->policy > 0 && coefficient->term >= TERM_APP_CPU && i < profile->n_apps; i++)
                 if (profile->apps[i].number == coefficient->policy)
                         return profile->apps[i].id;
         return NULL;

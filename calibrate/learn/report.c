@@ -8,6 +8,7 @@
 #include <time.h>
 
 #include "app/app.h"
+#include "by-signal.h"
 #include "util/quantile.h"
 #include "util/table.h"
 #include "util/units.h"
@@ -137,6 +138,7 @@ void report_print(const struct profile *before, const struct learning *learning,
                   const struct desktop_index *index)
 {
         const struct profile_learned *learned = &learning->profile->learned;
+        struct by_signal by_signal;
         char names[DRIFTED_MAX];
 
         printf("%zu percent steps of everyday use in %.1f days\n\n", learning->n_spans, learning->days);
@@ -147,6 +149,9 @@ void report_print(const struct profile *before, const struct learning *learning,
                 table_text(TABLE_PLAIN, "The full charge that the battery shows is %.0f %% too %s, as its percentage and its "
                            "sensor of power tell; energies are corrected by that.", fabs(learned->charge_full_percent),
                            learned->charge_full_percent > 0 ? "high" : "low");
+        if (by_signal_find(learning->profile, &by_signal))
+                table_text(TABLE_PLAIN, "WiFi takes %.2g times as much at %d dBm as at %d dBm (%.2g .. %.2g).", by_signal.factor,
+                           by_signal.weak_dbm, by_signal.strong_dbm, by_signal.low, by_signal.high);
         for (size_t i = 0; i < learning->n_changes; i++) {
                 const struct learn_change *change = &learning->changes[i];
                 char when[32], name[256];
@@ -272,6 +277,23 @@ static void add_coverage(struct cJSON *json, const struct learning *learning)
                 add_score(cJSON_AddObjectToObject(kinds, answer_kinds[kind]), learning, kind);
 }
 
+static void add_by_signal(struct cJSON *json, const struct profile *profile)
+{
+        struct by_signal by_signal;
+        struct cJSON *item;
+
+        if (!by_signal_find(profile, &by_signal)) {
+                cJSON_AddNullToObject(json, "wifi_by_signal");
+                return;
+        }
+        item = cJSON_AddObjectToObject(json, "wifi_by_signal");
+        cJSON_AddNumberToObject(item, "weak_dbm", by_signal.weak_dbm);
+        cJSON_AddNumberToObject(item, "strong_dbm", by_signal.strong_dbm);
+        cJSON_AddNumberToObject(item, "factor", by_signal.factor);
+        cJSON_AddNumberToObject(item, "low", by_signal.low);
+        cJSON_AddNumberToObject(item, "high", by_signal.high);
+}
+
 struct cJSON *report_json(const struct profile *before, const struct learning *learning, const char *path)
 {
         const struct profile_learned *learned = &learning->profile->learned;
@@ -294,6 +316,7 @@ struct cJSON *report_json(const struct profile *before, const struct learning *l
         add_coverage(cJSON_AddObjectToObject(json, "coverage"), learning);
         add_apps(json, learning->profile);
         add_changes(json, learning);
+        add_by_signal(json, learning->profile);
         add_coefficients(json, learning->profile);
         return json;
 }

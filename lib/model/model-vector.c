@@ -450,20 +450,31 @@ double model_air_mj(const struct model_vector *vector, const struct profile *pro
 
 #define SIGNALS_MAX 16
 
-/* What goes over the air takes more or less at another signal, as everyday use showed; bursts and association do not. */
+/*
+ * What goes over the air takes more or less at another signal, as everyday use showed; bursts and association do not.
+ * Where the signal is not known, anything between the least and the most of it.
+ */
 static void add_signal(const struct profile *profile, const struct usage *usage, struct model_vector *vector)
 {
         uint32_t minus_dbm[SIGNALS_MAX];
         double share[SIGNALS_MAX], air_mj = model_air_mj(vector, profile, NULL);
+        double known = 0, least = INFINITY, most = -INFINITY;
         size_t first, end, n = 0;
 
-        if (usage->signal.n == 0 || !find_range(profile, TERM_WIFI_SIGNAL, 0, &first, &end))
+        if (!(usage->have & USAGE_WIFI) || air_mj == 0 || !find_range(profile, TERM_WIFI_SIGNAL, 0, &first, &end))
                 return;
         for (; first + n < end && n < SIGNALS_MAX; n++)
                 minus_dbm[n] = profile->coefficients[first + n].point;
         usage_signal_shares(usage, minus_dbm, n, share);
-        for (size_t i = 0; i < n; i++)
+        for (size_t i = 0; i < n; i++) {
+                double part = profile->coefficients[first + i].value;
+
                 vector->weight[first + i] += share[i] * air_mj;
+                known += share[i];
+                least = fmin(least, part);
+                most = fmax(most, part);
+        }
+        vector->component_spread_mj[COMPONENT_WIFI] += fmax(1 - known, 0) * air_mj * (most - least) / 2;
 }
 
 static int add_wifi(const struct profile *profile, const struct usage *usage, struct model_vector *vector)
