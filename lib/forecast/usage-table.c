@@ -26,6 +26,8 @@ enum column_kind {
         COLUMN_KHZ,    /* @key, in 1/100 s */
         COLUMN_CPU,    /* @group, @key */
         COLUMN_SHARED,
+        COLUMN_IDLE,    /* idle.POLICY.KHZ, ns */
+        COLUMN_SIGNAL,  /* signal.DB, bytes at so many dB below 1 mW */
         COLUMN_SCREEN, /* @key */
         COLUMN_CPU_SUM,
 };
@@ -131,14 +133,24 @@ static bool read_key(const char *text, uint32_t unknown, uint32_t *ret)
         return true;
 }
 
-/* "cpu.4.384000" and "shared.4.384000". */
+/* "cpu.4.384000", "shared.4.384000" and "idle.4.384000". */
 static bool read_cpu_column(const char *text, struct column *ret)
 {
+        static const struct {
+                const char *word;
+                enum column_kind kind;
+        } words[] = { { "cpu.", COLUMN_CPU }, { "shared.", COLUMN_SHARED }, { "idle.", COLUMN_IDLE } };
         char policy[16];
+        size_t i = 0;
         int n = 0;
 
-        ret->kind = strncmp(text, "cpu.", 4) == 0 ? COLUMN_CPU : COLUMN_SHARED;
-        if (sscanf(text, ret->kind == COLUMN_CPU ? "cpu.%15[0-9].%n" : "shared.%15[0-9].%n", policy, &n) != 1 || n == 0)
+        while (i < ARRAY_SIZE(words) && strncmp(text, words[i].word, strlen(words[i].word)) != 0)
+                i++;
+        if (i == ARRAY_SIZE(words))
+                return false;
+        ret->kind = words[i].kind;
+        text += strlen(words[i].word);
+        if (sscanf(text, "%15[0-9].%n", policy, &n) != 1 || n == 0)
                 return false;
         return read_key(policy, 0, &ret->group) && read_key(text + n, KHZ_UNKNOWN, &ret->key);
 }
@@ -158,6 +170,9 @@ static bool read_column(const char *text, struct column *ret)
         *ret = (struct column){ .kind = COLUMN_SCREEN };
         if (strncmp(text, "screen.", 7) == 0)
                 return read_key(text + 7, BRIGHTNESS_UNKNOWN, &ret->key);
+        ret->kind = COLUMN_SIGNAL;
+        if (strncmp(text, "signal.", 7) == 0)
+                return read_key(text + 7, 0, &ret->key);
         ret->kind = COLUMN_KHZ;
         if (text[0] >= '0' && text[0] <= '9')
                 return read_key(text, 0, &ret->key) && ret->key > 0;
@@ -307,6 +322,11 @@ static int add_amount(struct parser *parser, const struct column *column, double
         case COLUMN_SHARED:
                 return ns ? usage_add_cpu(usage, column->group, column->key, column->kind == COLUMN_CPU ? ns : 0,
                                           column->kind == COLUMN_CPU ? 0 : ns) : 0;
+        case COLUMN_IDLE:
+                return ns ? usage_add_point(usage, KEYED_IDLE, &(struct point){ .group = column->group, .key = column->key,
+                                                                                .ns = ns }) : 0;
+        case COLUMN_SIGNAL:
+                return ns ? usage_add_point(usage, KEYED_SIGNAL, &(struct point){ .key = column->key, .ns = ns }) : 0;
         case COLUMN_SCREEN:
                 return ns ? usage_add_screen(usage, column->key, ns) : 0;
         case COLUMN_KHZ:
