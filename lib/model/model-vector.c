@@ -200,7 +200,7 @@ static void add_idle(const struct profile *profile, const struct usage *usage, s
                 if (idle->khz != KHZ_UNKNOWN)
                         add_at(profile, TERM_CPU_IDLE, policy, idle->khz, idle_s, vector);
                 else if (find_range(profile, TERM_CPU_IDLE, policy, &first, &end))
-                        vector->component_spread_mj[COMPONENT_CPU] +=
+                        vector->component_spread_mj[COMPONENT_BASE] +=
                                 fabs(profile->coefficients[end - 1].value) / 2 * idle_s;
         }
 }
