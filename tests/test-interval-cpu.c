@@ -182,6 +182,10 @@ static void counted_by_the_kernel_is_taken_as_it_is(void)
         check_int(a->cpu.list[1].busy_ns, 5 * S);
         check_int(a->cpu.list[1].any_ns, 4 * S);
         check_int(usage_busy_ns(&f.interval.rows[0].usage), 2 * S);
+        check_int(a->idle.n, 0);
+        check_int(f.interval.rows[0].usage.idle.n, 1); /* at the lowest it is the base's power */
+        check_int(f.interval.rows[0].usage.idle.list[0].khz, 2000000);
+        check_int(f.interval.rows[0].usage.idle.list[0].idle_ns, 2 * S); /* 6 s there, 4 s of them busy */
         teardown(&f);
 }
 

@@ -107,6 +107,57 @@ static void unknown_frequency_of_a_kind(void)
         profile_free(profile);
 }
 
+/* At 600 MHz, half way from nothing to 10 mW, for 20 s; where no frequency is known, half of the most is not known better. */
+static void idling_has_a_price(void)
+{
+        static const char idle[] = "[profile]\nversion = 1\n[fit]\ndegrees_of_freedom = 10\n[battery]\nenergy_full_mwh = 10000\n"
+                                   "[cpu 0]\nactive_mw.400000 = 100 0\nshared_mw.400000 = 0 0\nidle_mw.400000 = 0 0\n"
+                                   "idle_mw.800000 = 10 0\n";
+        static const struct {
+                uint32_t khz;
+                double value_j, half_width_j;
+        } cases[] = { { 600000, 0.1, 0 }, { 800000, 0.2, 0 }, { KHZ_UNKNOWN, 0, 0.1 } };
+        struct profile *profile = parse(idle);
+
+        for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+                struct usage usage = { .have = USAGE_ALL };
+                struct model_energy energy;
+
+                check_int(usage_add_point(&usage, KEYED_IDLE, &(struct point){ .khz = cases[i].khz, .idle_ns = S(20) }), 0);
+                energy = energy_of(profile, &usage, 0);
+                check_near(energy.value_j, cases[i].value_j, 1e-9);
+                check_near(energy.half_width_j, cases[i].half_width_j, 1e-9);
+                usage_clear(&usage);
+        }
+        profile_free(profile);
+}
+
+/* 10 MB at 300 mJ each: 3 J. At -70 dBm half more; half way to -50 a quarter; where nobody knows, half of the most and the least. */
+static void weak_signals_cost_more(void)
+{
+        static const char signals[] = "[profile]\nversion = 1\n[fit]\ndegrees_of_freedom = 10\n[battery]\nenergy_full_mwh = 10000\n"
+                                      "[wifi]\nrx_mj_per_mb = 300 0\nsignal.50 = 0 0\nsignal.70 = 0.5 0\n";
+        static const struct {
+                uint32_t minus_dbm;
+                double value_j, half_width_j;
+        } cases[] = { { 70, 4.5, 0 }, { 90, 4.5, 0 }, { 60, 3.75, 0 }, { 30, 3, 0 }, { 0, 3, 0.75 } };
+        struct profile *profile = parse(signals);
+
+        for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+                struct usage usage = { .have = USAGE_ALL, .wifi_rx_bytes = 10000000 };
+                struct point point = { .minus_dbm = cases[i].minus_dbm, .bytes = 10000000 };
+                struct model_energy energy;
+
+                if (cases[i].minus_dbm)
+                        check_int(usage_add_point(&usage, KEYED_SIGNAL, &point), 0);
+                energy = energy_of(profile, &usage, 0);
+                check_near(energy.value_j, cases[i].value_j, 1e-9);
+                check_near(energy.half_width_j, cases[i].half_width_j, 1e-9);
+                usage_clear(&usage);
+        }
+        profile_free(profile);
+}
+
 /* A policy that the profile lists and has no coefficients of is missing, also where its frequency is unknown. */
 static void listed_and_never_measured(void)
 {
@@ -400,6 +451,8 @@ int main(void)
 {
         is_as_another();
         unknown_frequency_of_a_kind();
+        idling_has_a_price();
+        weak_signals_cost_more();
         listed_and_never_measured();
         _cleanup_(profile_freep) struct profile *profile = parse(text);
 
