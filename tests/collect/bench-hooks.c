@@ -12,6 +12,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <math.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -212,21 +213,45 @@ static void remove_tree(void)
                 fprintf(stderr, "%s is left behind\n", tree);
 }
 
-/* What bpf_stats says of a program that does nothing: each number below holds as much. */
+/* What bpf_stats says of a program at a system call. */
+static double at_call_ns(const struct bpf_insn *program, size_t n)
+{
+        _cleanup_close_ int fd = bpf_prog_load(BPF_PROG_TYPE_RAW_TRACEPOINT, "nothing", "Dual BSD/GPL", program, n, NULL);
+        _cleanup_close_ int link = fd < 0 ? -1 : bpf_raw_tracepoint_open("sys_enter", fd);
+        _cleanup_close_ int stats = link < 0 ? -1 : bpf_enable_stats(BPF_STATS_RUN_TIME);
+
+        for (int i = 0; stats >= 0 && i < 200000; i++)
+                getppid();
+        return stats < 0 ? NAN : per_run_ns(fd);
+}
+
+/* Each number below holds as much. */
 static void measure_nothing(void)
 {
         const struct bpf_insn nothing[] = { { .code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = 0 },
                                             { .code = BPF_JMP | BPF_EXIT } };
-        _cleanup_close_ int program = bpf_prog_load(BPF_PROG_TYPE_RAW_TRACEPOINT, "nothing", "Dual BSD/GPL",
-                                                    nothing, ARRAY_SIZE(nothing), NULL);
-        _cleanup_close_ int link = program < 0 ? -1 : bpf_raw_tracepoint_open("sys_enter", program);
-        _cleanup_close_ int stats = link < 0 ? -1 : bpf_enable_stats(BPF_STATS_RUN_TIME);
 
-        if (stats < 0)
-                return;
-        for (int i = 0; i < 200000; i++)
-                getppid();
-        printf("an empty program, at a system call: bpf_stats %.0f ns\n", per_run_ns(program));
+        printf("an empty program, at a system call: bpf_stats %.0f ns\n", at_call_ns(nothing, ARRAY_SIZE(nothing)));
+}
+
+/* One reading of the event that stands in for the counter, and no more. */
+static void measure_reading(void)
+{
+        struct source *source = hooks_load(tree, COUNTS_NET | COUNTS_EXITS, NET_BY_BEST);
+        const struct process_bpf *bpf = ((struct process_collector *)source)->bpf;
+        const struct bpf_insn reading[] = {
+                { .code = BPF_LD | BPF_DW | BPF_IMM, .dst_reg = 1, .src_reg = BPF_PSEUDO_MAP_FD,
+                  .imm = bpf_map__fd(bpf->maps.cycles) },
+                { 0 },
+                { .code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = 2, .imm = -1 },  /* BPF_F_CURRENT_CPU, */
+                { .code = BPF_ALU64 | BPF_RSH | BPF_K, .dst_reg = 2, .imm = 32 },  /* which has 32 bits */
+                { .code = BPF_JMP | BPF_CALL, .imm = BPF_FUNC_perf_event_read },
+                { .code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = 0 },
+                { .code = BPF_JMP | BPF_EXIT },
+        };
+
+        printf("a program that reads the event: bpf_stats %.0f ns\n", at_call_ns(reading, ARRAY_SIZE(reading)));
+        source->ops->close(source);
 }
 
 static void measure_switches(void)
@@ -250,8 +275,9 @@ static void measure_cycles(void)
         write_text("related_cpus", "0 1 2 3 4 5 6 7\n");
         write_text("cpuinfo_min_freq", "700000\n");
         write_text("cpuinfo_max_freq", "2100000\n");
-        printf("with cycles read at each switch:\n");
+        printf("with cycles read at switches:\n");
         by_cycles = true;
+        measure_reading();
         measure_switch(2, 30000, 150);
         measure_switch(RING_MAX, 200, 150);
         measure_idle();

@@ -9,9 +9,10 @@
  * goes to the operating point of this CPU. A clock is read if that changed while prev ran, to know the part before,
  * and at switches to and from idle, which say how long how many cores of a policy were busy.
  *
- * Where the kernel tells no frequency, and the CPU counts cycles, these are read at each switch. Cycles by runtime are
- * a frequency, and what a task ran is split between the two operating points on both sides of it. What runs just now is
- * counted at its next switch only, as nobody knows its cycles before.
+ * Where the kernel tells no frequency, and the CPU counts cycles, these are read at switches to and from idle, and when
+ * tasks have run for long enough since. Cycles by runtime are a frequency, and what a task ran is split between the two
+ * operating points on both sides of it. What runs just now is counted at its next switch only, as nobody knows its
+ * cycles before.
  */
 
 /* An index that the verifier can see to be in range, however the checks around it are compiled. */
@@ -216,32 +217,48 @@ static __always_inline void find_opp(struct cpu_state *state, __u32 policy, __u6
                 state->above = (khz - below_khz) * 1024 / (above_khz - below_khz);
 }
 
-/* A task ran for so long on this CPU since its cycles were last read; 0: nobody knows. */
-static __always_inline void read_cycles(struct cpu_state *state, __u32 cpu, __u64 ran_ns)
+/* Of this CPU; 0: it was offline, and its event is gone, or others have all counters. */
+static __always_inline __u64 counted_cycles(void)
 {
-        __u32 policy = policy_of_cpu[WITHIN(cpu, BPF_CPUS_MAX)];
-        struct bpf_perf_event_value value = { 0 };
-        __u64 before = state->cycles;
+        __s64 counted = (__s64)bpf_perf_event_read(&cycles, BPF_F_CURRENT_CPU);
 
-        if (policy >= BPF_POLICIES_MAX)
-                return;
-        if (bpf_perf_event_read_value(&cycles, BPF_F_CURRENT_CPU, &value, sizeof(value))) {
-                /* It was offline, and its event is gone; or others have all counters. */
-                state->cycles = 0;
-                state->opp = opp_ranges[WITHIN(policy, BPF_POLICIES_MAX)].first;
-                state->above = 0;
-                return;
-        }
-        state->cycles = value.counter;
-        if (before == 0 || ran_ns == 0)
-                return;
-        state->some_ns += ran_ns;
-        state->some_cycles += value.counter - before;
+        return counted < 0 ? 0 : (__u64)counted;
+}
+
+/* The operating points that the CPU had while tasks ran, if that was long enough. */
+static __always_inline void find_frequency(struct cpu_state *state, __u32 policy, __u64 ran_cycles)
+{
+        state->some_ns += state->unread_ns;
+        state->some_cycles += ran_cycles;
         if (state->some_ns < SOME_NS)
                 return;
         find_opp(state, policy, state->some_cycles * 1000000 / state->some_ns);
         state->some_ns = 0;
         state->some_cycles = 0;
+}
+
+/*
+ * A task ran for so long on this CPU since its last switch; 0: unknown, or idle. Reading takes longer than all else at a
+ * switch. So tasks add up until there is enough for a frequency, or the CPU becomes idle, whose cycles are not theirs.
+ */
+static __always_inline void read_cycles(struct cpu_state *state, __u32 cpu, __u64 ran_ns, bool busy)
+{
+        __u32 policy = policy_of_cpu[WITHIN(cpu, BPF_CPUS_MAX)];
+        __u64 before = state->cycles;
+
+        state->unread_ns += ran_ns;
+        if (busy && before && ran_ns && state->some_ns + state->unread_ns < SOME_NS)
+                return;
+        if (policy >= BPF_POLICIES_MAX)
+                return;
+        state->cycles = counted_cycles();
+        if (state->cycles == 0) {
+                state->opp = opp_ranges[WITHIN(policy, BPF_POLICIES_MAX)].first;
+                state->above = 0;
+        } else if (before && ran_ns) {
+                find_frequency(state, policy, state->cycles - before);
+        }
+        state->unread_ns = 0;
 }
 
 /* By cycles, the machine's time is the sum of its tasks'. */
@@ -342,7 +359,7 @@ int BPF_PROG(count_switch, bool preempt, struct task_struct *prev, struct task_s
                 if (opps && total_ns > opps->seen_ns && (opps->seen_ns || prev->start_boottime >= loaded_ns))
                         ran_ns = total_ns - opps->seen_ns;
                 if (by_cycles) {
-                        read_cycles(state, cpu, ran_ns);
+                        read_cycles(state, cpu, ran_ns, busy);
                         give_machine(state, cpu, ran_ns);
                 }
                 if (opps && ran_ns)
@@ -351,7 +368,7 @@ int BPF_PROG(count_switch, bool preempt, struct task_struct *prev, struct task_s
                         opps->seen_ns = total_ns;
         } else if (busy) {
                 if (by_cycles)
-                        read_cycles(state, cpu, 0);
+                        read_cycles(state, cpu, 0, 0);
                 leave_idle(state, cpu);
         }
         state->n_parts = 0;

@@ -179,6 +179,7 @@ struct cpu_state {
         __u32 n_parts;
         __u32 above;           /* by cycles: so much of 1024 belongs to the operating point after `opp` */
         __u64 cycles;          /* of this CPU when they were last read; 0: not yet */
+        __u64 unread_ns;       /* that tasks ran since then */
         __u64 some_ns;         /* that tasks ran since a frequency was last found from cycles, ... */
         __u64 some_cycles;     /* ... and their cycles */
         struct {
