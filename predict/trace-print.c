@@ -215,14 +215,24 @@ static void print_part(uint64_t ns, const struct trace_line *line, char *buf)
                 snprintf(buf, 32, "%.*f h", seconds < 99.95 * 3600 ? 1 : 0, seconds / 3600);
 }
 
+/* Nothing of cellular: its bytes are counted together with those of wired networks. */
 static void used_text(const struct usage *usage, size_t component, const struct trace_line *line, char *buf)
 {
-        static const uint32_t counted[COMPONENT_BASE] = { USAGE_CPU, USAGE_DISPLAY, USAGE_DISK, USAGE_WIFI, USAGE_GPU,
-                                                          USAGE_GPS, USAGE_AUDIO, USAGE_CAMERA };
+        static const uint32_t counted[COMPONENT_BASE] = {
+                [COMPONENT_CPU] = USAGE_CPU,           [COMPONENT_DISPLAY] = USAGE_DISPLAY,
+                [COMPONENT_DISK] = USAGE_DISK,         [COMPONENT_WIFI] = USAGE_WIFI,
+                [COMPONENT_GPU] = USAGE_GPU,           [COMPONENT_GPS] = USAGE_GPS,
+                [COMPONENT_AUDIO] = USAGE_AUDIO,       [COMPONENT_CAMERA] = USAGE_CAMERA,
+        };
         const uint64_t used[COMPONENT_BASE] = {
-                usage_busy_ns(usage), usage_screen_ns(usage), usage->read_bytes + usage->write_bytes,
-                usage->wifi_rx_bytes + usage->wifi_tx_bytes, usage->gpu_busy_ns,
-                usage->gps_on_ns, usage->audio_on_ns, usage->camera_on_ns,
+                [COMPONENT_CPU] = usage_busy_ns(usage),
+                [COMPONENT_DISPLAY] = usage_screen_ns(usage),
+                [COMPONENT_DISK] = usage->read_bytes + usage->write_bytes,
+                [COMPONENT_WIFI] = usage->wifi_rx_bytes + usage->wifi_tx_bytes,
+                [COMPONENT_GPU] = usage->gpu_busy_ns,
+                [COMPONENT_GPS] = usage->gps_on_ns,
+                [COMPONENT_AUDIO] = usage->audio_on_ns,
+                [COMPONENT_CAMERA] = usage->camera_on_ns,
         };
 
         *buf = '\0';
