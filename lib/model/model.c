@@ -123,7 +123,7 @@ double model_misfit_sd_j(const struct profile *profile, const struct model_user 
                 parts[1] = component_mj[COMPONENT_DISPLAY] * display_misfit_percent(profile);
         radio_mj = energy_of(profile, vector, TERM_WIFI_RADIO);
         parts[2] = (component_mj[COMPONENT_WIFI] - radio_mj) * learned_or(learned->misfit_radio_percent, TUNING_MISFIT_RADIO_PERCENT);
-        parts[4] = radio_mj * learned_or(learned->misfit_radio_percent, TUNING_MISFIT_AUTOMATON_PERCENT);
+        parts[4] = (radio_mj + energy_of(profile, vector, TERM_CELLULAR)) * learned_or(learned->misfit_radio_percent, TUNING_MISFIT_AUTOMATON_PERCENT);
         watts_mw = user->front ? learned_or(learned->misfit_front_mw, TUNING_MISFIT_FRONT_MW) :
                                  learned_or(learned->misfit_behind_mw, TUNING_MISFIT_BEHIND_MW);
         if (*user->app && !has_app_term(profile, user->front ? TERM_APP_FRONT : TERM_APP_BEHIND, app))
