@@ -219,7 +219,7 @@ static void charge_lies(void)
 
 static double told_bytes;
 
-static void limit_wifi(struct hardware *hardware, double bytes)
+static void limit_air(struct hardware *hardware, enum air air, double bytes)
 {
         told_bytes = bytes;
 }
@@ -236,7 +236,7 @@ static void moves_no_more_than_planned(void)
         };
 
         for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
-                struct hardware_ops ops = { .limit_wifi = limit_wifi };
+                struct hardware_ops ops = { .limit_air = limit_air };
                 struct hardware hardware = { &ops };
                 struct run_request request = { .passes = 4, .write_limit_bytes = 16e9, .wifi_limit_bytes = cases[i].said };
                 struct run run = { .request = request, .hardware = &hardware, .method = cases[i].method };

@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 
 #include "check.h"
@@ -73,6 +74,42 @@ static void stays_within_limits(void)
                         often = often && plan.modes[k].visits_max == UINT32_MAX;
                 }
                 check_int(often, cases[i].often);
+                plan_clear(&plan);
+        }
+}
+
+/* Without the request there is no state of the modem; with it all of its states together keep the limit, packets, too. */
+static void modem_stays_within_limit(void)
+{
+        static const double limits_bytes[] = { 0, 1e3, 1e6, 10e6, 60e6 };
+        static const enum observation_method methods[] = { METHOD_PERCENT, METHOD_GAUGE, METHOD_TICKS };
+
+        for (size_t i = 0; i < ARRAY_SIZE(limits_bytes) * ARRAY_SIZE(methods); i++) {
+                enum observation_method method = methods[i % ARRAY_SIZE(methods)];
+                double most = limits_bytes[i / ARRAY_SIZE(methods)], bytes = 0;
+                struct plan_limits limits = { INFINITY, INFINITY, INFINITY, most };
+                struct hardware_description description;
+                struct plan plan = { 0 };
+
+                phone(&description, 1, 12);
+                check_int(plan_make(&description, &plan), 0);
+                for (size_t k = 0; k < plan.n; k++)
+                        check(plan.modes[k].mode.air == AIR_WIFI);
+                plan_clear(&plan);
+                description.cellular = true;
+                check_int(plan_make(&description, &plan), 0);
+                check(plan_find(&plan, "cellular.rx") && plan_find(&plan, "cellular.0.037"));
+                plan_limit(&description, method, 4, &limits, &(struct log){ 0 }, &plan);
+                for (size_t k = 0; k < plan.n; k++) {
+                        const struct planned_mode *mode = &plan.modes[k];
+                        bool gauge = method == METHOD_GAUGE;
+                        uint32_t times = mode->role == ROLE_BLOCK ? gauge ? 4 : 1 : mode->role == ROLE_LATER && gauge ? 3 : 0;
+
+                        bytes += MIN(times, mode->visits_max) * plan_air_bytes_per_s(&mode->mode, AIR_CELLULAR) *
+                                 plan_expected_s(&description, method, mode);
+                }
+                check(bytes <= most);
+                check(most < 60e6 || method != METHOD_GAUGE || bytes > 20e6);
                 plan_clear(&plan);
         }
 }
@@ -189,6 +226,7 @@ int main(void)
 {
         leaves_out_what_goes_beyond();
         stays_within_limits();
+        modem_stays_within_limit();
         comes_as_often_as_it_may();
         wifi_without_another_side();
         small_rates();

@@ -144,7 +144,7 @@ static int fit_it(const char *text, double spike_mw, struct radio_fit *ret)
                 }
         }
         rows[16].power_mw += spike_mw;
-        err = radio_fit("wifi", &shape, rows, n, 3, ret);
+        err = radio_fit(&radio_traits_wifi, &shape, rows, n, 3, ret);
         for (size_t i = 0; i < n; i++)
                 free(rows[i].amounts.cells);
         return err;
@@ -213,7 +213,7 @@ static void test_linear(void)
 
         check(err == -ENODATA || fit.chi2_linear < fit.chi2 + 25);
         radio_clear(&fit.radio);
-        check_int(radio_fit("wifi", NULL, NULL, 0, 3, &fit), -ENODATA);
+        check_int(radio_fit(&radio_traits_wifi, NULL, NULL, 0, 3, &fit), -ENODATA);
 }
 
 /* Whatever the rows are, the radio can be written to a profile and read from it. */
@@ -242,7 +242,7 @@ static void test_any_rows(void)
                         rows[i].power_mw = size * pow(10, noise(&state)) * (noise(&state) > -1.5 ? 1 : -1);
                         rows[i].sd_mw = size * pow(10, noise(&state));
                 }
-                err = radio_fit("wifi", &shape, rows, ARRAY_SIZE(ramp), size, &fit);
+                err = radio_fit(&radio_traits_wifi, &shape, rows, ARRAY_SIZE(ramp), size, &fit);
                 check(err == 0 || err == -ENODATA);
                 like->radios = (struct radios){ .list = &fit.radio, .n = err == 0 };
                 check_int(profile_print(like, &text), 0);

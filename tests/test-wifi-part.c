@@ -16,6 +16,7 @@
 #include "hold/remote-login.h"
 #include "hardware/traffic-load.h"
 #include "tree.h"
+#include "hardware/cellular.h"
 #include "hardware/wifi.h"
 
 #define SOFT "sys/class/rfkill/rfkill0/soft"
@@ -249,7 +250,7 @@ static void moves_no_more(void)
         logged_in = false;
         begin(&machine, false);
         check_near(may_receive(&machine), 0, 0); /* not told yet */
-        machine.part->ops->limit_wifi(machine.part, 1e6);
+        machine.part->ops->limit_air(machine.part, AIR_WIFI, 1e6);
         check_near(may_receive(&machine), 1e6, 0);
         put_bytes(&machine, "305000\n");
         check_near(may_receive(&machine), 700e3, 0);
@@ -353,8 +354,53 @@ static void asks_after_each_connection(void)
         end(&machine);
 }
 
+/* A modem: only when asked for, never beyond the limit, and without asking what its network costs, as the user knows. */
+static void modem_as_asked(void)
+{
+        static const struct log log = { .handler = listen };
+        static const struct mode sending = { .air = AIR_CELLULAR, .tx_mb_per_s = 0.1 }, fetching = { .air = AIR_CELLULAR, .rx_mb_per_s = 0.1 };
+        struct machine_hardware options = { .log = &log };
+        struct machine machine;
+        struct part *part = NULL;
+
+        costs = 1;
+        asked = 0;
+        begin(&machine, true);
+        check_int(cellular_open(machine.root_fd, &options, &part), -ENODEV);
+        options.cellular_peer = "192.0.2.1";
+        asked = 0;
+        check_int(cellular_open(machine.root_fd, &options, &part), -ENXIO);
+        put(&machine, "sys/class/net/wwan0/device/vendor", "");
+        put(&machine, "sys/class/net/wwan0/uevent", "DEVTYPE=wwan\n");
+        put(&machine, "sys/class/net/wwan0/statistics/rx_bytes", "1000\n");
+        put(&machine, "sys/class/net/wwan0/statistics/tx_bytes", "0\n");
+        check_int(cellular_open(machine.root_fd, &options, &part), 0);
+        if (part) {
+                check_int(part->ops->apply(part, &sending), -EOPNOTSUPP); /* no limit was told yet */
+                part->ops->limit_air(part, AIR_WIFI, 5e6);
+                check_int(part->ops->apply(part, &sending), -EOPNOTSUPP);
+                part->ops->limit_air(part, AIR_CELLULAR, 1e6);
+                check_int(part->ops->apply(part, &fetching), 0);
+                check(rate == 0.1e6 && most == 1e6);
+                check_int(part->ops->apply(part, &receiving), 0); /* over WiFi: not this part's */
+                check_near(rate, 0, 0);
+                check_int(part->ops->apply(part, &sending), 0);
+                put(&machine, "sys/class/net/wwan0/statistics/rx_bytes", "900000\n"); /* less than two seconds are left */
+                check_int((part->ops->check)(part), 0);
+                check_near(rate, 0, 0);
+                check_int(part->ops->apply(part, &fetching), -EOPNOTSUPP);
+                check_near(rate, 0, 0);
+                part->ops->stop(part);
+                part->ops->close(part);
+        }
+        check_int((int)asked, 0);
+        end(&machine);
+        costs = 0;
+}
+
 int main(void)
 {
+        modem_as_asked();
         login_in_the_night();
         login_at_the_start();
         moves_no_more();

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "calibration.h"
+#include "hardware/cellular.h"
 #include "hardware/describe.h"
 #include "observation/daemons.h"
 #include "sapp/sapp-plan.h"
@@ -46,6 +47,7 @@ int calibration_open_virtual(struct calibration *calibration, double start_perce
                              int64_t not_before_ns)
 {
         struct run *run = &calibration->run;
+        bool asked = !isnan(calibration->options.cellular_limit_bytes);
         int err;
 
         if (run->hardware)
@@ -53,7 +55,15 @@ int calibration_open_virtual(struct calibration *calibration, double start_perce
         run->hardware = NULL;
         err = hardware_virtual_load(calibration->options.device, seed, start_percent, not_before_ns,
                                     &calibration->log, &run->hardware);
-        return err ? err : run->hardware->ops->describe(run->hardware, &run->description);
+        if (!err)
+                err = run->hardware->ops->describe(run->hardware, &run->description);
+        if (!err && asked && !run->description.cellular) {
+                log_error(&calibration->log, "--cellular-limit: %s has no modem, which would be [radio cellular]",
+                          run->description.device);
+                return -ENXIO;
+        }
+        run->description.cellular &= asked;
+        return err;
 }
 
 /* A machine tree (sys and proc): only for a dry run. */
@@ -61,6 +71,7 @@ static int look_at_tree(struct calibration *calibration)
 {
         struct hardware_description *description = &calibration->run.description;
         const char *machine = calibration->options.machine;
+        char interface[32];
         _cleanup_close_ int root_fd = open(machine, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 
         if (root_fd < 0) {
@@ -70,6 +81,11 @@ static int look_at_tree(struct calibration *calibration)
                 return err;
         }
         describe_machine(root_fd, description);
+        if (calibration->options.cellular_peer && cellular_find(root_fd, interface, sizeof(interface)) < 0) {
+                log_error(&calibration->log, "--cellular-peer: this machine has no modem's interface (wwan)");
+                return -ENXIO;
+        }
+        description->cellular = calibration->options.cellular_peer;
         description->wifi_tx = description->wifi && calibration->options.wifi_peer;
         description->wifi_packets = description->wifi_tx;
         description->wifi_rx = description->wifi_tx || (description->wifi && calibration->options.wifi_url);
@@ -89,6 +105,7 @@ static int open_this_machine(struct calibration *calibration)
                 .write_limit_bytes = options->write_limit_bytes,
                 .wifi_url = options->wifi_url,
                 .wifi_peer = options->wifi_peer,
+                .cellular_peer = options->cellular_peer,
                 .allow_disconnect = options->allow_disconnect,
                 .force_discharge = options->force_discharge,
                 .stop = calibration->stop,
@@ -235,6 +252,7 @@ int calibration_make_plan(struct calibration *calibration)
                 .time_limit_h = options->time_limit_h,
                 .write_limit_bytes = options->write_limit_bytes,
                 .wifi_limit_bytes = options->wifi_limit_bytes,
+                .cellular_limit_bytes = options->cellular_limit_bytes,
                 .seed = options->seed,
                 .resume = options->resume,
                 .virtual_device = options->device != NULL,

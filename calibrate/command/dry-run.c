@@ -59,6 +59,8 @@ static void describe_load(const struct prospect *prospect, const struct mode *mo
                     mode->dark >= 1 ? ", black" : mode->dark > 0 ? ", grey" : "");
         if (mode->wifi_on)
                 say(&phrase, "WiFi on");
+        if (mode->air == AIR_CELLULAR)
+                say(&phrase, "over the modem");
         say_rate(&phrase, "read", mode->read_mb_per_s);
         say_rate(&phrase, "write", mode->write_mb_per_s);
         if (mode->operations)
@@ -68,7 +70,7 @@ static void describe_load(const struct prospect *prospect, const struct mode *mo
         if (mode->wakes_per_s > 0)
                 say(&phrase, "%g bursts/s", mode->wakes_per_s);
         if (mode->packets_per_s > 0)
-                say(&phrase, "%g packets/s", mode->packets_per_s);
+                say(&phrase, "%g %spackets/s", mode->packets_per_s, mode->large_packets ? "large " : "");
         if (mode->burst_packets > 1)
                 say(&phrase, "%u at a time", mode->burst_packets);
         if (mode->gpu > 0)

@@ -77,7 +77,7 @@ static int take_only(const char *text, void *data)
                 size_t length = strcspn(at, ",");
                 int component = component_find(at, length);
 
-                if (component < 0 || (component > COMPONENT_GPU && component != COMPONENT_BASE) || components & 1u << component)
+                if (component < 0 || (component > COMPONENT_CELLULAR && component != COMPONENT_BASE) || components & 1u << component)
                         return -EINVAL;
                 components |= 1u << component;
                 at += length;
@@ -125,8 +125,31 @@ static const char *of_this_machine(const struct options *options)
                options->wifi_url ? "--wifi-url" :
                options->wifi_peer ? "--wifi-peer" :
                !isnan(options->wifi_limit_bytes) ? "--wifi-limit" :
+               options->cellular_peer ? "--cellular-peer" :
                options->allow_disconnect ? "--allow-disconnect" :
                options->force_discharge ? "--force-discharge" : NULL;
+}
+
+/* Its network may cost money, so nothing is usual. */
+static int check_cellular(const struct log *log, const struct options *options)
+{
+        bool limited = !isnan(options->cellular_limit_bytes), only = options->only & 1u << COMPONENT_CELLULAR;
+        const char *why = NULL;
+
+        if (options->cellular_peer && !limited)
+                why = "--cellular-peer needs --cellular-limit SIZE, the most that may go over the modem";
+        else if (limited && !options->cellular_peer && !options->device)
+                why = "--cellular-limit needs --cellular-peer HOST, the other end of the traffic";
+        else if (limited && (options->sapp || options->restore))
+                why = options->sapp ? "--cellular-limit does not go together with --plan sapp, which knows no modem"
+                                    : "--cellular-limit does not go together with --restore";
+        else if (limited && options->only && !only)
+                why = "--only leaves the modem out; name cellular there, or leave --cellular-limit out";
+        else if (only && !limited)
+                why = "--only cellular needs --cellular-limit SIZE, the most that may go over the modem";
+        if (why)
+                log_error(log, "%s", why);
+        return why ? -EINVAL : 0;
 }
 
 static int check_together(const struct log *log, struct options *options)
@@ -140,6 +163,8 @@ static int check_together(const struct log *log, struct options *options)
                 log_error(log, "--plan sapp measures by percent; leave --method out");
                 return -EINVAL;
         }
+        if (check_cellular(log, options) < 0)
+                return -EINVAL;
         if (options->only && (options->sapp || options->restore)) {
                 log_error(log, "--only does not go together with %s", options->sapp ? "--plan sapp" : "--restore");
                 return -EINVAL;
@@ -187,6 +212,7 @@ int options_parse(int argc, char **argv, const struct log *log, struct options *
                 .seed = 1,
                 .write_limit_bytes = NAN,
                 .wifi_limit_bytes = NAN,
+                .cellular_limit_bytes = NAN,
         };
         const char *method = NULL, *plan = NULL;
         uint64_t passes = 4;
@@ -196,9 +222,9 @@ int options_parse(int argc, char **argv, const struct log *log, struct options *
                   "sensor, in half an hour; ticks: by steps of its charge finer than one percent; auto: the best "
                   "that this battery offers", .usual = "auto", .text = &method, .words = "auto percent gauge ticks" },
                 { "plan", "sapp", "the SApp paper's own procedure, to compare with", .text = &plan, .words = "sapp" },
-                { "only", "COMPONENT[,COMPONENT]...", "measure only these again (cpu, display, disk, wifi, gpu, base), and keep "
+                { "only", "COMPONENT[,COMPONENT]...", "measure only these again (cpu, display, disk, wifi, gpu, cellular, base), and keep "
                   "the rest of the profile", .parse = take_only, .data = &options.only,
-                  .wants = "a list like display,wifi of cpu, display, disk, wifi, gpu and base, each once",
+                  .wants = "a list like display,wifi of cpu, display, disk, wifi, gpu, cellular and base, each once",
                   .range = "one list" },
                 { "passes", "N", "gauge: how often every state is measured", .usual = "4", .count = &passes,
                   .low = 1, .high = 1000 },
@@ -213,6 +239,8 @@ int options_parse(int argc, char **argv, const struct log *log, struct options *
                   .number = &options.battery_limit_percent, .low = 0.1, .high = 100, .unit = "%" },
                 { "time-limit", "HOURS", "at most this long", .number = &options.time_limit_h, .low = 0.01,
                   .high = 1000, .unit = "h" },
+                { "cellular-limit", "SIZE", "measure the modem, too, with at most this much data, for which a network may charge; "
+                  "needs --cellular-peer, with --device only a modem", SIZE(&options.cellular_limit_bytes) },
                 { "dry-run", .help = "only list the states, the hours, the battery, and what would be touched",
                   .flag = &options.dry_run },
                 { "yes", .help = "do not ask", .flag = &options.yes },
@@ -228,6 +256,8 @@ int options_parse(int argc, char **argv, const struct log *log, struct options *
                 { "wifi-peer", "HOST[:PORT]", "an iperf3 -s to receive from and send to", .text = &options.wifi_peer },
                 { "wifi-limit", "SIZE", "transfer at most this much", .usual = "4G; gauge and ticks 500M",
                   SIZE(&options.wifi_limit_bytes) },
+                { "cellular-peer", "HOST[:PORT]", "an iperf3 -s to reach over the modem; needs --cellular-limit",
+                  .text = &options.cellular_peer },
                 { "allow-disconnect", .help = "the radio may go off although this login uses it",
                   .flag = &options.allow_disconnect },
                 { "force-discharge", .help = "on the charger, from the battery, where the firmware can",

@@ -37,8 +37,9 @@ struct options {
         const char *disks[OPTIONS_DISKS_MAX]; /* --disk FOLDER, once a storage; none: that of /var/tmp */
         size_t n_disks;
         double write_limit_bytes;
+        double cellular_limit_bytes;  /* NaN: not given; the modem is left alone */
         double wifi_limit_bytes;      /* NaN: not given; the method decides */
-        const char *wifi_url, *wifi_peer; /* NULL: what needs it is not measured */
+        const char *wifi_url, *wifi_peer, *cellular_peer; /* NULL: what needs it is not measured */
         bool allow_disconnect, force_discharge;
         bool restore;                 /* --restore: put back what an earlier run left, and nothing else */
         const char *schedule;         /* --schedule HH:MM, or "off"; NULL: now */

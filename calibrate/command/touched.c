@@ -67,6 +67,9 @@ static void spend(const struct prospect *prospect, struct touched *touched)
                 touch(touched, "at most %.1f GB over WiFi, %s %.140s", prospect->limits->wifi_bytes / 1e9,
                       options->wifi_peer ? "with" : "from",
                       options->wifi_peer ? options->wifi_peer : options->wifi_url);
+        if (description->cellular)
+                touch(touched, "at most %.1f MB over the modem, with %.120s: its network may charge for them",
+                      prospect->limits->cellular_bytes / 1e6, options->cellular_peer);
 }
 
 void touched_list(const struct prospect *prospect, struct touched *ret)

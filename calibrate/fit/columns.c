@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "model/radio-usage.h"
 #include "util/units.h"
 #include "util/util.h"
 
@@ -272,10 +273,21 @@ static void see_busy(struct seen *seen, const struct device *device, const struc
 /* Where a radio is fitted, it prices what bytes and bursts price else. */
 static void see_radio(struct seen *seen, const struct device *device)
 {
-        if (!device->radio)
-                return;
-        seen->terms[TERM_WIFI_RADIO] = true;
-        seen->terms[TERM_WIFI_RX] = seen->terms[TERM_WIFI_TX] = seen->terms[TERM_WIFI_WAKE] = false;
+        for (enum air air = 0; device->radio && air < AIR_COUNT; air++)
+                if (radio_usage_radio(device->radio, air))
+                        seen->terms[radio_usage_term(air)] = true;
+        if (device->radio && radio_usage_radio(device->radio, AIR_WIFI))
+                seen->terms[TERM_WIFI_RX] = seen->terms[TERM_WIFI_TX] = seen->terms[TERM_WIFI_WAKE] = false;
+}
+
+bool columns_can_fit(const struct device *device, const char *kind)
+{
+        static const char *const kinds[AIR_COUNT] = { [AIR_WIFI] = "radio", [AIR_CELLULAR] = "cellular" };
+
+        for (enum air air = 0; air < AIR_COUNT; air++)
+                if (strcmp(kind, kinds[air]) == 0)
+                        return device->radio && radio_usage_radio(device->radio, air);
+        return true;
 }
 
 /* With --only, the columns are those of the profile before, and of what is measured again. */

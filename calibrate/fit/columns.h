@@ -49,8 +49,11 @@ struct device {
         size_t n_policies;
         struct profile *before;  /* of --only: what was measured before; NULL: everything is measured */
         unsigned only;           /* 1 << component that is measured again; the base always is */
-        const struct profile *radio; /* its radio prices what goes over WiFi; not owned; NULL: bytes and bursts have their prices */
+        const struct profile *radio; /* its radios price what goes over them; not owned; NULL: bytes and bursts have their prices */
 };
+
+/* Has it the radio that is to be known to fit observations of this kind? True of kinds that need none. */
+bool columns_can_fit(const struct device *device, const char *kind);
 
 struct cJSON;
 /*

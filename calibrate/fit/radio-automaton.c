@@ -133,7 +133,7 @@ static void set_rate(struct radio_state *state, const struct threshold *threshol
 }
 
 /* Rest, on a packet awake, and down again by steps; above a rate busy. */
-int radio_automaton(const char *name, const struct radio_columns *columns, const struct radio_model *model, struct radio *ret)
+int radio_automaton(const struct radio_columns *columns, const struct radio_model *model, struct radio *ret)
 {
         struct threshold threshold = threshold_of(columns, model);
         struct step steps[RADIO_RUNGS_MAX];
@@ -150,7 +150,7 @@ int radio_automaton(const char *name, const struct radio_columns *columns, const
                 free(radio.states);
                 return -ENODATA;
         }
-        snprintf(radio.name, sizeof(radio.name), "%s", name);
+        snprintf(radio.name, sizeof(radio.name), "%s", columns->traits->name);
         radio.initial = move_to("rest");
         for (size_t d = 0; d < RADIO_DIRECTIONS; d++) {
                 radio.nj_per_packet[d] = (struct radio_value){ rounded(model->value[COLUMN_PACKETS + d] * 1e6), NAN };

@@ -6,17 +6,21 @@
 #include <string.h>
 
 #include "util/units.h"
+#include "util/util.h"
 
-#define TIMER_MAX_MS 8000 /* no state of a calibration has longer silences */
 #define SHORT 6           /* timers shorter than the ladder's, which the rate of packets tells */
 #define END_MS 600        /* a silence after which a high rate has ended */
 
-void radio_columns_make(struct radio_columns *columns, const struct radio_shape *shape)
+const struct radio_traits radio_traits_wifi = { "wifi", 8000, true };
+const struct radio_traits radio_traits_cellular = { "cellular", 26000, false };
+
+void radio_columns_make(struct radio_columns *columns, const struct radio_traits *traits, const struct radio_shape *shape)
 {
-        *columns = (struct radio_columns){ .shape = shape, .n_rates = shape->n_rates };
+        *columns = (struct radio_columns){ .traits = traits, .shape = shape,
+                                           .n_rates = traits->thresholds ? shape->n_rates : 0 };
         for (int i = 0; i < SHORT; i++)
                 columns->timer_ms[columns->n_timers++] = (double)shape->rung_ms[1] * exp2((i - SHORT) / 2.0);
-        for (size_t k = 1; k < shape->n_rungs && shape->rung_ms[k] <= TIMER_MAX_MS; k++)
+        for (size_t k = 1; k < shape->n_rungs && shape->rung_ms[k] <= traits->timer_max_ms; k++)
                 columns->timer_ms[columns->n_timers++] = (double)shape->rung_ms[k];
         while (shape->rung_ms[columns->end_rung] < END_MS)
                 columns->end_rung++;
@@ -37,7 +41,7 @@ static double up_s(const struct radio_columns *columns, const struct radio_amoun
 static void add_class(const struct radio_columns *columns, const struct radio_row *row, size_t class, double *x)
 {
         const struct radio_amounts *amounts = &row->amounts;
-        size_t rate = class % columns->n_rates;
+        size_t rate = class % columns->shape->n_rates, rates = MIN(rate + 1, columns->n_rates);
         double packets = 0;
 
         for (size_t d = 0; d < RADIO_DIRECTIONS; d++) {
@@ -46,14 +50,14 @@ static void add_class(const struct radio_columns *columns, const struct radio_ro
                 packets += n;
                 x[COLUMN_PACKETS + d] += n / row->seconds;
         }
-        for (size_t r = 0; r <= rate; r++)
+        for (size_t r = 0; r < rates; r++)
                 x[end_column(columns, r)] +=
                         (double)amounts->cells[radio_cell_opened(columns->shape, class, columns->end_rung)] / row->seconds;
         for (size_t t = 0; t < columns->n_timers; t++) {
                 double up = up_s(columns, amounts, class, packets, t) / row->seconds;
 
                 x[up_column(t)] += up;
-                for (size_t r = 0; r <= rate; r++)
+                for (size_t r = 0; r < rates; r++)
                         x[above_column(columns, r, t)] += up;
         }
 }

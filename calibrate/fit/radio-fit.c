@@ -31,31 +31,49 @@ static double median(double *values, size_t n)
         return n % 2 ? values[n / 2] : (values[n / 2 - 1] + values[n / 2]) / 2;
 }
 
-/* By how much a row is off the median of the rows of its state, in expected errors; NaN: there are too few. */
-static double off_median(const struct radio_row *rows, size_t n, size_t at, double *scratch)
+/* By how much what is left of a row is off the median of the rows of its state, in expected errors; NaN: there are too few. */
+static double off_median(const struct radio_row *rows, const double *left_mw, size_t n, size_t at, double *scratch)
 {
         size_t alike = 0;
 
         for (size_t i = 0; i < n; i++)
                 if (strcmp(rows[i].mode, rows[at].mode) == 0)
-                        scratch[alike++] = rows[i].power_mw;
-        return alike < ALIKE_MIN ? NAN : fabs(rows[at].power_mw - median(scratch, alike)) / rows[at].sd_mw;
+                        scratch[alike++] = left_mw[i];
+        return alike < ALIKE_MIN ? NAN : fabs(left_mw[at] - median(scratch, alike)) / rows[at].sd_mw;
+}
+
+/* Of each row, mW, what a first model does not explain: rows of a slow state differ by when their packets came. */
+static int find_left(const struct radio_problem *problem, double *left_mw)
+{
+        _cleanup_free_ double *value = calloc(problem->columns.p, sizeof(*value));
+        struct radio_model model = { .value = value };
+        uint64_t random = 1;
+        int err = value ? radio_solve(problem, &random, &model) : -ENOMEM;
+
+        for (size_t i = 0; !err && i < problem->n; i++) {
+                left_mw[i] = problem->rows[i].power_mw;
+                for (size_t j = 0; j < problem->columns.p; j++)
+                        left_mw[i] -= value[j] * gsl_matrix_get(problem->x, i, j) * problem->rows[i].sd_mw;
+        }
+        return err;
 }
 
 /*
  * Errors by how rows of one state scatter, and larger of those that are far from the others: what is expected of a row has
  * daemons' spikes in it, which most rows do not have.
  */
-static int weigh(const struct radio_row *given, size_t n, struct radio_row *rows)
+static int weigh(const struct radio_problem *problem, struct radio_row *rows)
 {
-        _cleanup_free_ double *off = calloc(3 * n, sizeof(*off));
-        double *known = off + n, *scratch = known + n, scatter = 1;
-        size_t k = 0;
+        const struct radio_row *given = problem->rows;
+        size_t n = problem->n, k = 0;
+        _cleanup_free_ double *off = calloc(4 * n, sizeof(*off));
+        double *known = off + n, *scratch = known + n, *left_mw = scratch + n, scatter = 1;
+        int err = off ? find_left(problem, left_mw) : -ENOMEM;
 
-        if (!off)
-                return -ENOMEM;
+        if (err)
+                return err;
         for (size_t i = 0; i < n; i++) {
-                off[i] = off_median(given, n, i, scratch);
+                off[i] = off_median(given, left_mw, n, i, scratch);
                 if (!isnan(off[i]))
                         known[k++] = off[i];
         }
@@ -176,7 +194,7 @@ static double chi2_at(const struct radio_problem *problem, const double *value)
         return chi2;
 }
 
-static int fit_problem(struct radio_problem *problem, const char *name, struct radio_fit *fit)
+static int fit_problem(struct radio_problem *problem, struct radio_fit *fit)
 {
         size_t p = problem->columns.p, at;
         _cleanup_free_ double *value = calloc(DRAWS * p, sizeof(*value)), *uses = calloc(RADIO_USES * p, sizeof(*uses));
@@ -194,7 +212,7 @@ static int fit_problem(struct radio_problem *problem, const char *name, struct r
         at = middle_of(log, chosen_log);
         chosen.value = value + at * p;
         fit->chi2 = chi2_at(problem, chosen.value);
-        err = radio_automaton(name, &problem->columns, &chosen, &fit->radio);
+        err = radio_automaton(&problem->columns, &chosen, &fit->radio);
         for (size_t u = 0; u < RADIO_USES; u++)
                 chosen_log[u] = log[u * DRAWS + at];
         if (!err)
@@ -203,18 +221,21 @@ static int fit_problem(struct radio_problem *problem, const char *name, struct r
         return err;
 }
 
-int radio_fit(const char *name, const struct radio_shape *shape, const struct radio_row *rows, size_t n, double offset_sd_mw,
+int radio_fit(const struct radio_traits *traits, const struct radio_shape *shape, const struct radio_row *rows, size_t n, double offset_sd_mw,
               struct radio_fit *ret)
 {
         _cleanup_free_ struct radio_row *weighed = calloc(n + 1, sizeof(*weighed));
         struct radio_problem problem = { 0 };
         struct radio_fit fit = { 0 };
-        int err = n > 0 ? weighed ? weigh(rows, n, weighed) : -ENOMEM : -ENODATA;
+        int err = n == 0 ? -ENODATA : weighed ? radio_problem_make(traits, shape, rows, n, offset_sd_mw, &problem) : -ENOMEM;
 
         if (!err)
-                err = radio_problem_make(shape, weighed, n, offset_sd_mw, &problem);
+                err = weigh(&problem, weighed);
+        radio_problem_clear(&problem);
         if (!err)
-                err = fit_problem(&problem, name, &fit);
+                err = radio_problem_make(traits, shape, weighed, n, offset_sd_mw, &problem);
+        if (!err)
+                err = fit_problem(&problem, &fit);
         radio_problem_clear(&problem);
         if (err)
                 radio_clear(&fit.radio);

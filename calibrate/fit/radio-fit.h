@@ -10,6 +10,15 @@
 
 #include "radio/radio-ladder.h"
 
+/* What radios of a kind may have. */
+struct radio_traits {
+        const char *name;     /* of its [radio NAME] */
+        int64_t timer_max_ms; /* states of a calibration have longer silences only by chance */
+        bool thresholds;      /* above a rate of packets it may take more power */
+};
+
+extern const struct radio_traits radio_traits_wifi, radio_traits_cellular;
+
 /* A state of a calibration. */
 struct radio_row {
         const char *mode;   /* its name; rows of one state are alike */
@@ -21,7 +30,7 @@ struct radio_row {
 };
 
 struct radio_fit {
-        struct radio radio; /* "NAME"; rest 0 mW */
+        struct radio radio; /* of the name of its kind; rest 0 mW */
         double error;       /* relative standard error of typical traffic */
         double chi2;        /* of the rows ... */
         double chi2_linear; /* ... and with a price for each byte and burst instead */
@@ -31,5 +40,5 @@ struct radio_fit {
  * 0; -ENODATA: the rows tell nothing of a radio; -ENOMEM. @offset_sd_mw: error that all rows have in common. The result's
  * radio is cleared by radio_clear().
  */
-int radio_fit(const char *name, const struct radio_shape *shape, const struct radio_row *rows, size_t n, double offset_sd_mw,
+int radio_fit(const struct radio_traits *traits, const struct radio_shape *shape, const struct radio_row *rows, size_t n, double offset_sd_mw,
               struct radio_fit *ret);

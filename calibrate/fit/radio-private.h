@@ -19,9 +19,10 @@ enum {
 };
 
 struct radio_columns {
+        const struct radio_traits *traits;
         const struct radio_shape *shape;
         double timer_ms[RADIO_RUNGS_MAX];
-        size_t n_timers, n_rates, end_rung, p;
+        size_t n_timers, n_rates, end_rung, p; /* no rates: there are no thresholds */
 };
 
 static inline size_t up_column(size_t timer)
@@ -45,7 +46,7 @@ static inline size_t end_column(const struct radio_columns *columns, size_t rate
 }
 
 /* radio-columns.c */
-void radio_columns_make(struct radio_columns *columns, const struct radio_shape *shape);
+void radio_columns_make(struct radio_columns *columns, const struct radio_traits *traits, const struct radio_shape *shape);
 void radio_columns_row(const struct radio_columns *columns, const struct radio_row *row, double *x);
 
 /* The weighted normal equations of all columns. */
@@ -67,7 +68,7 @@ struct radio_model {
 };
 
 /* radio-solve.c: 0; -ENOMEM */
-int radio_problem_make(const struct radio_shape *shape, const struct radio_row *rows, size_t n, double offset_sd_mw,
+int radio_problem_make(const struct radio_traits *traits, const struct radio_shape *shape, const struct radio_row *rows, size_t n, double offset_sd_mw,
                        struct radio_problem *ret);
 void radio_problem_clear(struct radio_problem *problem);
 /* The rows' powers moved by so many of their errors, and then the offset that is expected; NULL: as they are. */
@@ -79,4 +80,4 @@ int radio_solve(const struct radio_problem *problem, uint64_t *random, struct ra
 double radio_random(uint64_t *state); /* between 0 and 1 */
 
 /* radio-automaton.c: 0; -ENODATA: it draws nothing between packets; -ENOMEM */
-int radio_automaton(const char *name, const struct radio_columns *columns, const struct radio_model *model, struct radio *ret);
+int radio_automaton(const struct radio_columns *columns, const struct radio_model *model, struct radio *ret);

@@ -49,13 +49,13 @@ void radio_problem_move(struct radio_problem *problem, const gsl_vector *error)
         gsl_blas_ddot(problem->y, problem->y, &problem->squares);
 }
 
-int radio_problem_make(const struct radio_shape *shape, const struct radio_row *rows, size_t n, double offset_sd_mw,
+int radio_problem_make(const struct radio_traits *traits, const struct radio_shape *shape, const struct radio_row *rows, size_t n, double offset_sd_mw,
                        struct radio_problem *ret)
 {
         struct radio_problem *problem = ret;
 
         *problem = (struct radio_problem){ .rows = rows, .n = n, .offset_sd_mw = offset_sd_mw };
-        radio_columns_make(&problem->columns, shape);
+        radio_columns_make(&problem->columns, traits, shape);
         problem->x = gsl_matrix_calloc(n, problem->columns.p);
         problem->gram = gsl_matrix_calloc(problem->columns.p, problem->columns.p);
         problem->y = gsl_vector_calloc(n);

@@ -34,40 +34,93 @@ static double packets_of(const struct radio_shape *shape, const struct radio_amo
         return (double)packets;
 }
 
-/* What each observation has of packets; without cells: none. */
+/*
+ * A radio that is off between the states with packets has no tail in others. A modem has: what follows one of its states
+ * is not quiet, and its own slow states tell of it also where no packet came.
+ */
+static const struct {
+        const struct radio_traits *traits;
+        bool always_on;
+} airs[AIR_COUNT] = {
+        [AIR_WIFI] = { &radio_traits_wifi, false },
+        [AIR_CELLULAR] = { &radio_traits_cellular, true },
+};
+
+/* What each observation has of packets over a radio; without cells: none. */
+struct air_traffic {
+        struct radio_amounts *list;
+        bool *busy;  /* it has packets enough to tell of the radio */
+        size_t n_busy;
+};
+
 struct traffic {
         struct radio_shape shape;
-        struct radio_amounts *list;
-        bool *busy;
-        size_t n, n_busy;
+        struct air_traffic air[AIR_COUNT];
+        bool *quiet; /* no radio may be awake for its packets */
+        size_t n;
 };
 
 static void traffic_clear(struct traffic *traffic)
 {
-        for (size_t i = 0; traffic->list && i < traffic->n; i++)
-                free(traffic->list[i].cells);
-        free(traffic->list);
-        free(traffic->busy);
+        for (size_t air = 0; air < AIR_COUNT; air++) {
+                for (size_t i = 0; traffic->air[air].list && i < traffic->n; i++)
+                        free(traffic->air[air].list[i].cells);
+                free(traffic->air[air].list);
+                free(traffic->air[air].busy);
+        }
+        free(traffic->quiet);
+}
+
+/* s for which a radio may have been awake */
+static double longest_up_s(const struct radio_shape *shape, const struct radio_amounts *amounts, int64_t timer_ms)
+{
+        int64_t up_ms = 0;
+        size_t k = 0;
+
+        while (k + 1 < shape->n_rungs && shape->rung_ms[k] < timer_ms)
+                k++;
+        for (size_t c = 0; c < radio_shape_classes(shape); c++)
+                up_ms += amounts->cells[radio_cell_up(shape, c, k)];
+        return (double)up_ms / 1e3;
+}
+
+static int look_at_air(const struct observation *observation, enum air air, size_t i, struct traffic *traffic)
+{
+        const struct usage *usage = &observation->usage;
+        struct air_traffic *of = &traffic->air[air];
+        double seconds = (double)usage->time_ns / NS_PER_S;
+        int err = usage->have & USAGE_RADIO ? radio_usage_amounts(&traffic->shape, &usage->radio, air, &of->list[i]) : -ENOENT;
+
+        if (err)
+                return err == -ENOENT ? 0 : err;
+        of->busy[i] = packets_of(&traffic->shape, &of->list[i]) > QUIET * seconds;
+        traffic->quiet[i] &= !of->busy[i];
+        if (airs[air].always_on) {
+                bool up = longest_up_s(&traffic->shape, &of->list[i], airs[air].traits->timer_max_ms) > QUIET * seconds;
+
+                traffic->quiet[i] &= !up;
+                of->busy[i] |= up && strcmp(observation->kind, airs[air].traits->name) == 0;
+        }
+        of->n_busy += of->busy[i];
+        return 0;
 }
 
 static int traffic_make(const struct observation *observations, size_t n, struct traffic *ret)
 {
-        struct traffic traffic = { .list = calloc(n + 1, sizeof(*traffic.list)), .busy = calloc(n + 1, sizeof(*traffic.busy)),
-                                   .n = n };
-        int err = traffic.list && traffic.busy ? 0 : -ENOMEM;
+        struct traffic traffic = { .quiet = calloc(n + 1, sizeof(*traffic.quiet)), .n = n };
+        int err = traffic.quiet ? 0 : -ENOMEM;
 
         radio_shape_stored(&traffic.shape);
-        for (size_t i = 0; !err && i < n; i++) {
-                const struct usage *usage = &observations[i].usage;
+        for (size_t i = 0; !err && i < n; i++)
+                traffic.quiet[i] = true;
+        for (enum air air = 0; !err && air < AIR_COUNT; air++) {
+                struct air_traffic *of = &traffic.air[air];
 
-                if (!(usage->have & USAGE_RADIO))
-                        continue;
-                err = radio_usage_amounts(&traffic.shape, &usage->radio, AIR_WIFI, &traffic.list[i]);
-                if (err == -ENOENT)
-                        err = 0;
-                else if (!err)
-                        traffic.busy[i] = packets_of(&traffic.shape, &traffic.list[i]) > QUIET * (double)usage->time_ns / NS_PER_S;
-                traffic.n_busy += traffic.busy[i];
+                of->list = calloc(n + 1, sizeof(*of->list));
+                of->busy = calloc(n + 1, sizeof(*of->busy));
+                err = of->list && of->busy ? 0 : -ENOMEM;
+                for (size_t i = 0; !err && i < n; i++)
+                        err = look_at_air(&observations[i], air, i, &traffic);
         }
         *ret = traffic;
         return err;
@@ -87,7 +140,7 @@ static int quiet_columns(const struct device *device, const struct observation *
         if (!usages)
                 return -ENOMEM;
         for (size_t i = 0; i < traffic->n; i++)
-                if (may_be_fitted(&observations[i]) && !traffic->busy[i])
+                if (may_be_fitted(&observations[i]) && traffic->quiet[i])
                         usages[i] = &observations[i].usage;
         return columns_make(device, usages, traffic->n, ret);
 }
@@ -95,7 +148,7 @@ static int quiet_columns(const struct device *device, const struct observation *
 /* What packets, bytes and bursts cost, and what a profile before --only said of them. */
 static bool is_traffic(enum term term)
 {
-        return term == TERM_WIFI_RX || term == TERM_WIFI_TX || term == TERM_WIFI_WAKE || term == TERM_WIFI_RADIO;
+        return term == TERM_WIFI_RX || term == TERM_WIFI_TX || term == TERM_WIFI_WAKE || term == TERM_WIFI_RADIO || term == TERM_CELLULAR;
 }
 
 static double others_mw(const struct columns *columns, const struct regression *fit, const struct row *row)
@@ -112,10 +165,10 @@ static double others_mw(const struct columns *columns, const struct regression *
  * The error that base and association give to all states alike. In most networks somebody sends to all every few seconds, and
  * then no quiet state shows what association takes: it is told from the radio by the states with packets.
  */
-static double common_sd_mw(const struct columns *columns, const struct regression *fit)
+static double common_sd_mw(const struct columns *columns, const struct regression *fit, enum air air)
 {
-        size_t at[2] = { columns->term[TERM_BASE], columns->term[TERM_WIFI_ON] };
-        double variance = at[1] == SIZE_MAX ? pow(ASSOCIATION_SD_MW, 2) : 0;
+        size_t at[2] = { columns->term[TERM_BASE], air == AIR_WIFI ? columns->term[TERM_WIFI_ON] : SIZE_MAX };
+        double variance = air == AIR_WIFI && at[1] == SIZE_MAX ? pow(ASSOCIATION_SD_MW, 2) : 0;
 
         for (size_t a = 0; a < ARRAY_SIZE(at); a++)
                 for (size_t b = 0; b < ARRAY_SIZE(at); b++)
@@ -125,7 +178,7 @@ static double common_sd_mw(const struct columns *columns, const struct regressio
 
 /* What the states took beyond what the quiet ones explain. */
 static size_t radio_rows(const struct columns *columns, const struct rows *rows, const struct regression *fit,
-                         const struct observation *observations, const struct traffic *traffic, struct radio_row *ret)
+                         const struct observation *observations, const struct air_traffic *traffic, struct radio_row *ret)
 {
         size_t n = 0;
 
@@ -143,7 +196,7 @@ static size_t radio_rows(const struct columns *columns, const struct rows *rows,
                         .mode = row->observation->mode,
                         .amounts = traffic->list[at],
                         .seconds = (double)row->observation->usage.time_ns / NS_PER_S,
-                        .wakes = (double)row->observation->usage.wifi_wakes,
+                        .wakes = (double)row->observation->usage.wifi_wakes, /* a modem's are not counted apart */
                         .power_mw = row->power_mw + fit->warming_mw[i] - others_mw(columns, fit, row),
                         .sd_mw = sqrt(variance * fmax(fit->scale, 1)),
                 };
@@ -152,23 +205,27 @@ static size_t radio_rows(const struct columns *columns, const struct rows *rows,
 }
 
 /* A price holds at the signal that it was measured at. */
-static void name_source(const struct observation *observations, const struct traffic *traffic, struct radio *radio)
+static void name_source(const struct observation *observations, const struct traffic *traffic, enum air air, struct radio *radio)
 {
         double sum = 0;
         size_t n = 0;
 
-        for (size_t i = 0; i < traffic->n; i++)
-                if (traffic->busy[i] && isfinite(observations[i].wifi_signal_dbm)) {
-                        sum += observations[i].wifi_signal_dbm;
-                        n++;
-                }
+        for (size_t i = 0; i < traffic->n; i++) {
+                double signal = air == AIR_WIFI ? observations[i].wifi_signal_dbm : observations[i].cellular_signal_percent;
+
+                if (!traffic->air[air].busy[i] || !isfinite(signal))
+                        continue;
+                sum += signal;
+                n++;
+        }
         snprintf(radio->source, sizeof(radio->source), "calibration");
         if (n > 0)
-                snprintf(radio->source, sizeof(radio->source), "calibration at %.0f dBm", sum / (double)n);
+                snprintf(radio->source, sizeof(radio->source), "calibration at %.0f %s", sum / (double)n,
+                         air == AIR_WIFI ? "dBm" : "% of signal");
 }
 
-/* A profile that has nothing but this radio, which it takes over. */
-static int profile_of(struct radio *radio, struct profile **ret)
+/* A profile that has nothing but these radios, which it takes over. */
+static int profile_of(struct radios *radios, struct profile **ret)
 {
         const struct log quiet = { 0 };
         struct ini_place place = { .name = "radio", .log = &quiet };
@@ -176,55 +233,68 @@ static int profile_of(struct radio *radio, struct profile **ret)
 
         if (err)
                 return err;
-        (*ret)->radios = (struct radios){ .list = calloc(1, sizeof(*radio)), .n = 1 };
-        if (!(*ret)->radios.list) {
-                (*ret)->radios.n = 0;
-                return -ENOMEM;
-        }
-        (*ret)->radios.list[0] = *radio;
-        *radio = (struct radio){ 0 };
+        (*ret)->radios = *radios;
+        *radios = (struct radios){ 0 };
         return radio_finish(&(*ret)->radios, &place);
 }
 
-static int fit_rows(const struct columns *columns, const struct observation *observations, const struct traffic *traffic,
-                    struct profile **ret, double *error_ret, char *error, size_t error_size)
+/* Adds the radio if it explains the states clearly better than prices of bytes and bursts. */
+static int fit_air(const struct columns *columns, const struct rows *rows, const struct regression *regression,
+                   const struct observation *observations, const struct traffic *traffic, enum air air, struct radios *radios,
+                   double *error_ret)
 {
         _cleanup_free_ struct radio_row *list = calloc(traffic->n + 1, sizeof(*list));
+        struct radio_fit fit = { 0 };
+        size_t n = list ? radio_rows(columns, rows, regression, observations, &traffic->air[air], list) : 0;
+        int err = list ? radio_fit(airs[air].traits, &traffic->shape, list, n, common_sd_mw(columns, regression, air), &fit) : -ENOMEM;
+
+        if (err)
+                return err == -ENODATA ? 0 : err;
+        if (!(fit.chi2_linear - fit.chi2 > EVIDENCE)) {
+                radio_clear(&fit.radio);
+                return 0;
+        }
+        name_source(observations, traffic, air, &fit.radio);
+        radios->list[radios->n++] = fit.radio;
+        *error_ret = fit.error;
+        return 0;
+}
+
+static int fit_rows(const struct columns *columns, const struct observation *observations, const struct traffic *traffic,
+                    struct radios *radios, double error_ret[AIR_COUNT], char *error, size_t error_size)
+{
         struct regression regression = { 0 };
         struct rows rows = { 0 };
         enum voltage_basis basis;
-        struct radio_fit fit = { 0 };
-        int err = list ? rows_make(columns, observations, traffic->n, &rows, &basis, error, error_size) : -ENOMEM;
+        int err = rows_make(columns, observations, traffic->n, &rows, &basis, error, error_size);
 
         for (size_t i = 0; !err && i < rows.n; i++)
-                rows.list[i].fitted &= !traffic->busy[rows.list[i].observation - observations];
+                rows.list[i].fitted &= traffic->quiet[rows.list[i].observation - observations];
         if (!err)
                 err = regression_fit(columns, &rows, &regression_options_default, &regression);
-        if (!err)
-                err = radio_fit("wifi", &traffic->shape, list, radio_rows(columns, &rows, &regression, observations, traffic, list),
-                                common_sd_mw(columns, &regression), &fit);
-        if (!err)
-                name_source(observations, traffic, &fit.radio);
-        if (!err && fit.chi2_linear - fit.chi2 > EVIDENCE)
-                err = profile_of(&fit.radio, ret);
-        *error_ret = fit.error;
-        radio_clear(&fit.radio);
+        for (enum air air = 0; !err && air < AIR_COUNT; air++)
+                if (traffic->air[air].n_busy >= ROWS_MIN)
+                        err = fit_air(columns, &rows, &regression, observations, traffic, air, radios, &error_ret[air]);
         regression_clear(&regression);
         rows_clear(&rows);
         return err == -ENODATA ? 0 : err;
 }
 
 int refit_radio(const struct device *device, const struct observation *observations, size_t n, struct profile **ret,
-                double *error_ret, char *error, size_t error_size)
+                double error_ret[AIR_COUNT], char *error, size_t error_size)
 {
+        struct radios radios = { .list = calloc(AIR_COUNT, sizeof(*radios.list)) };
         struct traffic traffic = { 0 };
         struct columns columns = { 0 };
-        int err = traffic_make(observations, n, &traffic);
+        int err = radios.list ? traffic_make(observations, n, &traffic) : -ENOMEM;
 
-        if (!err && traffic.n_busy >= ROWS_MIN)
+        if (!err && (traffic.air[AIR_WIFI].n_busy >= ROWS_MIN || traffic.air[AIR_CELLULAR].n_busy >= ROWS_MIN))
                 err = quiet_columns(device, observations, &traffic, &columns);
         if (!err && columns.n > 0)
-                err = fit_rows(&columns, observations, &traffic, ret, error_ret, error, error_size);
+                err = fit_rows(&columns, observations, &traffic, &radios, error_ret, error, error_size);
+        if (!err && radios.n > 0)
+                err = profile_of(&radios, ret);
+        radio_clear_all(&radios);
         columns_clear(&columns);
         traffic_clear(&traffic);
         return err;

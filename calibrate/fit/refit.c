@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "model/json-print.h"
+#include "model/radio-usage.h"
 #include "refit-radio.h"
 #include "util/util.h"
 
@@ -84,18 +85,20 @@ static int make_columns(const struct device *device, const struct observation *o
          */
         for (size_t i = 0; i < n; i++)
                 if (!observations[i].burn && !observations[i].held_back && !observations[i].rejected[0] &&
-                    strcmp(observations[i].kind, "picture") != 0 && (device->radio || strcmp(observations[i].kind, "radio") != 0))
+                    strcmp(observations[i].kind, "picture") != 0 && columns_can_fit(device, observations[i].kind))
                         usages[i] = &observations[i].usage;
         return columns_make(device, usages, n, ret);
 }
 
 /* What is uncertain of the radio's form is an error of its factor. */
-static void widen_radio(const struct columns *columns, double error, struct regression *regression)
+static void widen_radio(const struct columns *columns, const double error[AIR_COUNT], struct regression *regression)
 {
-        size_t at = columns->term[TERM_WIFI_RADIO];
+        for (enum air air = 0; columns->device.radio && air < AIR_COUNT; air++) {
+                size_t at = columns->term[radio_usage_term(air)];
 
-        if (columns->device.radio && !columns->kept[at])
-                *gsl_matrix_ptr(regression->covariance, at, at) += pow(error * gsl_vector_get(regression->value, at), 2);
+                if (radio_usage_radio(columns->device.radio, air) && !columns->kept[at])
+                        *gsl_matrix_ptr(regression->covariance, at, at) += pow(error[air] * gsl_vector_get(regression->value, at), 2);
+        }
 }
 
 /* In the place of one of that name. */
@@ -112,7 +115,7 @@ static int put_radio(const struct radios *fitted, struct radios *radios)
         return err;
 }
 
-static int fit(const struct columns *columns, double radio_error, const struct observation *observations, size_t n,
+static int fit(const struct columns *columns, const double radio_error[AIR_COUNT], const struct observation *observations, size_t n,
                struct outcome *ret, char *error, size_t error_size)
 {
         struct regression regression = { 0 };
@@ -142,12 +145,12 @@ int refit_regression(const struct observation_run *run, const struct observation
         _cleanup_(profile_freep) struct profile *radio = NULL;
         struct columns columns = { 0 };
         struct device device = { 0 };
-        double radio_error = 0;
+        double radio_error[AIR_COUNT] = { 0 };
         int err;
 
         err = refit_device(run, observations, n, &device, error, error_size);
         if (!err)
-                err = refit_radio(&device, observations, n, &radio, &radio_error, error, error_size);
+                err = refit_radio(&device, observations, n, &radio, radio_error, error, error_size);
         device.radio = radio;
         if (!err)
                 err = make_columns(&device, observations, n, &columns);

@@ -64,16 +64,20 @@ static bool usable(const struct row *row)
         return isfinite(row->power_mw) && row->power_mw > 0;
 }
 
-/* What packets take by the fitted radio, mJ. */
+/* What packets take by the fitted radios, mJ. */
 static int add_radio(const struct columns *columns, const struct usage *usage, double *x)
 {
-        double mj;
-        int err;
+        const struct profile *radios = columns->device.radio;
+        int err = 0;
 
-        if (!columns->device.radio)
-                return 0;
-        err = radio_usage_price(columns->device.radio, AIR_WIFI, usage, &mj);
-        x[columns->term[TERM_WIFI_RADIO]] += mj;
+        for (enum air air = 0; !err && radios && air < AIR_COUNT; air++) {
+                double mj;
+
+                if (!radio_usage_radio(radios, air))
+                        continue;
+                err = radio_usage_price(radios, air, usage, &mj);
+                x[columns->term[radio_usage_term(air)]] += mj;
+        }
         return err;
 }
 
@@ -81,7 +85,6 @@ static int row_make(const struct columns *columns, const struct observation *obs
                      double refresh_s, struct row *row)
 {
         double elapsed_ns = (double)observation->elapsed_ns, per_second = NS_PER_S / counted_ns(observation);
-        bool ramp = strcmp(observation->kind, "radio") == 0;
         int err;
 
         row->observation = observation;
@@ -102,7 +105,7 @@ static int row_make(const struct columns *columns, const struct observation *obs
         row->x[columns->term[TERM_BASE]] = 1;
         row->picture = strcmp(observation->kind, "picture") == 0;
         row->fitted = usable(row) && !observation->burn && !observation->held_back && !row->picture &&
-                      !observation->rejected[0] && (!ramp || columns->device.radio);
+                      !observation->rejected[0] && columns_can_fit(&columns->device, observation->kind);
         return err;
 }
 

@@ -47,6 +47,7 @@ struct hardware_description {
         bool wifi;                  /* its radio can be switched */
         bool wifi_rx, wifi_tx;      /* there is a source to receive from, a peer to send to */
         bool wifi_packets;          /* what goes over it is counted packet by packet */
+        bool cellular;              /* the user asked for its modem, and its packets are counted one by one */
         bool gpu;
         bool voltage;               /* the battery shows voltage_now */
         bool current_sensor;        /* it shows power_now or current_now */
@@ -64,10 +65,10 @@ struct hardware_ops {
         uint64_t (*now_ns)(struct hardware *hardware);                       /* boottime */
         int64_t (*realtime_ns)(struct hardware *hardware);
         /*
-         * How many bytes WiFi may move from now on, both ways together; none before this call. NULL: no real
+         * How many bytes a radio may move from now on, both ways together; none before this call. NULL: no real
          * data is moved.
          */
-        void (*limit_wifi)(struct hardware *hardware, double bytes);
+        void (*limit_air)(struct hardware *hardware, enum air air, double bytes);
         /*
          * Takes the device; what will change is journalled first. restore() gives it back. NULL: nothing to
          * do.
@@ -108,6 +109,7 @@ struct machine_hardware {
         double write_limit_bytes;
         const char *wifi_url;           /* to receive from, or NULL */
         const char *wifi_peer;          /* HOST or HOST:PORT of an `iperf3 -s`, or NULL */
+        const char *cellular_peer;      /* the same for the modem; NULL: it is left alone */
         bool allow_disconnect;          /* the radio may be switched off under a remote login */
         bool force_discharge;           /* discharge with the charger plugged in, if the firmware can */
         const volatile sig_atomic_t *stop; /* set by a signal: long operations give up; NULL: never */

@@ -27,6 +27,7 @@ static int (*const part_constructors[])(const struct machine_hardware *machine, 
         hardware_gpu_open,
         hardware_disk_open,
         hardware_wifi_open,
+        hardware_cellular_open,
 };
 
 struct hardware_machine {
@@ -208,13 +209,13 @@ static void stay_awake(struct hardware_machine *machine)
                             strerror(-machine->inhibitor));
 }
 
-static void limit_wifi(struct hardware *hardware, double bytes)
+static void limit_air(struct hardware *hardware, enum air air, double bytes)
 {
         struct hardware_machine *machine = machine_of(hardware);
 
         for (size_t i = 0; i < machine->n_parts; i++)
-                if (machine->parts[i]->ops->limit_wifi)
-                        machine->parts[i]->ops->limit_wifi(machine->parts[i], bytes);
+                if (machine->parts[i]->ops->limit_air)
+                        machine->parts[i]->ops->limit_air(machine->parts[i], air, bytes);
 }
 
 static int open_guard(struct hardware_machine *machine)
@@ -295,7 +296,7 @@ static const struct hardware_ops hardware_machine_ops = {
         .describe = describe,
         .now_ns = now_ns,
         .realtime_ns = realtime_ns,
-        .limit_wifi = limit_wifi,
+        .limit_air = limit_air,
         .begin = begin,
         .may_go_on = may_go_on,
         .wait = wait_until,
@@ -330,10 +331,15 @@ static int see_packets(struct hardware_machine *machine)
         struct sample sample = { 0 };
         int err;
 
-        if (!machine->description.wifi_tx)
+        if (!machine->description.wifi_tx && !machine->description.cellular)
                 return 0;
         err = read_sample(&machine->hardware, &sample);
-        machine->description.wifi_packets = sample.have & SAMPLE_BURSTS;
+        machine->description.wifi_packets = machine->description.wifi_tx && sample.have & SAMPLE_BURSTS;
+        if (!err && machine->description.cellular && !(sample.have & SAMPLE_BURSTS)) {
+                log_error(machine->options.log, "--cellular-peer: packets cannot be counted one by one here, which a modem needs; "
+                                                "`joulecast doctor` says why");
+                err = -EOPNOTSUPP;
+        }
         sample_clear(&sample);
         return err;
 }

@@ -4,8 +4,8 @@
 
 /*
  * A part is one component of this machine that calibration drives: it sets the state of a mode and keeps its
- * load running. One file each: charger.c cpu.c display.c gpu.c disk.c wifi.c; machine.c calls them in that
- * order.
+ * load running. One file each: charger.c cpu.c display.c gpu.c disk.c wifi.c cellular.c; machine.c calls them in
+ * that order.
  */
 
 #include "hardware.h"
@@ -18,7 +18,7 @@ struct part_ops {
         /* Adds what this component offers. Changes nothing. */
         int (*describe)(struct part *part, struct hardware_description *description);
         /* As in struct hardware_ops. NULL: moves no data. */
-        void (*limit_wifi)(struct part *part, double bytes);
+        void (*limit_air)(struct part *part, enum air air, double bytes);
         /* Adds all settings that it may change. Changes nothing. */
         int (*prepare)(struct part *part, struct settings *settings);
         /*
@@ -48,3 +48,4 @@ int hardware_display_open(const struct machine_hardware *machine, struct part **
 int hardware_gpu_open(const struct machine_hardware *machine, struct part **ret);
 int hardware_disk_open(const struct machine_hardware *machine, struct part **ret);
 int hardware_wifi_open(const struct machine_hardware *machine, struct part **ret);
+int hardware_cellular_open(const struct machine_hardware *machine, struct part **ret);

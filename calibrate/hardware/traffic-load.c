@@ -21,6 +21,10 @@
 #define RETRY_S 2.0
 #define STOP_MS 5000       /* it answers a stop at once */
 #define ANSWER_MAX 512
+#define WAKE_SMALL_BYTES 64 /* of a datagram, as joulecast-traffic has them ... */
+#define WAKE_LARGE_BYTES 1200 /* ... and as is asked for: with headers also a tunnel takes it whole */
+#define WAKE_HEADER_BYTES 48
+#define URL_PACKETS 10 /* about, of a burst with an answer */
 
 enum kind {
         KIND_RECEIVE,
@@ -39,7 +43,8 @@ struct traffic_load {
         struct program program;
         double rates[KIND_COUNT]; /* 0: not asked for */
         uint32_t wake_packets;
-        double left_bytes;
+        bool large_packets;
+        double wake_bytes_per_s, left_bytes;
         enum kind turn;         /* runs now, or ran last */
         bool asked;             /* a request is not answered yet */
         unsigned failures;      /* in a row */
@@ -139,9 +144,8 @@ static int ask(struct traffic_load *load, enum kind kind)
 {
         cJSON *line = cJSON_CreateObject(), *request = cJSON_AddObjectToObject(line, kind_names[kind]);
         size_t n = count_kinds(load);
-        double rate =
-                kind == KIND_WAKE ? 0 : fmin(fmax(round(load->rates[kind] * (double)n), RATE_MIN), RATE_MAX);
-        double seconds = turn_seconds(load, rate, n);
+        double rate = fmin(fmax(round(load->rates[kind] * (double)n), RATE_MIN), RATE_MAX);
+        double seconds = turn_seconds(load, kind == KIND_WAKE ? load->wake_bytes_per_s : rate, n);
         int err;
 
         if (seconds < 1) {
@@ -156,6 +160,8 @@ static int ask(struct traffic_load *load, enum kind kind)
                 cJSON_AddNumberToObject(request, "bytes_per_s", rate);
         if (kind == KIND_WAKE && load->wake_packets > 1)
                 cJSON_AddNumberToObject(request, "packets", load->wake_packets);
+        if (kind == KIND_WAKE && load->wake_packets && load->large_packets)
+                cJSON_AddNumberToObject(request, "packet_bytes", WAKE_LARGE_BYTES);
         err = send_line(load, line);
         load->turn = kind;
         load->asked = !err;
@@ -261,6 +267,13 @@ static int stop_asked(struct traffic_load *load)
         return 0;
 }
 
+double traffic_wake_bytes_per_s(const struct traffic_job *job)
+{
+        double packets = job->wake_packets ? job->wake_packets : URL_PACKETS;
+
+        return job->wakes_per_s * packets * (WAKE_HEADER_BYTES + (job->large_packets ? WAKE_LARGE_BYTES : WAKE_SMALL_BYTES));
+}
+
 int traffic_load_set(struct traffic_load *load, const struct traffic_job *job, double most_bytes)
 {
         bool any = job->rx_bytes_per_s > 0 || job->tx_bytes_per_s > 0 || job->wakes_per_s > 0;
@@ -278,6 +291,8 @@ int traffic_load_set(struct traffic_load *load, const struct traffic_job *job, d
         load->rates[KIND_TRANSMIT] = load->host[0] ? job->tx_bytes_per_s : 0;
         load->rates[KIND_WAKE] = job->wakes_per_s;
         load->wake_packets = job->wake_packets;
+        load->large_packets = job->large_packets;
+        load->wake_bytes_per_s = traffic_wake_bytes_per_s(job);
         load->left_bytes = most_bytes;
         load->asked = false;
         load->failures = 0;

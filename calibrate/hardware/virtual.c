@@ -19,7 +19,8 @@
 #include "util/util.h"
 #include "virtual/virtual.h"
 
-#define RAMP_PACKET_BYTES 100
+#define SMALL_PACKET_BYTES 100
+#define LARGE_PACKET_BYTES 1400
 #define NETWORK_PACKET_BYTES 90 /* mostly questions for names and addresses */
 
 /* A policy of the device and its place in the description. */
@@ -109,9 +110,10 @@ static int set_work(struct hardware_virtual *virtual, const struct mode *mode)
                 .tx_mb_per_s = mode->tx_mb_per_s,
                 .wakes_per_s = mode->wakes_per_s,
                 .packets_per_s = mode->packets_per_s,
-                .packet_bytes = RAMP_PACKET_BYTES,
+                .packet_bytes = mode->large_packets ? LARGE_PACKET_BYTES : SMALL_PACKET_BYTES,
                 .burst_packets = MAX(mode->burst_packets, 1u),
                 .pattern = mode->burst_packets ? VIRTUAL_BURSTS : VIRTUAL_STEADY,
+                .radio = mode->air,
                 .gpu = mode->gpu,
                 .foreground = mode->screen_on,
         }, others = {
@@ -314,6 +316,7 @@ static int learn_description(struct hardware_virtual *virtual, const struct prof
                 description->wifi = has(truth, TERM_WIFI_ON, TERM_WIFI_WAKE) || radio_find(&truth->radios, "wifi");
                 description->wifi_rx = description->wifi_tx = description->wifi;
                 description->wifi_packets = description->wifi && sample.have & SAMPLE_BURSTS;
+                description->cellular = radio_find(&truth->radios, "cellular") && sample.have & SAMPLE_BURSTS;
                 description->gpu = has(truth, TERM_GPU, TERM_GPU);
         }
         sample_clear(&sample);

@@ -64,24 +64,23 @@ static int find_radio(struct part_wifi *wifi)
 /* Traffic needs a source or peer, and a network that is not metered. */
 static int find_traffic(struct part_wifi *wifi, const struct machine_hardware *machine)
 {
-        const struct traffic_where where = {
-                .interface = wifi->interface, .url = machine->wifi_url, .peer = machine->wifi_peer,
-        };
-        int costs, err;
+        struct traffic_where where = { .interface = wifi->interface, .url = machine->wifi_url, .peer = machine->wifi_peer };
+        bool asked = where.url || where.peer;
+        int costs = asked ? metered(wifi->interface) : 0, err;
 
-        if (!machine->wifi_url && !machine->wifi_peer) {
+        wifi->link = (struct link){ .log = wifi->log, .root_fd = wifi->root_fd, .air = AIR_WIFI, .limit_option = "wifi-limit",
+                                    .not_measured = "wifi.rx_mj_per_mb and wifi.tx_mj_per_mb" };
+        strcpy(wifi->link.interface, wifi->interface);
+        if (!asked)
                 log_info(wifi->log, "%s: traffic is not measured without --wifi-url or --wifi-peer",
                          wifi->interface);
-                return 0;
-        }
-        costs = metered(wifi->interface);
         if (costs > 0) {
                 log_warning(wifi->log, "%s is on a metered network: traffic is not measured",
                             wifi->interface);
-                return 0;
+                where.url = where.peer = NULL;
         }
         wifi->perhaps_metered = costs < 0;
-        err = traffic_load_open(&where, wifi->log, &wifi->load);
+        err = link_open(&wifi->link, &where);
         if (err == -EINVAL)
                 log_error(wifi->log, "--wifi-peer: \"%s\" is not HOST or HOST:PORT", machine->wifi_peer);
         wifi->has_url = machine->wifi_url;

@@ -5,7 +5,7 @@
 /* WiFi as a part: which interface (wifi-find.c), and what is done with it (wifi.c). */
 
 #include "hold/nl80211.h"
-#include "traffic-load.h"
+#include "link.h"
 #include "wifi.h"
 
 struct part_wifi {
@@ -17,16 +17,11 @@ struct part_wifi {
         char radio[96];            /* its rfkill setting; "": it has none, or must stay on */
         char power_save[64];       /* the setting; "" it has none */
         struct settings *settings;
-        struct traffic_load *load; /* NULL: no source or peer */
+        struct link link;          /* its traffic */
         bool allow_disconnect, has_url, has_peer, perhaps_metered;
-        uint64_t carrier_changes;  /* at the last look */
-        unsigned wary;             /* looks until the network is known to be the same */
         bool was_up;               /* the interface was up; one that was down is not brought up */
-        double limit_bytes;        /* 0 until it is set */
-        double moved_bytes;        /* counted against it, by all programs */
-        uint64_t counted_bytes;    /* the interface's counter at the last look */
-        bool radio_on, loads;      /* as the mode asks */
-        bool said_limit, said_lost, said_away, said_metered, said_login;
+        bool radio_on;             /* as the mode asks */
+        bool said_lost, said_away, said_login;
 };
 
 /*

@@ -16,16 +16,12 @@
 #include "hold/interface.h"
 #include "hold/power-save.h"
 #include "hold/remote-login.h"
-#include "metered.h"
 #include "source/net.h"
-#include "util/units.h"
 #include "util/util.h"
 
 #define CONNECT_S 40.0      /* a scan, WPA and DHCP */
 #define BRING_UP_AFTER_S 5.0
 #define LOOK_MS 100
-#define WARY_LOOKS 30       /* DHCP takes some seconds and may tell that a network is metered */
-#define ASK_LOOKS 10
 
 /* Below this the radio sends slowly and repeats: its energy is not typical. */
 #define WEAK_DBM (-75)
@@ -40,17 +36,19 @@ static int describe(struct part *part, struct hardware_description *description)
         struct part_wifi *wifi = wifi_of(part);
 
         description->wifi = true;
-        description->wifi_rx = wifi->load && (wifi->has_url || wifi->has_peer);
-        description->wifi_tx = wifi->load && wifi->has_peer;
+        description->wifi_rx = wifi->link.load && (wifi->has_url || wifi->has_peer);
+        description->wifi_tx = wifi->link.load && wifi->has_peer;
         return 0;
 }
 
-static void limit(struct part *part, double bytes)
+static void limit(struct part *part, enum air air, double bytes)
 {
         struct part_wifi *wifi = wifi_of(part);
 
-        wifi->limit_bytes = bytes;
-        if (wifi->load && wifi->perhaps_metered)
+        if (air != AIR_WIFI)
+                return;
+        wifi->link.limit_bytes = bytes;
+        if (wifi->link.load && wifi->perhaps_metered)
                 log_info(wifi->log,
                          "%s: it is unknown whether this network is metered; at most %.1f GB are transferred",
                          wifi->interface, bytes / 1e9);
@@ -99,7 +97,7 @@ static int wait_connected(struct part_wifi *wifi)
         for (double seconds = 0; seconds < CONNECT_S; seconds += LOOK_MS / 1e3) {
                 int err;
 
-                if (is_connected(wifi) && (!wifi->loads || interface_has_address(wifi->interface))) {
+                if (is_connected(wifi) && (!wifi->link.loads || interface_has_address(wifi->interface))) {
                         wifi->said_away = false;
                         return 0;
                 }
@@ -179,108 +177,23 @@ static int switch_radio(struct part_wifi *wifi, bool on)
         return err;
 }
 
-/* ---- the load ---- */
-
-/* The counters start again with the driver. */
-static double left_bytes(struct part_wifi *wifi)
-{
-        uint64_t now;
-
-        if (interface_bytes(wifi->root_fd, wifi->interface, &now) == 0) {
-                wifi->moved_bytes += (double)(now < wifi->counted_bytes ? now : now - wifi->counted_bytes);
-                wifi->counted_bytes = now;
-        }
-        return wifi->limit_bytes - wifi->moved_bytes;
-}
-
-static int said(struct part_wifi *wifi, int err)
-{
-        if (err == -EDQUOT && !wifi->said_limit)
-                log_warning(wifi->log, "--wifi-limit is reached: no more traffic in this run, and no more "
-                                       "measurements of wifi.rx_mj_per_mb and wifi.tx_mj_per_mb");
-        wifi->said_limit = wifi->said_limit || err == -EDQUOT;
-        return err == -EDQUOT || err == -EIO ? -EOPNOTSUPP : err;
-}
-
-static double bursts_per_s(const struct mode *mode)
-{
-        return mode->wakes_per_s + mode->packets_per_s / MAX(mode->burst_packets, 1u);
-}
-
-static int set_load(struct part_wifi *wifi, const struct mode *mode)
-{
-        const struct traffic_job job = {
-                .rx_bytes_per_s = mode ? mode->rx_mb_per_s * BYTES_PER_MB : 0,
-                .tx_bytes_per_s = mode ? mode->tx_mb_per_s * BYTES_PER_MB : 0,
-                .wakes_per_s = mode ? bursts_per_s(mode) : 0,
-                .wake_packets = mode && mode->packets_per_s > 0 ? MAX(mode->burst_packets, 1u) : 0,
-        };
-        int err;
-
-        wifi->loads = job.rx_bytes_per_s > 0 || job.tx_bytes_per_s > 0 || job.wakes_per_s > 0;
-        if (!wifi->load)
-                return wifi->loads ? -EOPNOTSUPP : 0;
-        err = traffic_load_set(wifi->load, &job, left_bytes(wifi));
-        return wifi->loads ? said(wifi, err) : 0; /* the load before has ended in any case */
-}
-
-/* It may be another network than before: the radio was off, or the machine was moved during a pause. */
-static bool is_metered_now(struct part_wifi *wifi)
-{
-        bool metered_now = metered(wifi->interface) > 0;
-
-        if (metered_now && !wifi->said_metered)
-                log_warning(wifi->log,
-                            "%s is on a metered network now: states with traffic are postponed",
-                            wifi->interface);
-        wifi->said_metered = metered_now;
-        return metered_now;
-}
-
-/* Within a mode: only after the connection has changed. */
-static void look_at_network(struct part_wifi *wifi)
-{
-        uint64_t changes;
-
-        if (interface_carrier_changes(wifi->root_fd, wifi->interface, &changes) == 0 &&
-            changes != wifi->carrier_changes) {
-                wifi->carrier_changes = changes;
-                wifi->wary = WARY_LOOKS;
-        }
-        if (wifi->wary > 0 && --wifi->wary % ASK_LOOKS == 0 && is_metered_now(wifi))
-                set_load(wifi, NULL);
-}
-
-static int begin_load(struct part_wifi *wifi, const struct mode *mode)
-{
-        return wifi->load && is_metered_now(wifi) ? -ENOTCONN : set_load(wifi, mode);
-}
-
-static bool has_load(const struct mode *mode)
-{
-        return mode->rx_mb_per_s > 0 || mode->tx_mb_per_s > 0 || bursts_per_s(mode) > 0;
-}
-
 static int apply(struct part *part, const struct mode *mode)
 {
         struct part_wifi *wifi = wifi_of(part);
-        int err = set_load(wifi, NULL);
+        int err = link_set(&wifi->link, NULL);
 
         wifi->said_lost = false;
-        wifi->loads = has_load(mode);
+        wifi->link.loads = link_has_load(&wifi->link, mode);
         if (!err)
                 err = switch_radio(wifi, mode->wifi_on);
-        return err || !wifi->loads ? err : begin_load(wifi, mode);
+        return err || !wifi->link.loads ? err : link_begin(&wifi->link, mode);
 }
 
 static int check(struct part *part)
 {
         struct part_wifi *wifi = wifi_of(part);
 
-        if (wifi->loads && wifi->load) {
-                look_at_network(wifi);
-                said(wifi, traffic_load_tend(wifi->load));
-        }
+        link_check(&wifi->link);
         if (wifi->radio_on && wifi->settings && !wifi->said_lost &&
             !net_is_up(wifi->root_fd, wifi->interface)) {
                 wifi->said_lost = true;
@@ -293,8 +206,8 @@ static void stop(struct part *part)
 {
         struct part_wifi *wifi = wifi_of(part);
 
-        if (wifi->load)
-                set_load(wifi, NULL);
+        if (wifi->link.load)
+                link_set(&wifi->link, NULL);
         wifi->settings = NULL;
         wifi->radio_on = false;
 }
@@ -303,7 +216,7 @@ static void close_wifi(struct part *part)
 {
         struct part_wifi *wifi = wifi_of(part);
 
-        traffic_load_close(wifi->load);
+        link_close(&wifi->link);
         nl80211_close(wifi->nl);
         closep(&wifi->root_fd);
         free(wifi);
@@ -312,7 +225,7 @@ static void close_wifi(struct part *part)
 static const struct part_ops wifi_ops = {
         .name = "wifi",
         .describe = describe,
-        .limit_wifi = limit,
+        .limit_air = limit,
         .prepare = prepare,
         .apply = apply,
         .check = check,
@@ -339,8 +252,6 @@ int wifi_open(int root_fd, const struct machine_hardware *machine, struct part *
                 return err == -ENOSYS ? -ENODEV : err;
         }
         wifi->was_up = interface_is_set_up(wifi->interface);
-        if (interface_bytes(wifi->root_fd, wifi->interface, &wifi->counted_bytes) < 0)
-                wifi->counted_bytes = 0;
         *ret = &wifi->part;
         return 0;
 }

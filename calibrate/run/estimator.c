@@ -118,7 +118,7 @@ static int modes_to_json(const struct hardware_description *description, const s
                 cJSON_AddStringToObject(item, "name", mode->name);
                 cJSON_AddStringToObject(item, "kind", mode->kind);
                 /* Neither is fitted, nor chosen for its gain. */
-                cJSON_AddBoolToObject(item, "held_back", mode->held_back || mode->dark > 0);
+                cJSON_AddBoolToObject(item, "held_back", mode->held_back || mode->dark > 0 || mode->air == AIR_CELLULAR);
                 cJSON_AddItemToObject(item, "usage", usage_to_json(&usage));
                 cJSON_AddItemToArray(list, item);
                 usage_clear(&usage);

@@ -30,9 +30,25 @@ static double written(const struct mode *mode)
         return mode->write_mb_per_s * BYTES_PER_MB;
 }
 
+#define SMALL_PACKET_BYTES 120 /* with headers */
+#define LARGE_PACKET_BYTES 1500
+
+double plan_air_bytes_per_s(const struct mode *mode, enum air air)
+{
+        double packet = mode->large_packets ? LARGE_PACKET_BYTES : SMALL_PACKET_BYTES;
+
+        return mode->air != air ? 0 : (mode->rx_mb_per_s + mode->tx_mb_per_s) * BYTES_PER_MB + mode->packets_per_s * packet;
+}
+
+/* Its small packets do not count beside that. */
 static double moved(const struct mode *mode)
 {
-        return (mode->rx_mb_per_s + mode->tx_mb_per_s) * BYTES_PER_MB;
+        return mode->air == AIR_WIFI ? (mode->rx_mb_per_s + mode->tx_mb_per_s) * BYTES_PER_MB : 0;
+}
+
+static double moved_by_modem(const struct mode *mode)
+{
+        return plan_air_bytes_per_s(mode, AIR_CELLULAR);
 }
 
 static double less(double mb_per_s, double share)
@@ -49,6 +65,16 @@ static void write_less(struct mode *mode, double share)
 
 static void move_less(struct mode *mode, double share)
 {
+        if (mode->air != AIR_WIFI)
+                return;
+        mode->rx_mb_per_s = less(mode->rx_mb_per_s, share);
+        mode->tx_mb_per_s = less(mode->tx_mb_per_s, share);
+}
+
+static void move_less_by_modem(struct mode *mode, double share)
+{
+        if (mode->air != AIR_CELLULAR)
+                return;
         mode->rx_mb_per_s = less(mode->rx_mb_per_s, share);
         mode->tx_mb_per_s = less(mode->tx_mb_per_s, share);
 }
@@ -87,9 +113,11 @@ static uint32_t visits(const struct plan *plan, const struct planned_mode *mode,
                 return plan->sapp ? PLAN_ITERATIONS : method == METHOD_GAUGE ? passes : 1;
         case ROLE_HELD_BACK:
                 return 1;
-        case ROLE_EXTRA:
         case ROLE_FINE:
+                return method == METHOD_GAUGE ? passes : 0;
         case ROLE_LATER:
+                return method == METHOD_GAUGE ? passes - 1 : 0;
+        case ROLE_EXTRA:
         case ROLE_CANDIDATE:
         case ROLE_BURN:
                 return 0;
@@ -195,14 +223,14 @@ static void fit_budget(const struct limiter *limiter, const struct budget *budge
         }
         if (never + less_often == 0)
                 log_warning(log,
-                            "--%s leaves %.1f GB: the rates are lowered to %.0f %%, and %s will be less "
+                            "--%s leaves %.0f MB: the rates are lowered to %.0f %%, and %s will be less "
                             "certain",
-                            budget->option, budget->limit_bytes / 1e9, 100 * share, budget->coefficients);
+                            budget->option, budget->limit_bytes / 1e6, 100 * share, budget->coefficients);
         else
                 log_warning(log,
-                            "--%s leaves %.1f GB: the rates are lowered to %.0f %%, %zu states come less "
+                            "--%s leaves %.0f MB: the rates are lowered to %.0f %%, %zu states come less "
                             "often and %zu not at all, and %s will be less certain or missing",
-                            budget->option, budget->limit_bytes / 1e9, 100 * share, less_often, never,
+                            budget->option, budget->limit_bytes / 1e6, 100 * share, less_often, never,
                             budget->coefficients);
 }
 
@@ -213,6 +241,7 @@ void plan_limit(const struct hardware_description *description, enum observation
                 { "write-limit", "disk.write_mj_per_mb", limits->write_bytes, written, write_less },
                 { "wifi-limit", "wifi.rx_mj_per_mb and wifi.tx_mj_per_mb", limits->wifi_bytes, moved,
                   move_less },
+                { "cellular-limit", "cellular.radio", limits->cellular_bytes, moved_by_modem, move_less_by_modem },
         };
         const struct limiter limiter = { description, method, passes, plan };
 

@@ -97,16 +97,34 @@ size_t plan_idles(const struct plan *plan)
         return plan->n > 3 * PLAN_IDLES ? PLAN_IDLES : 1;
 }
 
+/* The modes from @from on that come in this pass. */
+static size_t find_those(const struct plan *plan, uint32_t pass, bool extras, size_t from, enum air air, size_t *ret)
+{
+        size_t n = 0, n_extra = 0;
+
+        for (size_t i = from; i < plan->n; i++)
+                if (plan->modes[i].mode.air == air && comes(&plan->modes[i], pass, extras, &n_extra))
+                        ret[n++] = i;
+        return n;
+}
+
+static bool is_fast(const struct mode *mode)
+{
+        return mode->packets_per_s <= 0 || mode->packets_per_s > 0.5;
+}
+
+/*
+ * A modem is never off, and its tail lasts into the next state, where it is known only if that has packets, too: so these
+ * states come together, after the others. Small packets may leave it in the channel where the state before had it: the fast
+ * ones come first, after both transfers, and so find it as a use that goes on for long does.
+ */
 size_t plan_order(const struct plan *plan, uint64_t seed, uint32_t pass, size_t last, bool extras,
                   size_t *ret)
 {
         bool repeat_idle = extras && plan_idles(plan) > 1;
         struct random random;
-        size_t n = 0, n_extra = 0;
+        size_t n = find_those(plan, pass, extras, repeat_idle ? 1 : 0, AIR_WIFI, ret), n_modem, n_fast;
 
-        for (size_t i = repeat_idle ? 1 : 0; i < plan->n; i++)
-                if (comes(&plan->modes[i], pass, extras, &n_extra))
-                        ret[n++] = i;
         random_start(&random, seed, pass);
         random_shuffle(&random, ret, n);
         if (plan->brief && pass == 0)
@@ -116,7 +134,13 @@ size_t plan_order(const struct plan *plan, uint64_t seed, uint32_t pass, size_t 
                 ret[0] = ret[n / 2];
                 ret[n / 2] = last;
         }
-        return repeat_idle ? spread_idle(ret, n, plan_idles(plan)) : n;
+        if (repeat_idle)
+                n = spread_idle(ret, n, plan_idles(plan));
+        n_modem = find_those(plan, pass, extras, 0, AIR_CELLULAR, ret + n);
+        for (n_fast = 0; n_fast < n_modem && is_fast(&plan->modes[ret[n + n_fast]].mode);)
+                n_fast++;
+        random_shuffle(&random, ret + n + n_fast, n_modem - n_fast);
+        return n + n_modem;
 }
 
 /* ten seconds of a mode, so that rates below one a second become whole numbers */
@@ -160,8 +184,10 @@ int plan_usage(const struct hardware_description *description, const struct mode
         usage.read_bytes = (uint64_t)llround(USAGE_S * mode->read_mb_per_s * BYTES_PER_MB);
         usage.write_bytes = (uint64_t)llround(USAGE_S * mode->write_mb_per_s * BYTES_PER_MB);
         usage.wifi_on_ns = mode->wifi_on ? usage.time_ns : 0;
-        usage.wifi_rx_bytes = (uint64_t)llround(USAGE_S * mode->rx_mb_per_s * BYTES_PER_MB);
-        usage.wifi_tx_bytes = (uint64_t)llround(USAGE_S * mode->tx_mb_per_s * BYTES_PER_MB);
+        if (mode->air == AIR_WIFI) {
+                usage.wifi_rx_bytes = (uint64_t)llround(USAGE_S * mode->rx_mb_per_s * BYTES_PER_MB);
+                usage.wifi_tx_bytes = (uint64_t)llround(USAGE_S * mode->tx_mb_per_s * BYTES_PER_MB);
+        }
         usage.wifi_wakes = (uint64_t)llround(USAGE_S * mode->wakes_per_s);
         usage.gpu_busy_ns = (uint64_t)llround(mode->gpu * (double)usage.time_ns);
         *ret = usage;
@@ -188,7 +214,7 @@ static double guess_mw(const struct hardware_description *description, const str
                 mw += 360 + 500.0 * mode->brightness / MAX(description->max_brightness, 1u);
         mw += mode->read_mb_per_s * 6 + mode->write_mb_per_s * 25 + mode->wifi_on * 30 +
               mode->rx_mb_per_s * 350 + mode->tx_mb_per_s * 550 + mode->wakes_per_s * 120 +
-              (mode->packets_per_s > 0) * 250 + mode->gpu * 900;
+              (mode->packets_per_s > 0) * 250 + (mode->air == AIR_CELLULAR) * 400 + mode->gpu * 900;
         return mw;
 }
 

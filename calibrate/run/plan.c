@@ -271,6 +271,13 @@ static const struct {
         { 1, 100, ROLE_LATER },  { 0.5, 100, ROLE_BLOCK }, { 0.25, 100, ROLE_LATER },
 };
 
+static int add_packets(struct plan *plan, enum plan_role role, double times_per_s, uint32_t burst, struct mode *mode)
+{
+        mode->packets_per_s = times_per_s * burst;
+        mode->burst_packets = burst > 1 ? burst : 0;
+        return plan_add(plan, role, mode);
+}
+
 static int add_ramp(struct plan *plan, const struct hardware_description *description)
 {
         if (!description->wifi_packets || !description->wifi_tx)
@@ -281,13 +288,57 @@ static int add_ramp(struct plan *plan, const struct hardware_description *descri
                 int err;
 
                 mode.wifi_on = true;
-                mode.packets_per_s = ramp[i].times_per_s * ramp[i].burst;
-                mode.burst_packets = burst ? ramp[i].burst : 0;
-                err = plan_add(plan, ramp[i].role, &mode);
+                err = add_packets(plan, ramp[i].role, ramp[i].times_per_s, ramp[i].burst, &mode);
                 if (err)
                         return err;
         }
         return 0;
+}
+
+/*
+ * A modem has tails of some seconds to 20, promotions of up to some seconds, and perhaps a better channel for large packets.
+ * Its network is paid for by the byte, so high rates are few.
+ */
+static const struct {
+        double times_per_s;
+        uint32_t burst;
+        bool large;
+        enum plan_role role;
+} modem_ramp[] = {
+        { 54, 1, false, ROLE_LATER },    { 19, 1, false, ROLE_BLOCK },    { 6.7, 1, false, ROLE_LATER },
+        { 2.4, 1, false, ROLE_BLOCK },   { 1.2, 1, false, ROLE_LATER },   { 0.6, 1, false, ROLE_BLOCK },
+        { 0.42, 1, false, ROLE_LATER },  { 0.3, 1, false, ROLE_LATER },   { 0.21, 1, false, ROLE_BLOCK },
+        { 0.15, 1, false, ROLE_LATER },  { 0.105, 1, false, ROLE_LATER }, { 0.074, 1, false, ROLE_BLOCK },
+        { 0.053, 1, false, ROLE_LATER }, { 0.037, 1, false, ROLE_BLOCK }, { 0.4, 50, false, ROLE_LATER },
+        { 0.1, 50, false, ROLE_LATER },  { 2.4, 1, true, ROLE_BLOCK },    { 0.6, 1, true, ROLE_LATER },
+        { 0.21, 1, true, ROLE_LATER },   { 0.105, 1, true, ROLE_LATER },  { 0.053, 1, true, ROLE_BLOCK },
+};
+
+#define MODEM_RX_MB_PER_S 0.3
+#define MODEM_TX_MB_PER_S 0.1
+
+static int add_modem(struct plan *plan, const struct hardware_description *description)
+{
+        struct mode rx = plan_mode("cellular", "cellular.rx"), tx = plan_mode("cellular", "cellular.tx");
+        int err;
+
+        if (!description->cellular)
+                return 0;
+        rx.air = tx.air = AIR_CELLULAR;
+        rx.rx_mb_per_s = MODEM_RX_MB_PER_S;
+        tx.tx_mb_per_s = MODEM_TX_MB_PER_S;
+        err = plan_add(plan, ROLE_BLOCK, &rx);
+        if (!err)
+                err = plan_add(plan, ROLE_BLOCK, &tx);
+        for (size_t i = 0; !err && i < ARRAY_SIZE(modem_ramp); i++) {
+                struct mode mode = plan_mode("cellular", "cellular.%s%g", modem_ramp[i].large ? "large." :
+                                             modem_ramp[i].burst > 1 ? "bursts." : "", modem_ramp[i].times_per_s);
+
+                mode.air = AIR_CELLULAR;
+                mode.large_packets = modem_ramp[i].large;
+                err = add_packets(plan, modem_ramp[i].role, modem_ramp[i].times_per_s, modem_ramp[i].burst, &mode);
+        }
+        return err;
 }
 
 static int add_gpu(struct plan *plan, const struct hardware_description *description)
@@ -491,7 +542,7 @@ static void mark_core(const struct hardware_description *description, struct pla
         mark(plan, "wifi.rx", CORES);
         mark(plan, "wifi.tx", CORES);
         for (size_t i = 0; i < plan->n; i++)
-                if (plan->modes[i].mode.dark > 0 && plan->modes[i].role == ROLE_BLOCK)
+                if ((plan->modes[i].mode.dark > 0 || plan->modes[i].mode.air == AIR_CELLULAR) && plan->modes[i].role == ROLE_BLOCK)
                         plan->modes[i].core = CORES;
 }
 
@@ -550,6 +601,8 @@ int plan_make(const struct hardware_description *description, struct plan *ret)
         if (!err)
                 err = add_ramp(&plan, description);
         if (!err)
+                err = add_modem(&plan, description);
+        if (!err)
                 err = add_gpu(&plan, description);
         if (!err)
                 err = add_mixtures(&plan, description);
@@ -576,6 +629,7 @@ static unsigned loads(const struct mode *mode)
         components |= mode->screen_on ? 1u << COMPONENT_DISPLAY : 0;
         components |= mode->read_mb_per_s + mode->write_mb_per_s > 0 ? 1u << COMPONENT_DISK : 0;
         components |= mode->wifi_on ? 1u << COMPONENT_WIFI : 0;
+        components |= mode->air == AIR_CELLULAR ? 1u << COMPONENT_CELLULAR : 0;
         components |= mode->gpu > 0 ? 1u << COMPONENT_GPU : 0;
         return components;
 }

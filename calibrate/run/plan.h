@@ -71,6 +71,7 @@ struct plan_limits {
         double write_bytes;    /* to storages */
         double write_mb_per_s; /* limited because flash wears */
         double wifi_bytes;     /* both directions together */
+        double cellular_bytes; /* likewise, with packets */
 };
 
 /*
@@ -79,6 +80,8 @@ struct plan_limits {
  */
 void plan_limit(const struct hardware_description *description, enum observation_method method,
                 uint32_t passes, const struct plan_limits *limits, const struct log *log, struct plan *plan);
+/* What a mode moves over a radio, roughly: headers and retries come on top. */
+double plan_air_bytes_per_s(const struct mode *mode, enum air air);
 /* The longest that one visit should take. */
 double plan_expected_s(const struct hardware_description *description, enum observation_method method,
                        const struct planned_mode *mode);

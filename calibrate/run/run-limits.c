@@ -1,7 +1,7 @@
 /* SPDX-FileCopyrightText: joulecast authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Limits on wear and data; a virtual device has none. */
+/* Limits on wear and data; a virtual device has none but that of its modem. */
 
 #include "run.h"
 
@@ -72,18 +72,21 @@ void run_limits(struct run *run)
         double files = (double)run->description.n_disks * DISK_FILE_BYTES;
 
         shorten(run);
-        run->limits = (struct plan_limits){ INFINITY, INFINITY, INFINITY };
-        if (request->virtual_device)
-                return;
-        run->limits = (struct plan_limits){
-                .write_bytes = fmax(0, request->write_limit_bytes - files),
-                .write_mb_per_s = WRITE_MB_PER_S,
-                .wifi_bytes = wifi_bytes(run),
-        };
+        run->limits = (struct plan_limits){ INFINITY, INFINITY, INFINITY, request->cellular_limit_bytes };
+        if (!request->virtual_device) {
+                run->limits.write_bytes = fmax(0, request->write_limit_bytes - files);
+                run->limits.write_mb_per_s = WRITE_MB_PER_S;
+                run->limits.wifi_bytes = wifi_bytes(run);
+        }
         plan_limit(&run->description, run->method, request->passes, &run->limits,
                    run->description.battery ? run->log : NULL, &run->plan);
+        if (request->virtual_device)
+                return;
         /* The scratch files count as written. */
         run->limits.write_bytes = request->write_limit_bytes;
-        if (ops && ops->limit_wifi)
-                ops->limit_wifi(run->hardware, run->limits.wifi_bytes);
+        if (!ops || !ops->limit_air)
+                return;
+        ops->limit_air(run->hardware, AIR_WIFI, run->limits.wifi_bytes);
+        if (run->description.cellular)
+                ops->limit_air(run->hardware, AIR_CELLULAR, run->limits.cellular_bytes);
 }

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "model/json-print.h"
+#include "model/radio-usage.h"
 #include "refuse.h"
 #include "util/units.h"
 #include "util/util.h"
@@ -74,12 +75,14 @@ static double longest_s(const struct run *run, size_t mode)
  */
 #define REFUSED_MAX 2
 
+#define AROUND_S 10 /* that a mode lasts before and after what its observation counts, at most */
+
 static bool was_refused(const struct run *run, size_t mode)
 {
         const char *kind = run->plan.modes[mode].mode.kind;
 
         return run->refused[mode] >= REFUSED_MAX &&
-               (!strcmp(kind, "disk") || !strcmp(kind, "wifi") || !strcmp(kind, "mixed"));
+               (!strcmp(kind, "disk") || !strcmp(kind, "wifi") || !strcmp(kind, "mixed") || !strcmp(kind, "cellular"));
 }
 
 bool run_leaves_out(const struct run *run, size_t mode)
@@ -87,12 +90,14 @@ bool run_leaves_out(const struct run *run, size_t mode)
         const struct planned_mode *planned = &run->plan.modes[mode];
         double seconds = longest_s(run, mode);
         double writes = planned->mode.write_mb_per_s * BYTES_PER_MB * seconds;
-        double moves = (planned->mode.rx_mb_per_s + planned->mode.tx_mb_per_s) * BYTES_PER_MB * seconds;
+        double wifi = plan_air_bytes_per_s(&planned->mode, AIR_WIFI) * seconds;
+        double cellular = plan_air_bytes_per_s(&planned->mode, AIR_CELLULAR) * (seconds + AROUND_S);
 
         return run->left_out[mode] || was_refused(run, mode) || run_is_away(run, mode) ||
                run->times[mode] >= planned->visits_max ||
                (writes > 0 && run->written_bytes + writes > run->limits.write_bytes) ||
-               (moves > 0 && run->moved_bytes + moves > run->limits.wifi_bytes);
+               (wifi > 0 && run->moved_bytes[AIR_WIFI] + wifi > run->limits.wifi_bytes) ||
+               (cellular > 0 && run->moved_bytes[AIR_CELLULAR] + cellular > run->limits.cellular_bytes);
 }
 
 static double remaining_percent(const struct run *run)
@@ -103,6 +108,15 @@ static double remaining_percent(const struct run *run)
         return fmin(run->request.battery_limit_percent - run_used_percent(run), floor_percent);
 }
 
+/* What was counted, or as much as was asked for, if that is more: bytes may cost money. */
+static double moved_by_modem(const struct run *run, const struct observation *observation, size_t mode)
+{
+        double seconds = (double)observation->elapsed_ns / (double)NS_PER_S + AROUND_S;
+        double asked = mode < run->plan.n ? plan_air_bytes_per_s(&run->plan.modes[mode].mode, AIR_CELLULAR) * seconds : 0;
+
+        return fmax(asked, (double)radio_usage_bytes(&observation->usage, AIR_CELLULAR));
+}
+
 static void count(struct run *run, const struct observation *observation, size_t mode)
 {
         run->n++;
@@ -110,7 +124,8 @@ static void count(struct run *run, const struct observation *observation, size_t
                 return;
         run->n_rejected += observation->rejected[0] != '\0';
         run->written_bytes += (double)observation->usage.write_bytes;
-        run->moved_bytes += (double)(observation->usage.wifi_rx_bytes + observation->usage.wifi_tx_bytes);
+        run->moved_bytes[AIR_WIFI] += (double)(observation->usage.wifi_rx_bytes + observation->usage.wifi_tx_bytes);
+        run->moved_bytes[AIR_CELLULAR] += moved_by_modem(run, observation, mode);
         if (mode >= run->plan.n || observation->burn)
                 return;
         run->seconds[mode] = (double)observation->elapsed_ns / (double)NS_PER_S;

@@ -22,6 +22,7 @@ struct run_request {
         double time_limit_h;          /* INFINITY: none */
         double write_limit_bytes;
         double wifi_limit_bytes;      /* NaN: the method decides */
+        double cellular_limit_bytes;  /* NaN: the modem is left alone */
         uint64_t seed;
         bool resume;
         bool virtual_device;          /* no wear, no data charges */
@@ -69,7 +70,7 @@ struct run {
         struct run_away away;
         size_t *postponed;              /* modes of the block or pass that wait for the access point */
         size_t n_postponed;
-        double written_bytes, moved_bytes; /* by this run, for the limits */
+        double written_bytes, moved_bytes[AIR_COUNT]; /* by this run, for the limits */
         uint64_t start_ns;
         double start_percent;           /* of charge */
         bool warned;                    /* of a coarse level */

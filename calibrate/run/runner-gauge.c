@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "util/units.h"
+#include "util/util.h"
 
 #define LEARN_POLL_S 0.05   /* faster gauges look like this one */
 #define LOOK_S 0.25         /* once the period is known; at most an eighth of it */
@@ -118,6 +119,9 @@ int runner_learn_gauge(struct runner *runner, const struct mode *mode)
  */
 #define IDLE_TAUS (70 / DAEMONS_TAU_S)
 
+/* A radio that is woken less often than a dwell lasts is to be seen waking. */
+#define SLOW_BURSTS 1.3
+
 static double updates_of(double gauge_period_s)
 {
         return fmax(UPDATES_MIN, round(UPDATES_S / gauge_period_s));
@@ -126,9 +130,11 @@ static double updates_of(double gauge_period_s)
 /* A gauge that takes its time has enough of it. */
 static double updates_in(const struct mode *mode, double gauge_period_s, double daemons_tau_s)
 {
-        double n = updates_of(gauge_period_s);
+        double n = updates_of(gauge_period_s), bursts_per_s = mode->packets_per_s / MAX(mode->burst_packets, 1u);
 
-        return strcmp(mode->kind, "idle") ? n : fmax(n, round(IDLE_TAUS * daemons_tau_s / gauge_period_s));
+        if (!strcmp(mode->kind, "idle"))
+                return fmax(n, round(IDLE_TAUS * daemons_tau_s / gauge_period_s));
+        return bursts_per_s > 0 ? fmax(n, round(SLOW_BURSTS / bursts_per_s / gauge_period_s)) : n;
 }
 
 /* Settling, on average half a period until the next update, the updates, and a margin for the last. */

@@ -13,6 +13,8 @@
 #include <string.h>
 
 #include "hardware/group.h"
+#include "model/radio-usage.h"
+#include "plan.h"
 #include "util/units.h"
 
 #define PAUSED "paused: "
@@ -27,6 +29,7 @@
 #define MOVING_CORES 0.5        /* the same for modes that move data or pictures: see own_cores() */
 #define OWN_LOAD_SHARE 0.9      /* of the load asked for */
 #define RAN_SHARE 0.1           /* of the bytes asked for */
+#define MODEM_MIN_BYTES 500     /* less may come before or after what is counted */
 #define ASSOCIATED_SHARE 0.9    /* of a mode with WiFi */
 #define JUMP_REFRESHES 3        /* two steps within so many refreshes are no jump */
 #define REFRESH_UNKNOWN_S 60.0
@@ -126,6 +129,19 @@ static void check_rate(const char *what, uint64_t bytes, double mb_per_s, struct
                        asked / BYTES_PER_MB);
 }
 
+/* Both ways together; with the packets of other programs. */
+static void check_modem(const struct mode *mode, struct observation *observation)
+{
+        double asked = plan_air_bytes_per_s(mode, AIR_CELLULAR) * (double)observation->elapsed_ns / (double)NS_PER_S;
+
+        if (asked < MODEM_MIN_BYTES)
+                return;
+        if (!(observation->usage.have & USAGE_RADIO))
+                reject(observation, "the modem's packets were not counted");
+        check_rate("moved over the modem", radio_usage_bytes(&observation->usage, AIR_CELLULAR),
+                   plan_air_bytes_per_s(mode, AIR_CELLULAR) / BYTES_PER_MB, observation);
+}
+
 /* A storage or network may be slower than asked: the counters show by how much. */
 static void check_moved(const struct mode *mode, struct observation *observation)
 {
@@ -135,6 +151,10 @@ static void check_moved(const struct mode *mode, struct observation *observation
         if (usage->have & USAGE_DISK) {
                 check_rate("read", usage->read_bytes, mode->read_mb_per_s, observation);
                 check_rate("wrote", usage->write_bytes, mode->write_mb_per_s, observation);
+        }
+        if (mode->air == AIR_CELLULAR) {
+                check_modem(mode, observation);
+                return;
         }
         if (!(usage->have & USAGE_WIFI))
                 return;

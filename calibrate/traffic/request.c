@@ -45,6 +45,7 @@ static const struct number numbers[] = {
         { "bursts", 1u << REQUEST_WAKE, 1, 100000, true, offsetof(struct request, bursts), AS_U32 },
         { "silence_s", 1u << REQUEST_WAKE, 0.005, 3600, false, offsetof(struct request, silence_s), AS_DOUBLE },
         { "packets", 1u << REQUEST_WAKE, 1, 1000, true, offsetof(struct request, packets), AS_U32 },
+        { "packet_bytes", 1u << REQUEST_WAKE, 1, WAKE_PACKET_BYTES_MAX, true, offsetof(struct request, packet_bytes), AS_U32 },
         { "seconds", ANY, 0.1, 86400, false, offsetof(struct request, seconds), AS_DOUBLE },
 };
 
@@ -188,7 +189,7 @@ static int parse_members(const cJSON *json, struct request *request, char *error
 
 static int parse_object(const cJSON *json, struct request *ret, char *error, size_t size)
 {
-        struct request request = { .port = 5201, .silence_s = 2, .packets = 1, .seconds = 60 };
+        struct request request = { .port = 5201, .silence_s = 2, .packets = 1, .packet_bytes = 64, .seconds = 60 };
         const cJSON *member = cJSON_IsObject(json) ? json->child : NULL;
         size_t kind;
         int err;

@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #define REQUEST_LINE_MAX 4096 /* with its newline */
+#define WAKE_PACKET_BYTES_MAX 1200u
 
 enum request_kind {
         REQUEST_RECEIVE,
@@ -31,7 +32,8 @@ struct request {
         uint64_t bytes;       /* ends there; 0: no such limit */
         uint32_t bursts;      /* wake: ends there; 0: no such limit */
         double silence_s;     /* wake: between two bursts */
-        uint32_t packets;     /* wake with a peer: of a burst */
+        uint32_t packets;     /* wake with a peer: of a burst ... */
+        uint32_t packet_bytes; /* ... and of each, without headers */
         double seconds;       /* ends there at the latest */
 };
 

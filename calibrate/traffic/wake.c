@@ -11,8 +11,6 @@
 
 /* Small bursts with silence between them: a second or more wakes the radio, in less it stays awake. */
 
-#define DATAGRAM_BYTES 64
-
 static bool more(const struct request *request, const struct tally *tally, uint64_t start_ns)
 {
         double elapsed_s = (double)(traffic_now_ns() - start_ns) / NS_PER_S;
@@ -82,7 +80,7 @@ static int wake_peer(const struct request *request, struct tally *tally)
 {
         _cleanup_close_ int fd = open_peer(request, tally);
         uint64_t start_ns = traffic_now_ns();
-        char datagram[DATAGRAM_BYTES] = { 0 };
+        char datagram[WAKE_PACKET_BYTES_MAX] = { 0 };
 
         if (fd < 0)
                 return fd;
@@ -90,9 +88,9 @@ static int wake_peer(const struct request *request, struct tally *tally)
                 if (tally->bursts)
                         traffic_sleep_s(request->silence_s);
                 for (uint32_t i = 0; i < request->packets; i++) {
-                        if (send(fd, datagram, sizeof(datagram), 0) < 0 && errno != ECONNREFUSED)
+                        if (send(fd, datagram, request->packet_bytes, 0) < 0 && errno != ECONNREFUSED)
                                 return traffic_fail(tally, -errno, "the peer %s: %s", request->peer, strerror(errno));
-                        tally->tx_bytes += sizeof(datagram);
+                        tally->tx_bytes += request->packet_bytes;
                 }
                 tally->bursts++;
         }

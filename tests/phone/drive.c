@@ -82,7 +82,7 @@ int main(int argc, char **argv)
                 printf("disks=%zu wifi=%d rx=%d tx=%d\n", description.n_disks, description.wifi,
                        description.wifi_rx, description.wifi_tx);
         if (!err)
-                hardware->ops->limit_wifi(hardware, wifi_limit_bytes);
+                hardware->ops->limit_air(hardware, AIR_WIFI, wifi_limit_bytes);
         if (!err && hardware->ops->begin)
                 err = hardware->ops->begin(hardware);
         printf("%d\n", err);
