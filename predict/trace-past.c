@@ -57,7 +57,7 @@ static int show_poll(void *data, const struct store_poll *poll)
         replay->suspend_ns += poll->suspend_ns;
         line = (struct trace_line){ .cost = cost, .seconds = (double)poll->elapsed_ns / 1e9,
                                     .suspend_s = (double)poll->suspend_ns / 1e9,
-                                    .measured = trace_measured_w(&poll->battery) };
+                                    .measured = cost_sensor_w(&poll->battery) };
         err = trace_print(replay->form, &line);
         return !err && replay->form->lines == replay->count ? 1 : err;
 }

@@ -31,13 +31,6 @@ bool trace_is_wanted(const struct trace_form *form, const struct cost_app *app)
                strcmp(app->name, form->app) == 0;
 }
 
-/* The battery's level moves in steps: only a current sensor gives the power of a second. */
-double trace_measured_w(const struct battery *battery)
-{
-        return battery->have & BATTERY_POWER && battery->status == BATTERY_DISCHARGING
-                       ? (double)battery->power_uw * 1e-6 : NAN;
-}
-
 /* By which energies are divided. */
 static double per(const struct trace_line *line)
 {

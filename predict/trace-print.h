@@ -28,8 +28,6 @@ struct trace_line {
         bool total;             /* of all intervals: joules in place of power */
 };
 
-/* A current sensor's power, in W; NaN: there is none, or it does not discharge. */
-double trace_measured_w(const struct battery *battery);
 bool trace_is_wanted(const struct trace_form *form, const struct cost_app *app);
 /* Lays out the columns for this terminal. */
 void trace_form_make(struct trace_form *form);

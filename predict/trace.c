@@ -67,42 +67,6 @@ static void tracer_close(struct tracer *tracer)
         closep(&tracer->timer_fd);
 }
 
-static int add_row(struct cost_maker *maker, const struct interval *interval, const struct interval_row *row,
-                   const struct usage *usage, enum app_state state, uint64_t active_ns)
-{
-        const struct store_row stored = {
-                .start_ns = interval->start_realtime_ns,
-                .end_ns = interval->end_realtime_ns,
-                .app = row->app,
-                .name = row->app,
-                .uid = row->uid,
-                .state = state,
-                .active_ns = active_ns,
-                .usage = usage,
-        };
-
-        return cost_maker_add(maker, &stored);
-}
-
-/*
- * As `joulecast cost` prices the same rows; but what the battery gave says nothing of a second, as its level moves in
- * steps.
- */
-static int price(const struct tracer *tracer, struct cost **ret)
-{
-        const struct interval *interval = &tracer->interval;
-        _cleanup_(cost_maker_freep) struct cost_maker *maker = NULL;
-        int err = cost_maker_new(&maker);
-
-        for (size_t i = 0; !err && i < interval->n_rows; i++) {
-                const struct interval_row *row = &interval->rows[i];
-
-                if (!usage_is_empty(&row->usage)) /* else it was only alive */
-                        err = add_row(maker, interval, row, &row->usage, row->state, interval->elapsed_ns);
-        }
-        return err ? err : cost_maker_finish(maker, tracer->profile, NULL, ret);
-}
-
 /* As joulecastd does. */
 static int record(struct tracer *tracer)
 {
@@ -160,7 +124,7 @@ static int look(struct tracer *tracer)
         if (tracer->store)
                 err = record(tracer);
         if (!err)
-                err = price(tracer, &cost);
+                err = cost_make_now(tracer->profile, interval, 1, -1, &cost);
         if (err)
                 return err;
         names_localise(tracer->index, cost);
@@ -168,7 +132,7 @@ static int look(struct tracer *tracer)
                 log_unseen(tracer, cost);
         line = (struct trace_line){ .cost = cost, .seconds = (double)interval->elapsed_ns / 1e9,
                                     .suspend_s = (double)interval->suspend_ns / 1e9,
-                                    .measured = trace_measured_w(&interval->battery) };
+                                    .measured = cost_sensor_w(&interval->battery) };
         return trace_print(&tracer->form, &line);
 }
 

@@ -66,6 +66,13 @@ int cost_make_for(const struct profile *profile, struct store *store, int64_t ui
                   int64_t to_ns, struct cost **ret);
 /* Of a usage table, which has no battery and no base. */
 int cost_make_from_table(const struct profile *profile, const struct usage_table *table, struct cost **ret);
+/*
+ * Of @n intervals that follow one another and were just made, for user @uid as cost_make_for(). The level of a battery moves in
+ * steps and says nothing of seconds: measured_j and unexplained_j are by its current sensor at the end of each, without bounds.
+ */
+int cost_make_now(const struct profile *profile, const struct interval *list, size_t n, int64_t uid, struct cost **ret);
+/* What that sensor shows, in W; NaN: there is none, or the battery does not discharge. */
+double cost_sensor_w(const struct battery *battery);
 void cost_free(struct cost *cost);
 void cost_freep(struct cost **cost);
 

@@ -83,6 +83,15 @@ void interval_maker_free(struct interval_maker *maker);
 int interval_make(struct interval_maker *maker, struct sample *sample, struct interval *ret);
 void interval_clear(struct interval *interval);
 
+/**
+ * interval_join() - two intervals as one
+ * @sum:  gets what was used in @next, too; empty ({ 0 }): becomes a copy of it
+ * @next: begins where @sum ends
+ *
+ * Return: 0; -ENOMEM or -EOVERFLOW, and only a part of @next is in @sum.
+ */
+int interval_join(struct interval *sum, const struct interval *next);
+
 /*
  * Energy of one step of the level that discharge_uj is counted by; NaN: unknown. @step: steps of the levels in
  * place of the levels; the percentage steps by 1 if it is not there.

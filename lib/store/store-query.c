@@ -234,22 +234,23 @@ struct emission {
         void *data;
 };
 
-/* Whether the query has the row: as it is, or under the name of all others'. The base is of no user. */
-static bool may_see(const struct store_query *query, struct store_row *row)
+bool store_row_for(int64_t uid, struct store_row *row)
 {
-        bool own = query->uid < 0 || query->uid == (int64_t)row->uid;
+        bool own = uid < 0 || uid == (int64_t)row->uid;
 
-        if (own && query->uid >= 0 && strcmp(row->app, STORE_OTHERS) == 0)
+        if (own && uid >= 0 && strcmp(row->app, STORE_OTHERS) == 0)
                 row->app = row->name = STORE_CALLED_OTHERS;
-        if (own)
-                return true;
-        if (!query->others)
-                return false;
-        if (row->app[0]) {
+        if (!own && row->app[0]) {
                 row->app = STORE_OTHERS;
                 row->name = STORE_OTHERS_NAME;
         }
-        return true;
+        return own;
+}
+
+/* Whether the query has the row: as it is, or under the name of all others'. */
+static bool may_see(const struct store_query *query, struct store_row *row)
+{
+        return store_row_for(query->uid, row) || query->others;
 }
 
 static int emit(struct store *store, const struct emission *emission, const struct times *times)

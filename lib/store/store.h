@@ -86,6 +86,12 @@ struct store_row {
         const struct usage *usage; /* valid until the next row */
 };
 
+/*
+ * What user @uid may see of a row (-1: all): an app of another user becomes STORE_OTHERS. The base is of no user. False: it
+ * is not their own.
+ */
+bool store_row_for(int64_t uid, struct store_row *row);
+
 /* What the battery said over the same spans. */
 struct store_battery {
         uint64_t discharge_uj;
