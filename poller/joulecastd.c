@@ -312,6 +312,18 @@ static void print_summary(const struct poller *poller, const char *path)
                poller->polls == 1 ? "" : "s", (double)poller->elapsed_ns / 1e9, poller->n_processes, path);
 }
 
+static int look(void *data, uint64_t after, struct question_live *ret)
+{
+        struct poller *poller = data;
+        int err = poller_look(poller);
+
+        if (err)
+                return err;
+        ret->list = live_after(&poller->live, after, &ret->n);
+        ret->number = poller->live.number;
+        return 0;
+}
+
 static int run(const struct options *options, const struct config *config)
 {
         _cleanup_(poller_close) struct poller poller = { .retention = { (uint32_t)config->raw_hours, (uint32_t)config->hour_days,
@@ -321,7 +333,8 @@ static int run(const struct options *options, const struct config *config)
         double interval_s = options->interval_s > 0 ? options->interval_s : config->interval_s;
         _cleanup_free_ char *path = NULL;
         struct question_source source = { .profile = options->profile, .machine = options->machine,
-                                          .live = !options->database, .sources = &poller.sources };
+                                          .live = !options->database, .sources = &poller.sources, .look = look,
+                                          .look_data = &poller };
         int err = open_machine(options, config, &poller);
 
         if (err)

@@ -23,6 +23,8 @@ void poller_close(struct poller *poller)
         interval_maker_free(poller->maker);
         sample_clear(&poller->sample);
         interval_clear(&poller->interval);
+        interval_clear(&poller->pending);
+        live_clear(&poller->live);
         sources_close(&poller->sources);
         store_close(poller->store);
         *poller = (struct poller){ 0 };
@@ -181,8 +183,55 @@ static int skip(struct poller *poller)
         return interval_skip(poller->maker, &poller->sample);
 }
 
+static int make_interval(struct poller *poller, uint64_t begin_ns)
+{
+        int err = interval_make(poller->maker, &poller->sample, &poller->interval);
+
+        if (!err)
+                live_add(&poller->live, &poller->interval, begin_ns, util_boottime_ns());
+        return err;
+}
+
+int poller_look(struct poller *poller)
+{
+        uint64_t now_ns = util_boottime_ns();
+        int err;
+
+        if (!live_ask(&poller->live, now_ns))
+                return 0;
+        if (poller->waiting)
+                return -EBUSY;
+        err = sources_read(&poller->sources, &poller->sample);
+        if (err)
+                return err;
+        poller->n_ended += poller->sample.n_gone;
+        if (sources_miss_processes(&poller->sources))
+                return skip(poller);
+        err = make_interval(poller, now_ns);
+        if (err)
+                return err;
+        err = interval_join(&poller->pending, &poller->interval);
+        if (err)
+                interval_clear(&poller->pending); /* a part of it would be wrong; this time counts as not recorded */
+        return err;
+}
+
+/* What was used since the last interval that is stored, in one. */
+static int add_pending(struct poller *poller)
+{
+        int err = poller->pending.n_rows > 0 ? interval_join(&poller->pending, &poller->interval) : 0;
+
+        if (err || poller->pending.n_rows == 0)
+                return err;
+        interval_clear(&poller->interval);
+        poller->interval = poller->pending;
+        poller->pending = (struct interval){ 0 };
+        return 0;
+}
+
 int poller_poll(struct poller *poller)
 {
+        uint64_t begin_ns = util_boottime_ns();
         int err = read_sources(poller);
 
         if (err)
@@ -197,7 +246,9 @@ int poller_poll(struct poller *poller)
         if (poller->waiting || sources_miss_processes(&poller->sources))
                 return skip(poller);
         poller->n_skipped = 0;
-        err = interval_make(poller->maker, &poller->sample, &poller->interval);
+        err = make_interval(poller, begin_ns);
+        if (!err)
+                err = add_pending(poller);
         if (err)
                 return err == -ENODATA ? 0 : err;
         err = store_waiting(poller);

@@ -6,6 +6,7 @@
 
 #include "answers.h"
 #include "interval/interval.h"
+#include "live.h"
 #include "source/source.h"
 #include "store/store.h"
 #include "util/config.h"
@@ -19,6 +20,8 @@ struct poller {
         struct interval_maker *maker;
         struct sample sample;
         struct interval interval;
+        struct interval pending;  /* what was used since the last one that is stored, if somebody looked in between */
+        struct live live;
         struct store_retention retention;
         uint64_t sync_ns;         /* see store_sync_within() */
         bool patient;             /* if its place is taken or cannot be used, try again at each poll */
@@ -51,6 +54,12 @@ int poller_open_store(struct poller *poller, const char *path);
  * poll tries again. -ENOMEM, or another error without a usable database.
  */
 int poller_poll(struct poller *poller);
+
+/*
+ * For who looks between two polls: reads the sources, unless that was just done. What was used is in poller->live, and in the
+ * interval of the next poll. 0; -EBUSY: an interval waits to be stored; -ENODATA: it is the first; -ENOMEM.
+ */
+int poller_look(struct poller *poller);
 
 /**
  * poller_run() - poll until a signal or until enough

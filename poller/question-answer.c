@@ -62,6 +62,12 @@ static int open_profile_of(struct answering *answering, const struct question_so
         return err;
 }
 
+/* The user whose apps are shown apart; -1: everybody's are. */
+static int64_t seen_by(uid_t uid)
+{
+        return uid != 0 && uid != geteuid() ? (int64_t)uid : -1;
+}
+
 static int open_all(struct answering *answering, const struct question_source *source, uid_t uid,
                     struct question *question)
 {
@@ -75,13 +81,14 @@ static int open_all(struct answering *answering, const struct question_source *s
                 return err;
         if (question->ask != ASK_APPS && question->ask != ASK_SINCE && question->ask != ASK_USAGE)
                 err = open_profile_of(answering, source, question);
+        if (err == 0 && question->ask == ASK_LIVE) /* of nothing that is stored */
+                return 0;
         if (err == 0)
                 err = joulecast_usage_open(answering->context, source->database, &answering->usage);
         if (err < 0)
                 return err;
         answering->usage->live = source->live;
-        if (uid != 0 && uid != geteuid())
-                answering->usage->uid = (int64_t)uid;
+        answering->usage->uid = seen_by(uid);
         return moment_find(answering->usage, &question->from, answering->sentence, sizeof(answering->sentence));
 }
 
@@ -225,6 +232,37 @@ static int answer_since(const struct answering *answering, struct cJSON **ret)
         return err;
 }
 
+/* @live may be empty: nothing new. */
+static int price_live(const struct answering *answering, const struct question_live *live, uid_t uid, struct cJSON **ret)
+{
+        _cleanup_(cost_freep) struct cost *cost = NULL;
+        const struct profile *profile = answering->profile->profile;
+        struct answer_live about = { .number = live->number };
+        int err = cost_make_now(profile, live->list, live->n, seen_by(uid), &cost);
+
+        for (size_t i = 0; i < live->n; i++)
+                about.suspend_s += (double)live->list[i].suspend_ns / (double)NS_PER_S;
+        if (live->n > 0)
+                about.battery = live->list[live->n - 1].battery;
+        if (!err)
+                *ret = answer_live_json(&about, cost, profile);
+        return err;
+}
+
+static int answer_live(struct answering *answering, const struct question_source *source,
+                       const struct question *question, uid_t uid, struct cJSON **ret)
+{
+        struct question_live live = { 0 };
+        int err = source->look ? source->look(source->look_data, question->after, &live) : -ENODATA;
+
+        if (err == -ENODATA)
+                snprintf(answering->sentence, sizeof(answering->sentence), "nothing was seen yet; ask again");
+        if (err == -EBUSY)
+                snprintf(answering->sentence, sizeof(answering->sentence),
+                         "the service cannot write its database and waits; see its log");
+        return err ? err : price_live(answering, &live, uid, ret);
+}
+
 static int answer(const struct answering *answering, const struct question *question, struct cJSON **ret)
 {
         switch (question->ask) {
@@ -300,7 +338,9 @@ char *question_answer(const struct question_source *source, uid_t uid, const cha
                 return print_line(answer_service(source));
         if (err == 0)
                 err = open_all(&answering, source, uid, &question);
-        if (err == 0)
+        if (err == 0 && question.ask == ASK_LIVE)
+                err = answer_live(&answering, source, &question, uid, &json);
+        else if (err == 0)
                 err = answer(&answering, &question, &json);
         if (err == 0) {
                 char *line = print_line(json);

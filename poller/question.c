@@ -35,8 +35,8 @@ static int __attribute__((format(printf, 2, 3))) wrong(struct reading *reading, 
 static int read_ask(struct reading *reading, const char *key, const struct cJSON *value)
 {
         static const char *const asks[] = {
-                [ASK_ADVISE] = "advise", [ASK_APPS] = "apps", [ASK_BUDGET] = "budget", [ASK_COST] = "cost", [ASK_PREDICT] = "predict",
-                [ASK_SERVICE] = "service", [ASK_SINCE] = "since", [ASK_USAGE] = "usage",
+                [ASK_ADVISE] = "advise", [ASK_APPS] = "apps", [ASK_BUDGET] = "budget", [ASK_COST] = "cost", [ASK_LIVE] = "live",
+                [ASK_PREDICT] = "predict", [ASK_SERVICE] = "service", [ASK_SINCE] = "since", [ASK_USAGE] = "usage",
                 [ASK_WHATIF] = "whatif",
         };
 
@@ -46,8 +46,8 @@ static int read_ask(struct reading *reading, const char *key, const struct cJSON
                         return 0;
                 }
         }
-        return wrong(reading, "\"ask\" is \"advise\", \"apps\", \"budget\", \"cost\", \"predict\", \"service\", \"since\", \"usage\" or "
-                              "\"whatif\"");
+        return wrong(reading, "\"ask\" is \"advise\", \"apps\", \"budget\", \"cost\", \"live\", \"predict\", \"service\", \"since\", "
+                              "\"usage\" or \"whatif\"");
 }
 
 static int read_from(struct reading *reading, const char *key, const struct cJSON *value)
@@ -96,6 +96,16 @@ static int read_minutes(struct reading *reading, const char *key, const struct c
                                                         &question->plan.standby_minutes;
 
         return take_number(value, 1e6, to) ? 0 : wrong(reading, "\"%s\" is a number of minutes, 0 to 1e6", key);
+}
+
+static int read_after(struct reading *reading, const char *key, const struct cJSON *value)
+{
+        double number;
+
+        if (!take_number(value, 1e15, &number))
+                return wrong(reading, "\"after\" is the \"number\" of a live answer");
+        reading->question->after = (uint64_t)number;
+        return 0;
 }
 
 static int read_percent(struct reading *reading, const char *key, const struct cJSON *value)
@@ -177,8 +187,6 @@ static int read_key(struct reading *reading, const struct cJSON *value)
                 { "ask", read_ask },         { "from", read_from },    { "to", read_to },
                 { "app", read_text },        { "profile", read_text }, { "minutes", read_minutes },
                 { "standby", read_minutes }, { "keep", read_percent }, { "battery_percent", read_percent },
-                { "reserve", read_reserve }, { "close", read_close },  { "off", read_off },
-                { "brightness_percent", read_percent },                { "keep_minutes", read_minutes },
         };
         char printable[64];
 

@@ -19,6 +19,7 @@ enum ask {
         ASK_APPS,
         ASK_BUDGET,
         ASK_COST,
+        ASK_LIVE,
         ASK_PREDICT,
         ASK_SERVICE,
         ASK_SINCE,
@@ -32,6 +33,7 @@ struct question {
         int64_t to_ns;
         char *app;
         double minutes; /* NaN: not given */
+        uint64_t after; /* number of the last live answer; 0: there was none */
         struct budget_plan plan; /* its app is `app`; its reserves are owned */
         struct changes changes; /* its apps are owned */
         char *profile;          /* fingerprint of the profile that the client wants, or NULL */
@@ -44,6 +46,14 @@ int question_parse(const char *text, size_t length, struct question *ret, char e
 void question_clear(struct question *question);
 
 struct sources;
+struct interval;
+
+/* What was used just now: intervals that follow one another. */
+struct question_live {
+        const struct interval *list;
+        size_t n;
+        uint64_t number;     /* of the last one */
+};
 
 struct question_source {
         const char *database;
@@ -51,6 +61,9 @@ struct question_source {
         const char *machine; /* folder of a recorded one; NULL: this one */
         bool live;           /* @database is this machine's, so its battery can be read */
         const struct sources *sources; /* of the service */
+        /* Looks now, for what followed number @after. 0, or a negative errno. NULL: it cannot. */
+        int (*look)(void *data, uint64_t after, struct question_live *ret);
+        void *look_data;
 };
 
 /* The answer to a question of @uid, with a newline; free() it. NULL: out of memory. */

@@ -33,6 +33,16 @@ struct cJSON *answer_advice_json(const struct advice *advice, size_t n, char *co
 void answer_add_validated(struct cJSON *to, const struct profile *profile);
 struct cJSON *answer_usage_json(const struct usage_table *table);
 int answer_usage_from_json(const struct cJSON *json, struct usage_table **ret); /* 0; -EBADMSG; -ENOMEM */
+/* What goes with the cost of what was used just now. */
+struct answer_live {
+        uint64_t number;       /* of the last interval; to ask for what follows it */
+        double suspend_s;
+        struct battery battery; /* at its end */
+};
+/* @cost as cost_make_now() has it. */
+struct cJSON *answer_live_json(const struct answer_live *live, const struct cost *cost, const struct profile *profile);
+/* And back; of the battery its percentage and whether it discharges. 0; -EBADMSG; -ENOMEM. */
+int answer_live_from_json(const struct cJSON *json, struct answer_live *live, struct cost **ret);
 void answer_add_time(struct cJSON *to, const char *key, int64_t time_ns); /* INT64_MIN: null */
 const char *answer_state(enum app_state state);
 

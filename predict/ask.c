@@ -18,27 +18,35 @@ static void log_of_library(void *data, enum joulecast_level level, const char *s
                   sentence);
 }
 
-static int ask_open_all(const struct options *options, bool profile, struct ask *ret)
+/* Its context and its profile. An exit code; close it also on failure. */
+static int open_profile_of(const struct options *options, bool profile, joulecast_log_handler handler, void *data,
+                           struct ask *ask)
 {
-        struct ask ask = { 0 };
         _cleanup_free_ char *path = NULL;
         int code = CODE_OK, err;
 
-        if (joulecast_context_new(&ask.context) < 0)
+        if (joulecast_context_new(&ask->context) < 0)
                 return CODE_FAILED;
-        joulecast_context_set_log(ask.context, log_of_library, NULL);
-        if (joulecast_context_set_device(ask.context, options->device) < 0 ||
-            joulecast_context_set_machine(ask.context, options->machine) < 0)
-                code = CODE_FAILED;
-        if (code == CODE_OK && profile)
-                code = open_find_profile(options, &path);
-        if (code == CODE_OK && profile) {
-                err = joulecast_profile_load(ask.context, path, &ask.profile); /* and logs why not */
-                if (err < 0)
-                        code = !path && err == -ENOENT ? CODE_NO_DATA : CODE_FAILED;
-        }
-        if (code == CODE_OK && profile)
-                code = open_check_device(options, ask.profile->profile);
+        joulecast_context_set_log(ask->context, handler, data);
+        if (joulecast_context_set_device(ask->context, options->device) < 0 ||
+            joulecast_context_set_machine(ask->context, options->machine) < 0)
+                return CODE_FAILED;
+        if (!profile)
+                return CODE_OK;
+        code = open_find_profile(options, &path);
+        if (code != CODE_OK)
+                return code;
+        err = joulecast_profile_load(ask->context, path, &ask->profile); /* and logs why not */
+        if (err < 0)
+                return !path && err == -ENOENT ? CODE_NO_DATA : CODE_FAILED;
+        return open_check_device(options, ask->profile->profile);
+}
+
+static int ask_open_all(const struct options *options, bool profile, struct ask *ret)
+{
+        struct ask ask = { 0 };
+        int code = open_profile_of(options, profile, log_of_library, NULL, &ask), err;
+
         if (code == CODE_OK)
                 code = open_check_usage(options);
         if (code == CODE_OK) {
@@ -61,6 +69,20 @@ int ask_open(const struct options *options, struct ask *ret)
 int ask_open_usage(const struct options *options, struct ask *ret)
 {
         return ask_open_all(options, false, ret);
+}
+
+int ask_try(const struct options *options, joulecast_log_handler handler, void *data, struct ask *ret)
+{
+        struct ask ask = { 0 };
+        int code = open_profile_of(options, true, handler, data, &ask);
+
+        if (code == CODE_OK && joulecast_usage_open(ask.context, options->database, &ask.usage) < 0)
+                ask.usage = NULL;
+        if (code != CODE_OK)
+                ask_close(&ask);
+        else
+                *ret = ask;
+        return code;
 }
 
 void ask_close(struct ask *ask)

@@ -16,6 +16,8 @@ struct ask {
 /* Opens the files of @options. An exit code, after its sentence. */
 int ask_open(const struct options *options, struct ask *ret);
 int ask_open_usage(const struct options *options, struct ask *ret); /* without a profile */
+/* As ask_open(), but its usage is NULL where nothing is recorded, and @handler gets the library's sentences. */
+int ask_try(const struct options *options, joulecast_log_handler handler, void *data, struct ask *ret);
 void ask_close(struct ask *ask);
 /* An exit code for what an API call returned, after its sentence where the library has logged none. */
 int ask_failed(int err);

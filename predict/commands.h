@@ -15,6 +15,7 @@ int doctor_main(int argc, char **argv);
 int simulate_main(int argc, char **argv);
 int warn_main(int argc, char **argv);
 int limit_main(int argc, char **argv);
+int top_main(int argc, char **argv);
 int trace_main(int argc, char **argv);
 int metrics_main(int argc, char **argv);
 int usage_main(int argc, char **argv);

@@ -37,6 +37,7 @@ static const struct entry entries[] = {
         { "warn", "what is about to go wrong; joulecast-focus shows it", warn_main },
         { "limit", "less CPU time for apps in the background, or none", limit_main },
         { "metrics", "for Prometheus: charge, time left, energy by app", metrics_main },
+        { "top", "what draws power now, by app, live", top_main },
         { "trace", "power by component and app, every second", trace_main },
         { "price-packets", "energy of a radio for a sequence of packets", price_packets_main },
         { "doctor", "what this machine offers, and what is missing and why", doctor_main },

@@ -106,7 +106,7 @@ static double read_lost(const char *socket)
         struct cJSON *json, *lost;
         double value = NAN;
 
-        if (service_exchange(socket, "{\"ask\":\"service\"}\n", &line) < 0)
+        if (service_exchange(socket, "{\"ask\":\"service\"}\n", SERVICE_PATIENCE_S, &line) < 0)
                 return NAN;
         json = cJSON_Parse(line);
         lost = cJSON_GetObjectItemCaseSensitive(json, "lost");
@@ -138,7 +138,7 @@ int overhead_look(const struct options *options, struct findings *findings)
 {
         _cleanup_close_ int root_fd = open(options->machine ? options->machine : "/", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
         _cleanup_close_ int proc_fd = root_fd < 0 ? -1 : openat(root_fd, "proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-        const char *given = secure_getenv("JOULECAST_SOCKET"), *socket = given && *given ? given : PATHS_SERVICE_SOCKET;
+        const char *socket = service_path();
         struct overhead *overhead = &findings->overhead;
         struct proc_stat stat = { 0 };
         int answers;

@@ -31,13 +31,13 @@ static void read_battery(struct state *state)
                 state->power_w * 3600 / J_PER_PERCENT(joulecast_profile_energy_full_mwh(state->ask.profile));
 }
 
-static int find_budget(struct state *state)
+int state_budget(const struct ask *ask, struct joulecast_budget **ret)
 {
         struct joulecast_plan *plan = NULL;
         int err = joulecast_plan_new(NULL, &plan);
 
         if (!err)
-                err = joulecast_budget_new(state->ask.profile, state->ask.usage, plan, &state->budget);
+                err = joulecast_budget_new(ask->profile, ask->usage, plan, ret);
         joulecast_plan_free(plan);
         return err == -ENODATA || err == -ENODEV ? 0 : err;
 }
@@ -50,7 +50,7 @@ int state_read(const struct options *options, struct state *ret)
         if (code != CODE_OK)
                 return code;
         read_battery(&state);
-        err = find_budget(&state);
+        err = state_budget(&state.ask, &state.budget);
         if (err) {
                 state_clear(&state);
                 return ask_failed(err);

@@ -18,3 +18,5 @@ struct state {
 /* state_clear() it. An exit code, after its sentence. */
 int state_read(const struct options *options, struct state *ret);
 void state_clear(struct state *state);
+/* Of mixed use, as it is now. 0, also without one: then @ret is left as it is. A negative errno. */
+int state_budget(const struct ask *ask, struct joulecast_budget **ret);

@@ -146,12 +146,12 @@ static void print_number(double value, int columns)
 }
 
 /* Parts that apps hold have a column where they have a price, what no counter shows where everyday use taught some of it. */
-static bool is_shown(const struct trace_form *form, size_t component)
+bool trace_component_is_shown(const struct profile *profile, size_t component)
 {
-        for (size_t i = 0; component > COMPONENT_GPU && i < form->profile->n_coefficients; i++)
-                if (model_term_component(form->profile->coefficients[i].term) == component)
+        for (size_t i = 0; component > COMPONENT_GPU && i < profile->n_coefficients; i++)
+                if (model_term_component(profile->coefficients[i].term) == component)
                         return true;
-        return component <= COMPONENT_GPU || (component == COMPONENT_UNSEEN && form->profile->n_apps > 0);
+        return component <= COMPONENT_GPU || (component == COMPONENT_UNSEEN && profile->n_apps > 0);
 }
 
 static void print_heads(const struct trace_form *form, const struct trace_line *line)
@@ -160,7 +160,7 @@ static void print_heads(const struct trace_form *form, const struct trace_line *
                form->processes ? "process" : "app", "state", columns_of(form, COMPONENT_COUNT),
                line->total ? "J" : "W");
         for (size_t c = 0; c < COMPONENT_BASE; c++)
-                if (is_shown(form, c))
+                if (trace_component_is_shown(form->profile, c))
                         printf("%*s", columns_of(form, c), component_names[c]);
         putchar('\n');
 }
@@ -176,7 +176,7 @@ static void print_line(const struct trace_form *form, const char *time, const ch
         printf("%*s %-10s", room, "", state);
         print_number(value, columns_of(form, COMPONENT_COUNT));
         for (size_t c = 0; component_j && c < COMPONENT_BASE; c++)
-                if (is_shown(form, c))
+                if (trace_component_is_shown(form->profile, c))
                         print_number(component_j[c] / seconds, columns_of(form, c));
         putchar('\n');
 }
@@ -245,7 +245,7 @@ static void print_usage(const struct trace_form *form, const struct trace_line *
 
         for (size_t c = 0; c < COMPONENT_UNSEEN; c++) {
                 cells[c][0] = '\0';
-                if (!is_shown(form, c))
+                if (!trace_component_is_shown(form->profile, c))
                         continue;
                 used_text(usage, c, line, cells[c]);
                 n = cells[c][0] ? c + 1 : n;
@@ -255,7 +255,7 @@ static void print_usage(const struct trace_form *form, const struct trace_line *
                 return;
         printf("%*s", 8 + 2 + form->app_columns + 1 + 10 + columns_of(form, COMPONENT_COUNT), "");
         for (size_t c = 0; c < n; c++)
-                if (is_shown(form, c))
+                if (trace_component_is_shown(form->profile, c))
                         printf("%*s", columns_of(form, c), cells[c]);
         putchar('\n');
 }

@@ -28,6 +28,8 @@ struct trace_line {
         bool total;             /* of all intervals: joules in place of power */
 };
 
+/* A component has a column if a device of this profile can use it. */
+bool trace_component_is_shown(const struct profile *profile, size_t component);
 bool trace_is_wanted(const struct trace_form *form, const struct cost_app *app);
 /* Lays out the columns for this terminal. */
 void trace_form_make(struct trace_form *form);

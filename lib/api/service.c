@@ -14,8 +14,6 @@
 #include "util/paths.h"
 #include "util/util.h"
 
-/* The service answers between polls, one request after another; a month of polls takes a second. */
-#define PATIENCE_S 60
 #define ANSWER_MAX (64u << 20)
 
 static const struct {
@@ -59,9 +57,9 @@ int service_fingerprint(const struct profile *profile, char fingerprint[SERVICE_
         return 0;
 }
 
-static int connect_to(const char *path, int *ret)
+static int connect_to(const char *path, unsigned patience_s, int *ret)
 {
-        const struct timeval patience = { .tv_sec = PATIENCE_S };
+        const struct timeval patience = { .tv_sec = patience_s };
         int fd = local_socket_connect(path, SOCK_STREAM, &patience);
 
         if (fd < 0)
@@ -71,12 +69,19 @@ static int connect_to(const char *path, int *ret)
         return 0;
 }
 
+const char *service_path(void)
+{
+        const char *given = secure_getenv("JOULECAST_SOCKET");
+
+        return given && *given ? given : PATHS_SERVICE_SOCKET;
+}
+
 int service_find(const char *database, const struct log *log, char **ret)
 {
-        const char *given = secure_getenv("JOULECAST_SOCKET"), *path = given && *given ? given : PATHS_SERVICE_SOCKET;
+        const char *path = service_path();
         _cleanup_close_ int fd = -1;
         char *copy;
-        int err = connect_to(path, &fd);
+        int err = connect_to(path, SERVICE_PATIENCE_S, &fd);
 
         if (err < 0) {
                 log_error(log, "you may not read %s, and no service answers at %s (%s); "
@@ -96,7 +101,7 @@ int service_pid(const char *path)
         _cleanup_close_ int fd = -1;
         struct ucred listener;
         socklen_t size = sizeof(listener);
-        int err = connect_to(path, &fd);
+        int err = connect_to(path, SERVICE_PATIENCE_S, &fd);
 
         if (err == 0 && getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &listener, &size) < 0)
                 err = -errno;
@@ -144,10 +149,10 @@ static int receive(int fd, char **ret)
         return 0;
 }
 
-int service_exchange(const char *path, const char *question, char **ret)
+int service_exchange(const char *path, const char *question, unsigned patience_s, char **ret)
 {
         _cleanup_close_ int fd = -1;
-        int err = connect_to(path, &fd);
+        int err = connect_to(path, patience_s, &fd);
 
         if (err == 0)
                 err = send_line(fd, question);
@@ -230,7 +235,7 @@ int service_ask(const struct joulecast_usage *usage, const char *question, struc
 {
         const struct log *log = &usage->context->log;
         _cleanup_(service_clear) struct service_answer answer = { 0 };
-        int err = service_exchange(usage->service, question, &answer.text);
+        int err = service_exchange(usage->service, question, SERVICE_PATIENCE_S, &answer.text);
 
         if (err == 0)
                 err = service_open(&answer);

@@ -52,8 +52,12 @@ struct service_answer {
 
 /* The process that listens at the socket @path; 0: another pid namespace's. */
 int service_pid(const char *path);
-/* Sends the line @question to the service at the socket @path; free() the answer. */
-int service_exchange(const char *path, const char *question, char **ret);
+/* The service answers between polls, one request after another; a month of polls takes a second. */
+#define SERVICE_PATIENCE_S 60
+/* Sends the line @question to the service at the socket @path, and waits so long for each part of it; free() the answer. */
+int service_exchange(const char *path, const char *question, unsigned patience_s, char **ret);
+/* The socket where it answers: of the environment, else the system's. */
+const char *service_path(void);
 /* 0: @ret is the answer, service_clear() it; else a negative errno, after a sentence in the log. */
 int service_ask(const struct joulecast_usage *usage, const char *question, struct service_answer *ret);
 /* Returns @err; logs a sentence if it is -EBADMSG. */

@@ -1,0 +1,183 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "top-page.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "api/joulecast-private.h"
+#include "state.h"
+#include "top-text.h"
+#include "trace-print.h"
+#include "util/units.h"
+#include "util/util.h"
+
+#define HOUR_NS (3600 * (int64_t)NS_PER_S)
+#define HOURS_MAX 48
+#define AROUND 12 /* lines beside the hours */
+
+static void add_text(const struct top_subject *subject, enum top_style style, const char *text, struct top_view *view)
+{
+        top_view_pieces(view, style, subject->columns, subject->ascii, (const char *const[]){ text, NULL });
+}
+
+static void add_title(const struct top_subject *subject, struct top_view *view)
+{
+        top_view_pieces(view, TOP_TITLE, subject->columns, subject->ascii,
+                        (const char *const[]){ subject->row->name,
+                                               subject->row->key.state == STATE_FOREGROUND ? "foreground" : "background", NULL });
+}
+
+/* What there is to say where nothing is recorded. */
+static void add_why(const struct top_subject *subject, const char *otherwise, struct top_view *view)
+{
+        add_text(subject, TOP_PLAIN, *subject->said ? subject->said : otherwise, view);
+}
+
+/* What it draws now, by component: a narrow terminal has no columns for that. */
+static void add_now(const struct top_subject *subject, struct top_view *view)
+{
+        const struct top_row *row = subject->row;
+        char number[32], low[32], high[32], line[160];
+
+        snprintf(line, sizeof(line), "now %s W", top_text_number(row->power_w.value, 7, number));
+        if (!isnan(row->power_w.low) && row->power_w.value > 0)
+                snprintf(line + strlen(line), sizeof(line) - strlen(line), " (%s .. %s)", top_text_number(row->power_w.low, 7, low),
+                         top_text_number(row->power_w.high, 7, high));
+        add_text(subject, TOP_PLAIN, line, view);
+        *line = '\0';
+        for (size_t c = 0; c < COMPONENT_BASE; c++)
+                if (trace_component_is_shown(subject->ask->profile->profile, c) && row->component_w[c] > 0)
+                        snprintf(line + strlen(line), sizeof(line) - strlen(line), "%s%s %s", *line ? ", " : "", component_names[c],
+                                 top_text_number(row->component_w[c], 7, number));
+        if (*line)
+                add_text(subject, TOP_PLAIN, line, view);
+}
+
+struct hours {
+        double energy_j[HOURS_MAX]; /* NaN: nothing was recorded */
+        size_t n;
+        double most_j;
+};
+
+/* Of the app in both states. */
+static double energy_of(const struct cost *cost, const char *app)
+{
+        double sum_j = 0;
+
+        for (size_t i = 0; i < cost->n_apps; i++)
+                if (strcmp(cost->apps[i].app, app) == 0 && !isnan(cost->apps[i].energy_j.value))
+                        sum_j += cost->apps[i].energy_j.value;
+        return sum_j;
+}
+
+static int read_hours(const struct top_subject *subject, int64_t last_ns, struct hours *hours)
+{
+        for (size_t i = 0; i < hours->n; i++) {
+                int64_t from_ns = last_ns - (int64_t)(hours->n - 1 - i) * HOUR_NS;
+                struct joulecast_cost *cost = NULL;
+                int err = joulecast_cost_new(subject->ask->profile, subject->ask->usage, from_ns, from_ns + HOUR_NS, &cost);
+
+                if (err && err != -ENODATA)
+                        return err;
+                hours->energy_j[i] = err ? NAN : energy_of(cost->cost, subject->row->key.app);
+                hours->most_j = fmax(hours->most_j, hours->energy_j[i]);
+                joulecast_cost_free(cost);
+        }
+        return 0;
+}
+
+static void add_hour(const struct top_subject *subject, int64_t from_ns, const struct hours *hours, double energy_j,
+                     struct top_view *view)
+{
+        double percent_j = J_PER_PERCENT(subject->ask->profile->profile->energy_full_mwh);
+        size_t room = subject->columns > 22 ? MIN(subject->columns - 22, (size_t)60) : 0, wide = 0;
+        const char *block = subject->ascii ? "#" : "\u2588";
+        char time[32], line[512], percent[32], power[32];
+
+        values_print_local(from_ns, time, sizeof(time));
+        if (isnan(energy_j)) {
+                snprintf(line, sizeof(line), "%.5s  not recorded", strchr(time, ' ') ? strchr(time, ' ') + 1 : time);
+                add_text(subject, TOP_FAINT, line, view);
+                return;
+        }
+        snprintf(line, sizeof(line), "%.5s%7s%8s ", strchr(time, ' ') ? strchr(time, ' ') + 1 : time,
+                 top_text_number(energy_j / 3600, 6, power), top_text_number(energy_j / percent_j, 7, percent));
+        if (hours->most_j > 0)
+                wide = (size_t)lround((double)room * energy_j / hours->most_j);
+        for (size_t i = 0; i < wide; i++)
+                strcat(line, block);
+        add_text(subject, TOP_PLAIN, line, view);
+}
+
+void top_page_history(const struct top_subject *subject, struct top_view *view)
+{
+        struct hours hours = { .n = subject->lines > AROUND ? MIN(subject->lines - AROUND, (size_t)HOURS_MAX) : 1 };
+        int64_t last_ns = subject->now_ns - subject->now_ns % HOUR_NS;
+
+        add_title(subject, view);
+        add_now(subject, view);
+        add_text(subject, TOP_PLAIN, "", view);
+        if (!subject->ask->usage || read_hours(subject, last_ns, &hours) < 0) {
+                add_why(subject, "nothing is recorded", view);
+                return;
+        }
+        add_text(subject, TOP_HEAD, " hour      W       %  of a full battery, both states", view);
+        for (size_t i = 0; i < hours.n; i++)
+                add_hour(subject, last_ns - (int64_t)(hours.n - 1 - i) * HOUR_NS, &hours, hours.energy_j[i], view);
+        top_view_pieces(view, TOP_FAINT, subject->columns, subject->ascii,
+                        (const char *const[]){ "hours without a row of it used nothing", NULL });
+}
+
+/*
+ * A budget's minutes are its charge divided by what the device draws. Without what the app draws now they are more by this
+ * factor. NaN: it draws all of that.
+ */
+static double longer(double minutes, double device, double app)
+{
+        return app < device ? minutes * app / (device - app) : NAN;
+}
+
+static void add_gain(const struct top_subject *subject, const struct joulecast_budget *budget, struct top_view *view)
+{
+        const struct cost_value *power = &subject->row->power_w;
+        double percent_j = J_PER_PERCENT(subject->ask->profile->profile->energy_full_mwh);
+        double minutes = joulecast_budget_minutes(budget).value;
+        double device_w = (joulecast_budget_battery_percent(budget) - joulecast_budget_reserved_percent(budget)) * percent_j /
+                          (minutes * 60);
+        double gained = longer(minutes, device_w, power->value), low = longer(minutes, device_w, power->low),
+               high = longer(minutes, device_w, power->high);
+        char line[256], likely[32], least[32], most[32], now[32];
+
+        if (!(gained >= 0)) {
+                add_text(subject, TOP_PLAIN, "unknown: it draws more now than the device usually does", view);
+                return;
+        }
+        snprintf(line, sizeof(line), "%s longer if it were closed,", ask_minutes(gained, 0, likely));
+        add_text(subject, TOP_PLAIN, line, view);
+        if (!isnan(low) && !isnan(high)) {
+                snprintf(line, sizeof(line), "%s to %s by what it draws now;", ask_minutes(low, high, least),
+                         ask_minutes(high, 0, most));
+                add_text(subject, TOP_PLAIN, line, view);
+        }
+        snprintf(line, sizeof(line), "the battery lasts %s as use is now.", ask_minutes(minutes, 0, now));
+        add_text(subject, TOP_PLAIN, line, view);
+}
+
+void top_page_gain(const struct top_subject *subject, struct top_view *view)
+{
+        struct joulecast_budget *budget = NULL;
+
+        add_title(subject, view);
+        add_now(subject, view);
+        add_text(subject, TOP_PLAIN, "", view);
+        if (!subject->ask->usage || state_budget(subject->ask, &budget) < 0 || !budget)
+                add_why(subject, "the charge of the battery is unknown, or nothing is recorded", view);
+        else if (isnan(joulecast_budget_minutes(budget).value))
+                add_text(subject, TOP_PLAIN, "how long the battery lasts is unknown", view);
+        else
+                add_gain(subject, budget, view);
+        joulecast_budget_free(budget);
+}
