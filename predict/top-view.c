@@ -310,5 +310,5 @@ void top_view_make(const struct top_frame *frame, struct top_view *view)
         add_rows(frame, &layout, view);
         add_sums(frame, &layout, view);
         if (frame->hints && has_all(frame))
-                top_view_pieces(view, TOP_FAINT, frame->columns, frame->ascii, (const char *const[]){ frame->hints, NULL });
+                top_view_pieces(view, TOP_FAINT, frame->columns, frame->ascii, frame->hints);
 }

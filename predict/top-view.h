@@ -39,7 +39,7 @@ struct top_frame {
         const char *remaining; /* a few words, or "" */
         const char *about;     /* what the rows are, in a few words */
         const char *message;   /* in place of that; "": none */
-        const char *hints;     /* which keys there are; NULL: no keys */
+        const char *const *hints; /* which keys there are, ended by NULL; NULL: no keys */
         bool filtering;        /* the filter is being typed */
         size_t first, selected; /* rows */
 };

@@ -31,7 +31,9 @@
 #define INTERVAL_S 2
 #define RECORDED_S 60   /* between two looks at what is recorded */
 #define PLAIN_COLUMNS 80
-#define HINTS "q quit  / filter  s sort  w what if  Enter history  e since  r reverse"
+
+static const char *const hints[] = { "q quit", "/ filter", "s sort", "w what if", "Enter history", "e since", "r reverse", "h help",
+                                     NULL };
 
 enum page {
         PAGE_LIST,
@@ -285,7 +287,7 @@ static int draw(struct top *top)
 
         make_frame(top, words, sizeof(words), &frame);
         top_screen_size(&frame.columns, &frame.lines);
-        frame.hints = HINTS;
+        frame.hints = hints;
         if (top->page != PAGE_LIST && selected_row(top)) {
                 draw_page(top, &frame, &view);
         } else {
@@ -313,7 +315,7 @@ static void move_to(struct top *top, size_t at)
 
 static bool move_by(struct top *top, unsigned key)
 {
-        struct top_frame frame = { .table = &top->table, .hints = HINTS };
+        struct top_frame frame = { .table = &top->table, .hints = hints };
         size_t columns, room;
 
         top_screen_size(&columns, &frame.lines);
