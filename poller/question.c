@@ -187,6 +187,8 @@ static int read_key(struct reading *reading, const struct cJSON *value)
                 { "ask", read_ask },         { "from", read_from },    { "to", read_to },
                 { "app", read_text },        { "profile", read_text }, { "minutes", read_minutes },
                 { "standby", read_minutes }, { "keep", read_percent }, { "battery_percent", read_percent },
+                { "reserve", read_reserve }, { "close", read_close },  { "off", read_off },
+                { "after", read_after },     { "brightness_percent", read_percent }, { "keep_minutes", read_minutes },
         };
         char printable[64];
 
