@@ -29,7 +29,7 @@
 #define ROOT_PART 8          /* this part of the time for answers is root's alone */
 
 struct client {
-        int fd; /* -1: unused */
+        int fd; /* -1: none */
         uid_t uid;
         uint64_t deadline_ns;
         bool asked;   /* the question, of @n bytes, is complete and waits for its turn */
@@ -37,6 +37,8 @@ struct client {
         size_t n, rest; /* bytes received; and those beyond a question that is too long */
         char *answer;
         size_t length, sent;
+        answers_reply_t reply; /* gets the answer in place of a connection, which there is none; or NULL */
+        void *data;
         char text[SERVICE_REQUEST_MAX];
 };
 
@@ -63,7 +65,13 @@ static void drop(struct client *client)
         free(client->answer);
         client->fd = -1;
         client->answer = NULL;
+        client->reply = NULL;
         client->asked = false;
+}
+
+static bool is_used(const struct client *client)
+{
+        return client->fd >= 0 || client->reply;
 }
 
 void answers_close(struct answers *answers)
@@ -210,9 +218,9 @@ static struct client *find_place(struct answers *answers, uid_t uid)
 
                 if (client->fd >= 0 && client->uid == uid && is_gone(client->fd))
                         drop(client);
-                n += client->fd >= 0 && client->uid == uid;
-                n_free += client->fd < 0;
-                if (client->fd < 0)
+                n += is_used(client) && client->uid == uid;
+                n_free += !is_used(client);
+                if (!is_used(client))
                         place = client;
         }
         return n < CLIENTS_OF_ONE_USER && (uid == 0 || n + 1 < n_free) ? place : NULL;
@@ -368,12 +376,25 @@ static void serve(struct answers *answers, struct client *client, short events)
         charge(answers, uid, begin_ns);
 }
 
+static void reply(struct client *client, char *answer)
+{
+        _cleanup_free_ char *owned = answer;
+        answers_reply_t to = client->reply;
+
+        drop(client);
+        to(client->data, owned);
+}
+
 static void answer(struct answers *answers, struct client *client)
 {
         uint64_t begin_ns = util_boottime_ns();
         uid_t uid = client->uid;
+        char *text = question_answer(answers->source, uid, client->text, client->n);
 
-        begin_answer(client, question_answer(answers->source, uid, client->text, client->n));
+        if (client->reply)
+                reply(client, text);
+        else
+                begin_answer(client, text);
 #ifdef __GLIBC__
         malloc_trim(0); /* return the memory of the answer to the system */
 #endif
@@ -399,6 +420,32 @@ void answers_serve(struct answers *answers, const struct pollfd fds[ANSWERS_FDS]
         next = next_client(answers);
         if (next)
                 answer(answers, next);
+}
+
+int answers_ask(struct answers *answers, uid_t uid, const char *question, answers_reply_t reply_to, void *data)
+{
+        struct client *place = has_time(answers, uid) ? find_place(answers, uid) : NULL;
+        size_t length = strlen(question);
+
+        if (length >= sizeof(place->text))
+                return -E2BIG;
+        if (!place)
+                return -EBUSY;
+        memcpy(place->text, question, length);
+        place->n = length;
+        place->uid = uid;
+        place->reply = reply_to;
+        place->data = data;
+        place->asked = true;
+        place->turn = answers->turns++;
+        return 0;
+}
+
+void answers_forget(struct answers *answers, const void *data)
+{
+        for (size_t i = 0; i < ARRAY_SIZE(answers->clients); i++)
+                if (answers->clients[i].reply && answers->clients[i].data == data)
+                        drop(&answers->clients[i]);
 }
 
 void answers_rest(struct answers *answers)

@@ -29,6 +29,17 @@ int answers_open(const char *path, const struct question_source *source, uint64_
                  const struct log *log, struct answers **ret);
 void answers_close(struct answers *answers);
 
+/* Gets the answer to a question that did not come through the socket, one line of JSON; NULL: out of memory. */
+typedef void (*answers_reply_t)(void *data, const char *answer);
+
+/*
+ * answers_ask() - a question of @uid that waits for its turn among all others, and counts as one of that user's connections
+ *
+ * Return: 0: @reply_to will be called, unless answers_forget() comes first; -EBUSY: that user asks too much; -E2BIG.
+ */
+int answers_ask(struct answers *answers, uid_t uid, const char *question, answers_reply_t reply_to, void *data);
+void answers_forget(struct answers *answers, const void *data);
+
 /* All of these do nothing where @answers is NULL. */
 void answers_watch(const struct answers *answers, struct pollfd fds[ANSWERS_FDS]);
 uint64_t answers_deadline_ns(struct answers *answers); /* of the next client, 0: now; UINT64_MAX: none */

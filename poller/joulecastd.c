@@ -37,6 +37,7 @@ struct options {
         const char *config;
         const char *socket;
         const char *profile;
+        bool bus;
         bool manual;
 };
 
@@ -131,6 +132,7 @@ static int parse_options(int argc, char **argv, struct options *options)
                   .text = &options->socket },
                 { "profile", "FILE", "the power model to answer them by", .usual = "the machine's",
                   .text = &options->profile },
+                { "bus", NULL, "answer on the system's bus, too; the service does so anyway", .flag = &options->bus },
                 { "config-manual", .hidden = true, .flag = &options->manual },
         };
         const struct option_table table = {
@@ -277,6 +279,10 @@ static int open_answers(const struct options *options, const struct question_sou
                 return 0;
         err = answers_open(options->socket ? options->socket : PATHS_SERVICE_SOCKET, source, share_ns, &program_log,
                            &poller->answers);
+        if (err == 0 && (options->bus || is_service(options)))
+                err = dbus_open(poller->answers, source, &program_log, &poller->dbus);
+        if (err == -ENOSYS)
+                err = options->bus ? (log_error(&program_log, "--bus: joulecast was built without D-Bus"), err) : 0;
         return options->socket ? err : 0;
 }
 

@@ -6,9 +6,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <systemd/sd-bus.h>
 
 #include "held/held.h"
+#include "util/sd-bus.h"
 #include "util/util.h"
 
 #define GEOCLUE "org.freedesktop.GeoClue2"

@@ -19,6 +19,7 @@
 
 void poller_close(struct poller *poller)
 {
+        dbus_close(poller->dbus);
         answers_close(poller->answers);
         interval_maker_free(poller->maker);
         sample_clear(&poller->sample);
@@ -267,6 +268,7 @@ struct waiting {
         int timer_fd;
         const struct sources *sources; /* those with a descriptor */
         struct answers *answers;       /* or NULL */
+        struct dbus *dbus;             /* or NULL */
         uint64_t slack_ns;
 };
 
@@ -298,6 +300,7 @@ static int waiting_open(struct waiting *waiting, const struct poller *poller, do
         prctl(PR_SET_TIMERSLACK, (unsigned long)waiting->slack_ns, 0, 0, 0);
         waiting->sources = &poller->sources;
         waiting->answers = poller->answers;
+        waiting->dbus = poller->dbus;
         return 0;
 }
 
@@ -333,23 +336,26 @@ static int wait_until(const struct waiting *waiting, uint64_t deadline_ns)
 
         while (!err) {
                 uint64_t now_ns = util_boottime_ns(),
-                         until_ns = MIN(deadline_ns, answers_deadline_ns(waiting->answers));
+                         asked_ns = answers_deadline_ns(waiting->answers), bus_ns = dbus_deadline_ns(waiting->dbus),
+                         others_ns = MIN(asked_ns, bus_ns), until_ns = MIN(deadline_ns, others_ns);
                 struct timespec left = timespec_of(until_ns - MIN(now_ns, until_ns));
-                struct pollfd fds[2 + ARRAY_SIZE(waiting->sources->list) + ANSWERS_FDS] = {
+                struct pollfd fds[3 + ARRAY_SIZE(waiting->sources->list) + ANSWERS_FDS] = {
                         { .fd = waiting->signal_fd, .events = POLLIN },
                         { .fd = waiting->timer_fd, .events = POLLIN },
                 };
-                size_t n = list_sources(waiting->sources, fds + 2);
+                size_t n = 3 + list_sources(waiting->sources, fds + 3);
 
                 if (now_ns >= deadline_ns || is_due(waiting->sources))
                         return 0;
-                answers_watch(waiting->answers, fds + 2 + n);
-                if (ppoll(fds, 2 + n + ANSWERS_FDS, &left, NULL) < 0 && errno != EINTR)
+                dbus_watch(waiting->dbus, fds + 2);
+                answers_watch(waiting->answers, fds + n);
+                if (ppoll(fds, n + ANSWERS_FDS, &left, NULL) < 0 && errno != EINTR)
                         return -errno;
                 if (fds[0].revents)
                         return -EINTR;
-                hear_sources(waiting->sources, fds + 2);
-                answers_serve(waiting->answers, fds + 2 + n, util_boottime_ns());
+                hear_sources(waiting->sources, fds + 3);
+                dbus_serve(waiting->dbus, fds + 2);
+                answers_serve(waiting->answers, fds + n, util_boottime_ns());
         }
         return err;
 }
@@ -393,6 +399,7 @@ int poller_run(struct poller *poller, double interval_s, uint64_t count)
                 }
                 err = poller_poll(poller);
                 answers_rest(poller->answers);
+                dbus_polled(poller->dbus, &poller->sample.battery);
                 notify_manager("WATCHDOG=1");
         }
         return err;

@@ -5,6 +5,7 @@
 /* The main loop of the service: read the sources, make an interval, store it, sleep. */
 
 #include "answers.h"
+#include "dbus.h"
 #include "interval/interval.h"
 #include "live.h"
 #include "source/source.h"
@@ -17,6 +18,7 @@ struct poller {
         struct store *store;
         const char *database;    /* its path; not owned */
         struct answers *answers; /* or NULL */
+        struct dbus *dbus;       /* or NULL */
         struct interval_maker *maker;
         struct sample sample;
         struct interval interval;

@@ -4,9 +4,9 @@
 
 #include <errno.h>
 #include <string.h>
-#include <systemd/sd-bus.h>
 
 #include "focus/focus.h"
+#include "util/sd-bus.h"
 #include "util/util.h"
 
 #define LOGIN "org.freedesktop.login1"

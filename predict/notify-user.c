@@ -6,8 +6,8 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
-#include <systemd/sd-bus.h>
 
+#include "util/sd-bus.h"
 #include "util/text.h"
 #include "util/util.h"
 

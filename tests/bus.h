@@ -10,9 +10,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/wait.h>
-#include <systemd/sd-bus.h>
 #include <time.h>
 #include <unistd.h>
+
+#include "util/sd-bus.h"
 
 struct bus {
         char dir[64], path[80], address[96];

@@ -7,7 +7,8 @@
  */
 
 #include <stdio.h>
-#include <systemd/sd-bus.h>
+
+#include "util/sd-bus.h"
 
 static int on_notify(sd_bus_message *message, void *data, sd_bus_error *error)
 {

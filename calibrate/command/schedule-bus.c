@@ -3,16 +3,15 @@
 #include "schedule-bus.h"
 
 #include <errno.h>
-#include <systemd/sd-bus.h>
-#include <systemd/sd-daemon.h>
 
+#include "util/sd-bus.h"
 #include "util/util.h"
 
 #define MANAGER "org.freedesktop.systemd1", "/org/freedesktop/systemd1", "org.freedesktop.systemd1.Manager"
 
 int schedule_bus_there(void)
 {
-        return sd_booted() > 0 ? 0 : -ENOSYS;
+        return systemd_manages() ? 0 : -ENOSYS;
 }
 
 static int call_reload(sd_bus *bus)

@@ -4,8 +4,8 @@
 
 #include <errno.h>
 #include <stdint.h>
-#include <systemd/sd-bus.h>
 
+#include "util/sd-bus.h"
 #include "util/util.h"
 
 #define NETWORK_MANAGER "org.freedesktop.NetworkManager"

@@ -4,8 +4,8 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <systemd/sd-bus.h>
 
+#include "util/sd-bus.h"
 #include "util/util.h"
 
 /* "auto" is the caller's session, or the one that its user has on the screen (org.freedesktop.login1(5)). */

@@ -6,10 +6,9 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
-#include <systemd/sd-bus.h>
-#include <systemd/sd-daemon.h>
 #include <unistd.h>
 
+#include "util/sd-bus.h"
 #include "util/util.h"
 
 #define MOVE_TRIES 50 /* of 20 ms: systemd moves the process some time after its answer */
@@ -48,7 +47,7 @@ int scope_enter(const char *name)
         char unit[128];
         int err;
 
-        if (sd_booted() <= 0)
+        if (!systemd_manages())
                 return -ENOSYS;
         snprintf(unit, sizeof(unit), "%s-%d.scope", name, (int)getpid());
         err = start_scope(unit);

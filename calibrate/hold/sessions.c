@@ -5,8 +5,8 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <systemd/sd-bus.h>
 
+#include "util/sd-bus.h"
 #include "util/units.h"
 #include "util/util.h"
 

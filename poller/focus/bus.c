@@ -4,8 +4,8 @@
 
 #include <errno.h>
 #include <string.h>
-#include <systemd/sd-bus.h>
 
+#include "util/sd-bus.h"
 #include "util/util.h"
 
 #define CALL_US 2000000

@@ -2,11 +2,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include <errno.h>
 #include <string.h>
-#include <systemd/sd-bus.h>
 
 #include "../../poller/focus/bus.h"
 #include "fuzz.h"
 #include "socket.h"
+#include "util/sd-bus.h"
 #include "util/util.h"
 
 /*

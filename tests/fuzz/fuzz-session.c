@@ -1,7 +1,6 @@
 /* SPDX-FileCopyrightText: joulecast authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include <fcntl.h>
-#include <systemd/sd-bus.h>
 
 #include "focus/focus.h"
 #include "fuzz.h"
@@ -9,6 +8,7 @@
 #include "session.h"
 #include "hold/sessions.h"
 #include "socket.h"
+#include "util/sd-bus.h"
 #include "util/util.h"
 
 #define LOGIN "org.freedesktop.login1"
