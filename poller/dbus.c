@@ -20,7 +20,7 @@
  * Messages come in the order in which all users sent them, and cannot be left to wait by user. So they take at most a fifth of
  * the time: after some of them comes a pause, in which the bus keeps them.
  */
-#define MESSAGES_MAX 64
+#define BATCH_NS (50 * NS_PER_MS)
 #define PAUSE_PART 4
 #define WAIT_MOST 64 /* polls between two tries to get the name */
 
@@ -159,13 +159,15 @@ uint64_t dbus_deadline_ns(struct dbus *dbus)
 
 void dbus_serve(struct dbus *dbus, const struct pollfd *fd)
 {
-        uint64_t begin_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID);
+        uint64_t begin_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID), spent_ns = 0;
         int more = 1;
 
         if (!dbus || !dbus->bus || (!fd->revents && util_boottime_ns() < dbus_deadline_ns(dbus)))
                 return;
-        for (unsigned n = 0; more > 0 && n < MESSAGES_MAX && dbus->bus; n++)
+        while (more > 0 && spent_ns < BATCH_NS && dbus->bus) {
                 more = sd_bus_process(dbus->bus, NULL);
+                spent_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID) - begin_ns;
+        }
         if (!dbus->bus)
                 return;
         if (more < 0) {
@@ -174,7 +176,7 @@ void dbus_serve(struct dbus *dbus, const struct pollfd *fd)
         }
         dbus->more = more > 0;
         if (dbus->more)
-                dbus->pause_ns = util_boottime_ns() + PAUSE_PART * (clock_ns(CLOCK_THREAD_CPUTIME_ID) - begin_ns);
+                dbus->pause_ns = util_boottime_ns() + PAUSE_PART * spent_ns;
 }
 
 void dbus_polled(struct dbus *dbus, const struct battery *battery)
