@@ -5,11 +5,12 @@ import json
 import os
 import signal
 import subprocess
+import sys
 import time
 import wave
 
-from inside import (AGENT, PLAYER, RUNTIME, SOURCE, Agent, Service, as_player, check, check_change, check_latency, first_file,
-                    is_app, is_nobody, is_unknown, run_as_player, session_bus, skip, stop, system_bus, wait_for, write)
+from inside import (AGENT, BUILD, PLAYER, RUNTIME, SOURCE, Agent, Service, as_player, check, check_change, check_latency, children,
+                    first_file, is_app, is_nobody, is_unknown, run_as_player, session_bus, skip, stop, system_bus, wait_for, write)
 
 WLROOTS = {"WLR_BACKENDS": "headless", "WLR_LIBINPUT_NO_DEVICES": "1", "WLR_RENDERER": "pixman"}
 
@@ -463,3 +464,67 @@ def test_pipewire():
     check(service.wait(plays(native), 30), "another daemon is found", service.last)
     stop(agent.process)
     check(service.wait(plays()), "the agent ended", service.last)
+
+
+BAR = """[{"name": "bar", "layer": "top", "height": 60, "modules-center": ["custom/joulecast"], "custom/joulecast":
+{"exec": "/usr/bin/python3 %s/examples/waybar-joulecast | tee /tmp/waybar-joulecast.out", "return-type": "json"}}]""" % SOURCE
+# The same text is the same pixels: another one changes the picture of the bar.
+BAR_STYLE = "* { font-size: 40px; color: #ffffff; background: #000000; }"
+
+
+def battery(percent):
+    path = "/tmp/machine/sys/class/power_supply/BAT0/"
+    os.makedirs("/tmp/machine/proc", exist_ok=True)
+    write(path + "type", "Battery\n")
+    write(path + "new", "POWER_SUPPLY_NAME=BAT0\nPOWER_SUPPLY_TYPE=Battery\nPOWER_SUPPLY_STATUS=Discharging\nPOWER_SUPPLY_PRESENT=1\n"
+          "POWER_SUPPLY_CAPACITY=%d\nPOWER_SUPPLY_POWER_NOW=2000000\nPOWER_SUPPLY_VOLTAGE_NOW=3800000\n"
+          "POWER_SUPPLY_ENERGY_NOW=%d\nPOWER_SUPPLY_ENERGY_FULL=16000000\n" % (percent, 160000 * percent))
+    os.rename(path + "new", path + "uevent")
+
+
+def shown():
+    """The last line that waybar got."""
+    with open("/tmp/waybar-joulecast.out", encoding="utf-8") as file:
+        lines = file.read().splitlines()
+    return json.loads(lines[-1]) if lines else {"text": ""}
+
+
+def picture(env):
+    """The pixels of the bar."""
+    run_as_player(["grim", "-t", "ppm", "-g", "0,0 800x60", "/tmp/bar.ppm"], **env)
+    with open("/tmp/bar.ppm", "rb") as file:
+        return file.read()
+
+
+def test_waybar():
+    """The example module in the real waybar: it shows the time left, and another when the battery has changed."""
+    address = system_bus()
+    subprocess.run([BUILD + "/predict/joulecast", "simulate", "--device", "virtual:%s/data/virtual/nexus-7.ini" % SOURCE, "--scenario",
+                    SOURCE + "/tests/data/afternoon.ini", "--database", "/tmp/usage.db"], check=True)
+    subprocess.run([sys.executable, "-c", "import usage_db; usage_db.change('/tmp/usage.db', 'PRAGMA application_id = 0x4a4f554c')"],
+                   check=True, cwd=SOURCE + "/tests")  # as if this machine had recorded it
+    battery(80)
+    os.environ["DBUS_SYSTEM_BUS_ADDRESS"] = address
+    service = subprocess.Popen([BUILD + "/poller/joulecastd", "--database", "/tmp/usage.db", "--machine", "/tmp/machine", "--interval",
+                                "0.5", "--socket", "/tmp/joulecast.sock", "--profile", SOURCE + "/data/virtual/nexus-7.ini", "--bus"])
+    children.append(service)
+    wait_for(lambda: owned(address, "org.joulecast1", "--system"), 20)
+    _, env = sway()
+    write("/tmp/waybar.json", BAR)
+    write("/tmp/waybar.css", BAR_STYLE)
+    empty = picture(env)
+    as_player(["waybar", "-c", "/tmp/waybar.json", "-s", "/tmp/waybar.css"], DBUS_SYSTEM_BUS_ADDRESS=address,
+              DBUS_SESSION_BUS_ADDRESS=session_bus(), GDK_BACKEND="wayland", **env)
+    first = wait_for(lambda: os.path.exists("/tmp/waybar-joulecast.out") and "h" in shown()["text"] and shown(), 30)
+    check(first, "the module says", first)
+    if not first:
+        return
+    before = wait_for(lambda: len(set(picture(env))) > 2 and picture(env), 20)
+    check(before and before != empty, "waybar shows it")
+    battery(40)
+    changed = wait_for(lambda: shown()["text"] != first["text"] and "40 %" in shown()["tooltip"] and shown(), 30)
+    check(changed, "after a change of the battery the module says", changed)
+    check(wait_for(lambda: picture(env) not in (before, empty), 20), "waybar shows that")
+    service.terminate()
+    gone = wait_for(lambda: shown()["text"] == "" and shown(), 20)
+    check(gone, "without the service it says", gone)
