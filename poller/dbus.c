@@ -47,7 +47,8 @@ static void disconnect(struct dbus *dbus)
         }
         for (size_t i = 0; i < DBUS_CALIBRATES_MAX; i++)
                 dbus_call_end(&dbus->calibrates[i]);
-        dbus->bus = sd_bus_close_unref(dbus->bus);
+        sd_bus_close(dbus->bus);
+        dbus->bus = sd_bus_unref(dbus->bus);
         dbus->named = dbus->more = false;
 }
 

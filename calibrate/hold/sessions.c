@@ -210,7 +210,8 @@ unsigned sessions_hear(struct sessions *sessions)
                             "the system bus is gone (%s): only input devices show now whether the machine "
                             "is used",
                             strerror(-more));
-                sessions->bus = sd_bus_close_unref(sessions->bus);
+                sd_bus_close(sessions->bus);
+                sessions->bus = sd_bus_unref(sessions->bus);
         }
         return news;
 }
