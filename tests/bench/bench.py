@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Benchmarks of whole commands: what a user waits for. Prints medians beside their goals; never fails for being slow.
 
-Usage: bench.py night|fit|simulate|cost|poll|dbus BUILD-DIR SOURCE-DIR
+Usage: bench.py night|fit|simulate|cost|poll BUILD-DIR SOURCE-DIR
 """
 import os
 import resource
@@ -121,42 +121,7 @@ def poll():
             process.wait()
 
 
-def dbus():
-    """A Budget by org.joulecast1, as a panel waits for it: of an afternoon, and of 14 days of a busy machine."""
-    if not shutil.which("dbus-daemon") or not shutil.which("busctl"):
-        print("dbus-daemon or busctl is not installed: nothing measured")
-        return
-    call(joulecast, "simulate", "--device", "virtual:nexus-7", "--database", path("afternoon.db"), "--scenario",
-         os.path.join(source, "data", "virtual", "scenarios", "airport.ini"))
-    sys.path.insert(0, os.path.join(source, "tests"))
-    import usage_db  # pylint: disable=import-outside-toplevel
-    usage_db.change(path("afternoon.db"), "PRAGMA application_id = 0x4a4f554c")
-    call(os.path.join(build, "tests", "bench", "fill-store"), path("usage.db"), "14", "12")
-    with open(path("bus.conf"), "w", encoding="utf-8") as file:
-        file.write(f"<busconfig><type>system</type><listen>unix:path={path('bus')}</listen><policy context='default'><allow user='*'/>"
-                   "<allow own='*'/><allow send_destination='*'/></policy></busconfig>")
-    bus = subprocess.Popen(["dbus-daemon", "--config-file=" + path("bus.conf"), "--nofork", "--nopidfile"], stderr=subprocess.DEVNULL)
-    busctl = ["busctl", "--address=unix:path=" + path("bus")]
-    ours = ["call", "org.joulecast1", "/org/joulecast1"]
-    try:
-        for name, what in (("afternoon.db", "an afternoon"), ("usage.db", "14 days")):
-            daemon = subprocess.Popen([os.path.join(build, "poller", "joulecastd"), "--database", path(name), "--interval", "3600", "--bus",
-                                       "--socket", path("socket"), "--focus-socket", path("focus"), "--profile",
-                                       os.path.join(source, "data", "profiles", "nexus-one.ini")], stderr=subprocess.DEVNULL,
-                                      env={**environment, "DBUS_SYSTEM_BUS_ADDRESS": "unix:path=" + path("bus")})
-            while subprocess.run([*busctl, *ours, "org.freedesktop.DBus.Peer", "Ping"], stderr=subprocess.DEVNULL).returncode:
-                time.sleep(0.05)
-            ping = seconds([*busctl, *ours, "org.freedesktop.DBus.Peer", "Ping"], 15)[0]
-            asked = seconds([*busctl, *ours, "org.joulecast1", "Budget", "sa{sd}a{sd}", "", "0", "1", "battery_percent", "50"], 15)[0]
-            report(f"Budget by D-Bus, of {what}, less busctl and a Ping", asked - ping, 0.02)
-            daemon.terminate()
-            daemon.wait()
-    finally:
-        bus.terminate()
-        bus.wait()
-
-
 try:
-    {"night": night, "dbus": dbus, "fit": fit, "simulate": simulate, "cost": cost, "poll": poll}[what]()
+    {"night": night, "fit": fit, "simulate": simulate, "cost": cost, "poll": poll}[what]()
 finally:
     shutil.rmtree(folder)
