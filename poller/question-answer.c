@@ -203,6 +203,17 @@ static int answer_usage(const struct answering *answering, const struct question
         return err;
 }
 
+static int answer_timeline(const struct answering *answering, const struct question *question, struct cJSON **ret)
+{
+        _cleanup_(timeline_freep) struct timeline *timeline = NULL;
+        int err = timeline_make(answering->profile->profile, answering->usage->store, answering->usage->uid,
+                                question->from.ns, question->to_ns, &timeline);
+
+        if (err == 0)
+                *ret = answer_timeline_json(timeline);
+        return err;
+}
+
 /* To the next whole second, so that the poll that ended there is not in a span from then on. */
 static int answer_since(const struct answering *answering, struct cJSON **ret)
 {
@@ -280,6 +291,8 @@ static int answer(const struct answering *answering, const struct question *ques
                 return answer_apps(answering, ret);
         case ASK_SINCE:
                 return answer_since(answering, ret);
+        case ASK_TIMELINE:
+                return answer_timeline(answering, question, ret);
         case ASK_USAGE:
                 return answer_usage(answering, question, ret);
         default:

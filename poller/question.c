@@ -36,7 +36,8 @@ static int read_ask(struct reading *reading, const char *key, const struct cJSON
 {
         static const char *const asks[] = {
                 [ASK_ADVISE] = "advise", [ASK_APPS] = "apps", [ASK_BUDGET] = "budget", [ASK_COST] = "cost", [ASK_LIVE] = "live",
-                [ASK_PREDICT] = "predict", [ASK_SERVICE] = "service", [ASK_SINCE] = "since", [ASK_USAGE] = "usage",
+                [ASK_PREDICT] = "predict", [ASK_SERVICE] = "service", [ASK_SINCE] = "since",
+                [ASK_TIMELINE] = "timeline", [ASK_USAGE] = "usage",
                 [ASK_WHATIF] = "whatif",
         };
 
@@ -47,7 +48,7 @@ static int read_ask(struct reading *reading, const char *key, const struct cJSON
                 }
         }
         return wrong(reading, "\"ask\" is \"advise\", \"apps\", \"budget\", \"cost\", \"live\", \"predict\", \"service\", \"since\", "
-                              "\"usage\" or \"whatif\"");
+                              "\"timeline\", \"usage\" or \"whatif\"");
 }
 
 static int read_from(struct reading *reading, const char *key, const struct cJSON *value)

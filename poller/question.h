@@ -23,6 +23,7 @@ enum ask {
         ASK_PREDICT,
         ASK_SERVICE,
         ASK_SINCE,
+        ASK_TIMELINE,
         ASK_USAGE,
         ASK_WHATIF,
 };

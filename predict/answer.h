@@ -8,6 +8,7 @@
  */
 
 #include "forecast/cost.h"
+#include "forecast/timeline.h"
 #include "forecast/usage-table.h"
 #include "joulecast.h"
 #include "model/profile.h"
@@ -43,6 +44,8 @@ struct answer_live {
 struct cJSON *answer_live_json(const struct answer_live *live, const struct cost *cost, const struct profile *profile);
 /* And back; of the battery its percentage and whether it discharges. 0; -EBADMSG; -ENOMEM. */
 int answer_live_from_json(const struct cJSON *json, struct answer_live *live, struct cost **ret);
+struct cJSON *answer_timeline_json(const struct timeline *timeline);
+int answer_timeline_from_json(const struct cJSON *json, struct timeline **ret); /* 0; -EBADMSG; -ENOMEM */
 void answer_add_time(struct cJSON *to, const char *key, int64_t time_ns); /* INT64_MIN: null */
 const char *answer_state(enum app_state state);
 

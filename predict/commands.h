@@ -18,6 +18,7 @@ int limit_main(int argc, char **argv);
 int top_main(int argc, char **argv);
 int trace_main(int argc, char **argv);
 int metrics_main(int argc, char **argv);
+int report_main(int argc, char **argv);
 int usage_main(int argc, char **argv);
 int apps_main(int argc, char **argv);
 int price_packets_main(int argc, char **argv);

@@ -34,6 +34,7 @@ static const struct entry entries[] = {
         { "advise", "which few changes gain most now, and how to make them", advise_main },
         { "usage", "what was recorded: CPU time, bytes and more by app", usage_main },
         { "apps", "which apps were seen", apps_main },
+        { "report", "a page of all that: pictures and tables in one file", report_main },
         { "warn", "what is about to go wrong; joulecast-focus shows it", warn_main },
         { "limit", "less CPU time for apps in the background, or none", limit_main },
         { "metrics", "for Prometheus: charge, time left, energy by app", metrics_main },

@@ -140,6 +140,7 @@ static void parse_charge(struct battery_unit *unit, const char *uevent)
         bool has_design = find_level(unit, uevent, "CHARGE_FULL_DESIGN", CHARGE_MIN_UAH, CHARGE_MAX_UAH,
                                      false, &design);
 
+        unit->charge_full_design_uah = design;
         if (find_level(unit, uevent, "CHARGE_FULL", CHARGE_MIN_UAH, CHARGE_MAX_UAH, false,
                        &battery->charge_full_uah))
                 battery->have |= BATTERY_CHARGE_FULL;
@@ -168,6 +169,7 @@ static void parse_energy(struct battery_unit *unit, const char *uevent)
         bool has_design = find_level(unit, uevent, "ENERGY_FULL_DESIGN", ENERGY_MIN_UWH, ENERGY_MAX_UWH,
                                      false, &design);
 
+        unit->energy_full_design_uwh = design;
         if (find_level(unit, uevent, "ENERGY_FULL", ENERGY_MIN_UWH, ENERGY_MAX_UWH, false,
                        &battery->energy_full_uwh))
                 battery->have |= BATTERY_ENERGY_FULL;

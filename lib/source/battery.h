@@ -18,6 +18,8 @@ struct battery_unit {
         uint64_t energy_now_uwh;              /* by the gauge, or charge_now x voltage_now; see energy_have */
         uint64_t energy_full_uwh;             /* by the gauge, or charge_full x voltage_now: rough */
         uint32_t energy_have;                 /* BATTERY_ENERGY_NOW, BATTERY_ENERGY_FULL */
+        uint64_t charge_full_design_uah;      /* when it was new; 0: not shown */
+        uint64_t energy_full_design_uwh;      /* likewise */
         uint32_t charge_limit_percent;        /* charging ends there (charge_control_end_threshold); 0: none is set */
         bool force_discharge;                 /* the firmware can run on the battery while the charger is plugged in */
         char quirks[BATTERY_QUIRKS_MAX][112]; /* sentences */

@@ -1,0 +1,190 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/* Two periods, or two apps, side by side. */
+
+#include <math.h>
+#include <string.h>
+
+#include "answer.h"
+#include "report.h"
+#include "util/units.h"
+#include "util/util.h"
+
+#define ROWS_MAX 40
+
+/* Per day of recorded time, so that periods of different length can be compared. */
+static struct cost_value a_day(const struct cost_value *percent, double recorded_s)
+{
+        double per = 86400 / recorded_s;
+
+        return (struct cost_value){ percent->value * per, percent->low * per, percent->high * per };
+}
+
+static void value_cells(FILE *file, const struct cost_value *value)
+{
+        double half = (value->high - value->low) / 2;
+
+        report_cell(file, value->value, isnan(half) ? fabs(value->value) / 100 : half, "%");
+        report_bounds(file, value, "%");
+}
+
+/* Intervals of both have errors of the same model, so that "cannot tell" is careful. */
+static void verdict(FILE *file, const struct cost_value *now, const struct cost_value *then)
+{
+        fprintf(file, "<td class=\"text\">%s</td></tr>\n", isnan(now->low) || isnan(then->low) ? "unknown" :
+                now->low > then->high ? "\xe2\x96\xb2 more now" : now->high < then->low ? "\xe2\x96\xbc less now" : "cannot tell");
+}
+
+static const struct cost_app *find(const struct cost *cost, const char *app, enum app_state state)
+{
+        for (size_t i = 0; i < cost->n_apps; i++)
+                if (cost->apps[i].state == state && strcmp(cost->apps[i].app, app) == 0)
+                        return &cost->apps[i];
+        return NULL;
+}
+
+static void app_row(FILE *file, const struct report *report, const struct cost_app *now, const struct cost_app *then)
+{
+        const struct cost_value nothing = { 0, 0, 0 };
+        const struct cost_app *app = now ? now : then;
+        struct cost_value a = a_day(now ? &now->percent : &nothing, report->cost->recorded_s);
+        struct cost_value b = a_day(then ? &then->percent : &nothing, report->other->recorded_s);
+
+        fputs("<tr><th scope=\"row\">", file);
+        report_name(file, app->app, app->name);
+        fprintf(file, "</th><td class=\"text\">%s</td>", answer_state(app->state));
+        value_cells(file, &a);
+        value_cells(file, &b);
+        verdict(file, &a, &b);
+}
+
+static void total_row(FILE *file, const struct report *report)
+{
+        struct cost_value now = { report->cost->total_j.value / report->percent_j, report->cost->total_j.low / report->percent_j,
+                                  report->cost->total_j.high / report->percent_j };
+        struct cost_value then = { report->other->total_j.value / report->percent_j, report->other->total_j.low / report->percent_j,
+                                   report->other->total_j.high / report->percent_j };
+
+        now = a_day(&now, report->cost->recorded_s);
+        then = a_day(&then, report->other->recorded_s);
+        fputs("<tr class=\"sum\"><th scope=\"row\">model total</th><td></td>", file);
+        value_cells(file, &now);
+        value_cells(file, &then);
+        verdict(file, &now, &then);
+}
+
+static void span(FILE *file, const char *what, const struct cost *cost)
+{
+        char recorded[32];
+
+        fprintf(file, "<b>%s</b>: ", what);
+        report_time(file, cost->from_ns, false);
+        fputs(" to ", file);
+        report_time(file, cost->to_ns, false);
+        fprintf(file, ", %s recorded. ", answer_print_duration(cost->recorded_s, recorded));
+}
+
+void report_compare(FILE *file, const struct report *report)
+{
+        static const char *const heads[] = { "App", "<State", "Now", "95 % interval", "Then", "95 % interval", "<Difference", NULL };
+        size_t rows = 0;
+
+        if (!report->other)
+                return;
+        report_section(file, "compare", "Two periods side by side");
+        fputs("<p>", file);
+        span(file, "Now", report->cost);
+        span(file, "Then", report->other);
+        fputs("</p>\n", file);
+        report_table(file, "Percent of the battery for each day of recorded time", heads);
+        for (size_t i = 0; i < report->cost->n_apps && rows < ROWS_MAX; i++, rows++) {
+                const struct cost_app *app = &report->cost->apps[i];
+
+                app_row(file, report, app, find(report->other, app->app, app->state));
+        }
+        for (size_t i = 0; i < report->other->n_apps && rows < ROWS_MAX; i++) {
+                const struct cost_app *app = &report->other->apps[i];
+
+                if (find(report->cost, app->app, app->state))
+                        continue;
+                app_row(file, report, NULL, app);
+                rows++;
+        }
+        total_row(file, report);
+        report_table_end(file);
+        report_section_end(file);
+}
+
+/* Of an app in both states the one row that was meant, side by side with the other app's. */
+static void pair_row(FILE *file, const char *what, const struct cost_app *const apps[2], const struct cost_value *(*get)(const struct cost_app *app),
+                     const char *unit)
+{
+        fprintf(file, "<tr><th scope=\"row\">%s</th>", what);
+        for (size_t i = 0; i < 2; i++) {
+                const struct cost_value none = { NAN, NAN, NAN }, *value = apps[i] ? get(apps[i]) : &none;
+                double half = (value->high - value->low) / 2;
+
+                if (!apps[i]) {
+                        fputs("<td class=\"none\">not used</td><td></td>", file);
+                        continue;
+                }
+                report_cell(file, value->value, isnan(half) ? fabs(value->value) / 100 : half, unit);
+                report_bounds(file, value, unit);
+        }
+        fputs("</tr>\n", file);
+}
+
+static const struct cost_value *percent_of(const struct cost_app *app)
+{
+        return &app->percent;
+}
+
+static const struct cost_value *rate_of(const struct cost_app *app)
+{
+        return &app->percent_per_minute;
+}
+
+static void time_row(FILE *file, const char *what, const struct cost_app *const apps[2])
+{
+        char time[32];
+
+        fprintf(file, "<tr><th scope=\"row\">%s</th>", what);
+        for (size_t i = 0; i < 2; i++)
+                fprintf(file, "<td>%s</td><td></td>", apps[i] ? answer_print_duration(apps[i]->active_s, time) : "none");
+        fputs("</tr>\n", file);
+}
+
+static void pair_of(FILE *file, const struct report *report, enum app_state state)
+{
+        const struct cost_app *const apps[2] = { find(report->cost, report->apps[0], state), find(report->cost, report->apps[1], state) };
+        bool front = state == STATE_FOREGROUND;
+
+        if (!apps[0] && !apps[1])
+                return;
+        pair_row(file, front ? "In the foreground" : "In the background", apps, percent_of, "%");
+        pair_row(file, "for each minute", apps, rate_of, "%");
+        time_row(file, "time", apps);
+}
+
+void report_compare_apps(FILE *file, const struct report *report)
+{
+        if (!report->apps[0])
+                return;
+        report_section(file, "compare-apps", "Two apps side by side");
+        fputs("<div class=\"wide\" role=\"region\" tabindex=\"0\" aria-label=\"Two apps side by side\">\n<table>\n"
+              "<caption>What each took in this time</caption>\n<thead><tr><td></td>", file);
+        for (size_t i = 0; i < 2; i++) {
+                const struct cost_app *app = find(report->cost, report->apps[i], STATE_FOREGROUND);
+
+                app = app ? app : find(report->cost, report->apps[i], STATE_BACKGROUND);
+                fputs("<th scope=\"col\">", file);
+                report_name(file, report->apps[i], app ? app->name : report->apps[i]);
+                fputs("</th><th scope=\"col\">95&nbsp;% interval</th>", file);
+        }
+        fputs("</tr></thead>\n<tbody>\n", file);
+        pair_of(file, report, STATE_FOREGROUND);
+        pair_of(file, report, STATE_BACKGROUND);
+        report_table_end(file);
+        report_section_end(file);
+}

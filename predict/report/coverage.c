@@ -1,0 +1,42 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/* How often past answers were right, as `joulecast learn` found it. */
+
+#include <math.h>
+
+#include "report.h"
+#include "util/util.h"
+
+void report_coverage(FILE *file, const struct report *report)
+{
+        static const char *const heads[] = { "Answer", "Tried", "Held", "Share", "Promised", "Intervals since", NULL };
+        static const char *const names[ANSWER_COUNT] = { "cost", "predict", "budget" };
+        static const int promised[ANSWER_COUNT] = { 95, 90, 95 };
+        const struct profile_score *scores = report->profile->learned.score;
+        bool any = false;
+
+        report_section(file, "coverage", "Were past answers right?");
+        for (size_t k = 0; k < ANSWER_COUNT; k++)
+                any = any || scores[k].scored > 0;
+        if (!any) {
+                fputs("<p>Nothing was scored yet. <code>joulecast learn</code>, which the service runs once a day, compares answers with what the "
+                      "battery gave later.</p>\n", file);
+                report_section_end(file);
+                return;
+        }
+        report_table(file, "Answers that were compared with what the battery gave later; old ones count less", heads);
+        for (size_t k = 0; k < ANSWER_COUNT; k++) {
+                if (!(scores[k].scored > 0))
+                        continue;
+                fprintf(file, "<tr><th scope=\"row\">%s</th>", names[k]);
+                report_cell(file, scores[k].scored, 0.1, "");
+                report_cell(file, scores[k].held, 0.1, "");
+                report_cell(file, 100 * scores[k].held / scores[k].scored, 1, "%");
+                fprintf(file, "<td>%d&nbsp;%%</td>", promised[k]);
+                report_cell(file, scores[k].width, 0.01, "times as wide");
+                fputs("</tr>\n", file);
+        }
+        report_table_end(file);
+        report_section_end(file);
+}

@@ -1,0 +1,97 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/* What the sections of a report share: headings, tables, numbers, names and times. */
+
+#include <math.h>
+#include <string.h>
+#include <time.h>
+
+#include "answer.h"
+#include "names.h"
+#include "report.h"
+#include "util/html.h"
+#include "util/units.h"
+#include "util/util.h"
+#include "values.h"
+
+void report_section(FILE *file, const char *id, const char *title)
+{
+        fprintf(file, "<section aria-labelledby=\"%s\">\n<h2 id=\"%s\">%s</h2>\n", id, id, title);
+}
+
+void report_section_end(FILE *file)
+{
+        fputs("</section>\n", file);
+}
+
+void report_table(FILE *file, const char *caption, const char *const *heads)
+{
+        fprintf(file, "<div class=\"wide\" role=\"region\" tabindex=\"0\" aria-label=\"%s\">\n<table>\n<caption>%s</caption>\n<thead><tr>",
+                caption, caption);
+        for (size_t i = 0; heads[i]; i++)
+                fprintf(file, "<th scope=\"col\"%s>%s</th>", i == 0 || *heads[i] == '<' ? " class=\"text\"" : "",
+                        heads[i] + (*heads[i] == '<'));
+        fputs("</tr></thead>\n<tbody>\n", file);
+}
+
+void report_table_end(FILE *file)
+{
+        fputs("</tbody>\n</table>\n</div>\n", file);
+}
+
+void report_cell(FILE *file, double value, double resolution, const char *unit)
+{
+        char whole[32], text[32];
+
+        if (isnan(value))
+                fputs("<td class=\"none\">unknown</td>", file);
+        else
+                fprintf(file, "<td><data value=\"%s\">%s%s%s</data></td>", util_print_double(value, whole, sizeof(whole)),
+                        answer_print_number(value, resolution, text), *unit ? "\xc2\xa0" : "", unit);
+}
+
+void report_bounds(FILE *file, const struct cost_value *value, const char *unit)
+{
+        char low[32], high[32], text[64], *to;
+
+        if (isnan(value->low) || isnan(value->high)) {
+                fputs("<td class=\"none\">unknown</td>", file);
+                return;
+        }
+        answer_print_bounds(value, text);
+        to = strstr(text, " .. ");
+        if (!to)
+                fprintf(file, "<td>%s</td>", text);
+        else
+                fprintf(file, "<td class=\"bounds\"><data value=\"%s\">%.*s</data> to <data value=\"%s\">%s</data>%s%s</td>",
+                        util_print_double(value->low, low, sizeof(low)), (int)(to - text), text,
+                        util_print_double(value->high, high, sizeof(high)), to + 4, *unit ? "\xc2\xa0" : "", unit);
+}
+
+void report_name(FILE *file, const char *app, const char *name)
+{
+        char buf[APP_ID_MAX + 2];
+
+        fputs("<bdi>", file);
+        html_text(file, names_in_table(app, name, buf, sizeof(buf)));
+        fputs("</bdi>", file);
+}
+
+char *report_when(int64_t time_ns, bool day_only, char buf[32])
+{
+        time_t seconds = (time_t)(time_ns / (int64_t)NS_PER_S);
+        struct tm tm;
+
+        if (!localtime_r(&seconds, &tm) || strftime(buf, 32, day_only ? "%a %e %b %Y" : "%a %e %b %H:%M", &tm) == 0)
+                snprintf(buf, 32, "?");
+        return buf;
+}
+
+void report_time(FILE *file, int64_t time_ns, bool day_only)
+{
+        char utc[32], text[32];
+
+        values_print_time(time_ns, utc, sizeof(utc));
+        fprintf(file, "<time datetime=\"%s\">%s</time>", utc, report_when(time_ns, day_only, text));
+}

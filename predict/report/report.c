@@ -1,0 +1,346 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/* `joulecast report`: a page of what was recorded, in one file that loads nothing. */
+
+#include "report.h"
+
+#include <cjson/cJSON.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <math.h>
+#include <string.h>
+
+#include "answer.h"
+#include "api/joulecast-private.h"
+#include "api/service.h"
+#include "app/app.h"
+#include "ask.h"
+#include "commands.h"
+#include "model/json-print.h"
+#include "names.h"
+#include "options.h"
+#include "source/battery.h"
+#include "util/html.h"
+#include "util/match.h"
+#include "util/text.h"
+#include "util/units.h"
+#include "util/util.h"
+
+struct arguments {
+        struct options options;
+        struct moment from;
+        int64_t to_ns;
+        const char *output, *compare, *compare_app;
+};
+
+/* What a report is made of, to be freed. */
+struct data {
+        struct ask ask;
+        struct timeline *timeline;
+        struct joulecast_cost *cost, *other;
+        char apps[2][APP_ID_MAX];
+        struct report report;
+};
+
+static void data_clear(struct data *data)
+{
+        timeline_free(data->timeline);
+        joulecast_cost_free(data->cost);
+        joulecast_cost_free(data->other);
+        ask_close(&data->ask);
+}
+
+static void add_time(struct cJSON *question, const char *key, int64_t time_ns)
+{
+        char text[64];
+
+        values_print_time(time_ns, text, 32);
+        text[strcspn(text, "Z")] = '\0'; /* to the ns, or an interval at the edge is another */
+        snprintf(text + strlen(text), 32, ".%09dZ", (int)(time_ns % (int64_t)NS_PER_S));
+        cJSON_AddStringToObject(question, key, text);
+}
+
+static char *make_question(const struct profile *profile, int64_t from_ns, int64_t to_ns)
+{
+        struct cJSON *question = cJSON_CreateObject();
+        char fingerprint[SERVICE_FINGERPRINT_MAX] = "", *line;
+        _cleanup_free_ char *text = NULL;
+        int err = service_fingerprint(profile, fingerprint);
+
+        cJSON_AddStringToObject(question, "ask", "timeline");
+        cJSON_AddStringToObject(question, "profile", fingerprint);
+        if (from_ns != INT64_MIN)
+                add_time(question, "from", from_ns);
+        if (to_ns != INT64_MAX)
+                add_time(question, "to", to_ns);
+        text = json_print(question, JSON_LINE);
+        return !err && text && asprintf(&line, "%s\n", text) >= 0 ? line : NULL;
+}
+
+static int ask_timeline(const struct ask *ask, int64_t from_ns, int64_t to_ns, struct timeline **ret)
+{
+        _cleanup_(service_clear) struct service_answer answer = { 0 };
+        _cleanup_free_ char *question = make_question(ask->profile->profile, from_ns, to_ns);
+        struct cJSON *json;
+        int err = question ? service_ask(ask->usage, question, &answer) : -ENOMEM;
+
+        if (err)
+                return err;
+        json = cJSON_Parse(answer.text);
+        err = json_failed() ? -ENOMEM : answer_timeline_from_json(json, ret);
+        cJSON_Delete(json);
+        return service_check(ask->usage, err);
+}
+
+static int find_timeline(const struct ask *ask, int64_t from_ns, int64_t to_ns, struct timeline **ret)
+{
+        return ask->usage->service ? ask_timeline(ask, from_ns, to_ns, ret) :
+                                     timeline_make(ask->profile->profile, ask->usage->store, ask->usage->uid, from_ns, to_ns, ret);
+}
+
+static void localise(const struct options *options, struct data *data)
+{
+        struct desktop_index *index = options->device ? NULL : desktop_index_of_user();
+
+        names_localise(index, data->cost->cost);
+        if (data->other)
+                names_localise(index, data->other->cost);
+        for (size_t i = 0; index && i < data->timeline->n_apps; i++) {
+                struct timeline_app *app = &data->timeline->apps[i];
+
+                if (strcmp(app->name, app->app) == 0)
+                        app_name(index, app->app, app->name, sizeof(app->name));
+        }
+        desktop_index_free(index);
+}
+
+/* The design of this machine's battery, if it is one and shows it in the unit in which it shows the full charge. */
+static void find_design(const struct data *data, const struct options *options, struct report *report)
+{
+        const struct store_charge *last = data->timeline->n_charges ? &data->timeline->charges[data->timeline->n_charges - 1] : NULL;
+        _cleanup_close_ int root_fd = data->ask.usage->live ? open(options->machine ? options->machine : "/", O_PATH | O_DIRECTORY | O_CLOEXEC) : -1;
+        _cleanup_free_ struct battery_unit *units = NULL;
+        size_t n = 0;
+
+        report->design = NAN;
+        report->design_is_charge = last && isnan(last->energy_full_uwh);
+        if (root_fd < 0 || battery_list(root_fd, &units, &n) < 0 || n == 0)
+                return;
+        report->design = 0;
+        for (size_t i = 0; i < n; i++)
+                report->design += (double)(report->design_is_charge ? units[i].charge_full_design_uah : units[i].energy_full_design_uwh);
+        if (!(report->design > 0))
+                report->design = NAN;
+}
+
+/* "FROM..TO", or "before": as long, right before the span of the report. CODE_OK, or an exit code after a sentence. */
+static int find_other(const struct arguments *arguments, struct data *data)
+{
+        const struct cost *cost = data->cost->cost;
+        int64_t from_ns = cost->from_ns - (cost->to_ns - cost->from_ns), to_ns = cost->from_ns;
+        const char *dots = strstr(arguments->compare, "..");
+        _cleanup_free_ char *first = NULL;
+        int err;
+
+        if (strcmp(arguments->compare, "before") != 0) {
+                first = dots ? strndup(arguments->compare, (size_t)(dots - arguments->compare)) : NULL;
+                if (!first || values_parse_time(first, values_now_ns(), &from_ns) < 0 ||
+                    values_parse_time(dots + 2, values_now_ns(), &to_ns) < 0 || from_ns >= to_ns) {
+                        log_error(&program_log, "--compare is \"before\", or two times such as 2026-11-01..2026-11-08");
+                        return CODE_USAGE;
+                }
+        }
+        err = joulecast_cost_new(data->ask.profile, data->ask.usage, from_ns, to_ns, &data->other);
+        if (err == -ENODATA)
+                log_error(&program_log, "nothing was recorded in the time to compare with");
+        return !err ? CODE_OK : err == -ENODATA ? CODE_NO_DATA : ask_failed(err);
+}
+
+static int find_app(const struct cost *cost, const char *called, char ret[APP_ID_MAX])
+{
+        struct match_best best = { 0 };
+        char printable[128];
+
+        for (size_t i = 0; i < cost->n_apps; i++) {
+                bool again = false;
+
+                for (size_t k = 0; k < i; k++)
+                        again = again || strcmp(cost->apps[k].app, cost->apps[i].app) == 0;
+                if (!again)
+                        match_add(&best, match_app(called, cost->apps[i].app, cost->apps[i].name), i);
+        }
+        if (best.n == 1) {
+                snprintf(ret, APP_ID_MAX, "%s", cost->apps[best.index].app);
+                return CODE_OK;
+        }
+        util_printable(called, printable, sizeof(printable));
+        if (best.n)
+                log_error(&program_log, "several apps are called %s in that time; joulecast apps lists them", printable);
+        else
+                log_error(&program_log, "%s was not seen in that time; joulecast apps lists what was", printable);
+        return CODE_NO_DATA;
+}
+
+static int find_apps(const struct arguments *arguments, struct data *data)
+{
+        const char *comma = strchr(arguments->compare_app, ',');
+        _cleanup_free_ char *first = comma ? strndup(arguments->compare_app, (size_t)(comma - arguments->compare_app)) : NULL;
+        int code;
+
+        if (!first || !*first || !comma[1]) {
+                log_error(&program_log, "--compare-app takes two apps with a comma between them, such as firefox,chromium");
+                return CODE_USAGE;
+        }
+        code = find_app(data->cost->cost, first, data->apps[0]);
+        if (code == CODE_OK)
+                code = find_app(data->cost->cost, comma + 1, data->apps[1]);
+        data->report.apps[0] = data->apps[0];
+        data->report.apps[1] = data->apps[1];
+        return code;
+}
+
+static int find_data(struct arguments *arguments, struct data *data)
+{
+        int code = ask_open(&arguments->options, &data->ask), err;
+
+        if (code == CODE_OK)
+                code = ask_moment(data->ask.usage, &arguments->from);
+        if (code != CODE_OK)
+                return code;
+        err = find_timeline(&data->ask, arguments->from.ns, arguments->to_ns, &data->timeline);
+        if (!err && !arguments->options.json)
+                err = joulecast_cost_new(data->ask.profile, data->ask.usage, arguments->from.ns, arguments->to_ns, &data->cost);
+        if (err == -ENODATA) {
+                log_error(&program_log, "nothing was recorded in that time; joulecast apps says what was recorded");
+                return CODE_NO_DATA;
+        }
+        if (err)
+                return ask_failed(err);
+        if (arguments->options.json)
+                return CODE_OK;
+        if (arguments->compare)
+                code = find_other(arguments, data);
+        localise(&arguments->options, data);
+        if (code == CODE_OK && arguments->compare_app)
+                code = find_apps(arguments, data);
+        data->report.profile = data->ask.profile->profile;
+        data->report.timeline = data->timeline;
+        data->report.cost = data->cost->cost;
+        data->report.other = data->other ? data->other->cost : NULL;
+        data->report.percent_j = J_PER_PERCENT(data->report.profile->energy_full_mwh);
+        find_design(data, &arguments->options, &data->report);
+        return code;
+}
+
+static void write_contents(FILE *file, const struct report *report)
+{
+        static const char *const links[][2] = { { "curve", "Battery and apps" }, { "apps", "Cost" }, { "hours", "Hour by hour" },
+                                                { "compare", "Two periods" }, { "compare-apps", "Two apps" }, { "sleeps", "Sleeps" },
+                                                { "battery", "Battery health" }, { "calibration", "Calibration" }, { "coverage", "Past answers" } };
+
+        fputs("<nav aria-label=\"Sections\"><ul>\n", file);
+        for (size_t i = 0; i < ARRAY_SIZE(links); i++)
+                if ((i != 3 || report->other) && (i != 4 || report->apps[0]))
+                        fprintf(file, "<li><a href=\"#%s\">%s</a></li>\n", links[i][0], links[i][1]);
+        fputs("</ul></nav>\n", file);
+}
+
+static void write_page(FILE *file, const struct report *report)
+{
+        html_begin(file, "joulecast report", report_css);
+        fputs("<header>\n<h1>What the battery was used for</h1>\n<p class=\"sub\">", file);
+        report_time(file, report->timeline->from_ns, false);
+        fputs(" to ", file);
+        report_time(file, report->timeline->to_ns, false);
+        if (*report->profile->device) {
+                fputs(" \xc2\xb7 <bdi>", file);
+                html_text(file, report->profile->device);
+                fputs("</bdi>", file);
+        }
+        fputs("</p>\n", file);
+        write_contents(file, report);
+        fputs("</header>\n<main>\n", file);
+        report_summary(file, report);
+        report_curve(file, report);
+        report_apps(file, report);
+        report_hours(file, report);
+        report_compare(file, report);
+        report_compare_apps(file, report);
+        report_sleeps(file, report);
+        report_battery(file, report);
+        report_calibration(file, report);
+        report_coverage(file, report);
+        fputs("</main>\n<footer>Made by joulecast " JOULECAST_VERSION ". Percent is of the energy of a full battery. Intervals of costs hold in 95 of 100 "
+              "cases. Times are local.</footer>\n", file);
+        html_end(file);
+}
+
+static int write_report(const char *path, const struct report *report)
+{
+        struct text_kept kept = { 0 };
+        FILE *file = text_open(&kept);
+        _cleanup_free_ char *text = NULL;
+        char printable[256];
+        int err;
+
+        if (!file)
+                return CODE_FAILED;
+        write_page(file, report);
+        text = text_close(file, &kept);
+        if (!text)
+                return CODE_FAILED;
+        if (strcmp(path, "-") == 0) {
+                fputs(text, stdout);
+                return log_flush_stdout(&program_log) < 0 ? CODE_FAILED : CODE_OK;
+        }
+        err = util_write_file(path, text, strlen(text), 0644);
+        if (err < 0)
+                log_error(&program_log, "%s: the report cannot be written: %s", util_printable(path, printable, sizeof(printable)), util_reason(err));
+        return err < 0 ? CODE_FAILED : CODE_OK;
+}
+
+int report_main(int argc, char **argv)
+{
+        struct arguments arguments = { .from.ns = INT64_MIN, .to_ns = INT64_MAX };
+        const struct option_row rows[] = {
+                { "output", "FILE", "or -o FILE: where to write the page; - for standard output", .text = &arguments.output },
+                OPTIONS_FROM(&arguments.from),
+                { "to", "T", "end, likewise", OPTION_TIME(&arguments.to_ns) },
+                { "compare", "SPAN", "beside another time: before (as long, right before), or FROM..TO", .text = &arguments.compare },
+                { "compare-app", "A,B", "two apps side by side, by id, name or a part of it", .text = &arguments.compare_app },
+        };
+        const struct option_table command = {
+                .called = "joulecast report",
+                .usage = "joulecast report -o FILE.html [--from T | --since WHAT] [--to T]\n"
+                         "                 [--compare SPAN] [--compare-app A,B]\n"
+                         "joulecast report --json [--from T | --since WHAT] [--to T]",
+                .about = "A page of what was recorded: the battery and the apps over time, costs, hours,\n"
+                         "sleeps, charges, battery health, the power model, and how often past answers\n"
+                         "were right. It is one file, which loads nothing and runs no script. --json\n"
+                         "prints what its pictures are made of.",
+                .rows = rows, .n_rows = ARRAY_SIZE(rows),
+        };
+        _cleanup_(data_clear) struct data data = { 0 };
+        static char output[] = "--output";
+        int code;
+
+        for (int i = 1; i < argc; i++) /* the one short option that people expect */
+                if (strcmp(argv[i], "-o") == 0)
+                        argv[i] = output;
+        code = options_parse(&command, SHARED_DEVICE | SHARED_PROFILE | SHARED_DATABASE | SHARED_MACHINE | SHARED_JSON, argc, argv,
+                             &arguments.options);
+        if (code >= 0)
+                return code;
+        code = ask_check_span("report", &arguments.from, arguments.to_ns);
+        if (code != CODE_OK)
+                return code;
+        if (!arguments.output == !arguments.options.json) {
+                log_error(&program_log, "where to? give either -o FILE.html or --json");
+                return CODE_USAGE;
+        }
+        code = find_data(&arguments, &data);
+        if (code != CODE_OK)
+                return code;
+        return arguments.options.json ? answer_print_json(answer_timeline_json(data.timeline)) : write_report(arguments.output, &data.report);
+}

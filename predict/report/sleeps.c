@@ -1,0 +1,66 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/* Long sleeps on battery, and what they cost. */
+
+#include <math.h>
+
+#include "answer.h"
+#include "report.h"
+#include "util/units.h"
+#include "util/util.h"
+
+static void total(FILE *file, const struct report *report)
+{
+        const struct timeline *timeline = report->timeline;
+        double seconds = 0, energy_j = 0;
+        char time[32], percent[32], power[32];
+        size_t n = 0;
+
+        for (size_t i = 0; i < timeline->n_sleeps; i++) {
+                if (isnan(timeline->sleeps[i].discharge_j))
+                        continue;
+                n++;
+                seconds += (double)timeline->sleeps[i].elapsed_ns / (double)NS_PER_S;
+                energy_j += timeline->sleeps[i].discharge_j;
+        }
+        if (n == 0 || seconds <= 0)
+                return;
+        fprintf(file, "<p>%zu sleep%s of half an hour or more on battery, %s together, took <b>%s&nbsp;%%</b> of the battery: %s mW in the mean.</p>\n",
+                n, n == 1 ? "" : "s", answer_print_duration(seconds, time), answer_print_number(energy_j / report->percent_j, 0.1, percent),
+                answer_print_number(1e3 * energy_j / seconds, 1, power));
+}
+
+static void row(FILE *file, const struct store_sleep *sleep, double percent_j)
+{
+        double elapsed_s = (double)sleep->elapsed_ns / (double)NS_PER_S;
+        char time[32];
+
+        fputs("<tr><th scope=\"row\">", file);
+        report_time(file, sleep->end_ns - (int64_t)sleep->elapsed_ns, false);
+        fprintf(file, "</th><td>%s</td>", answer_print_duration(elapsed_s, time));
+        report_cell(file, sleep->discharge_j / percent_j, 0.01, "%");
+        report_cell(file, 1e3 * sleep->discharge_j / elapsed_s, 0.1, "mW");
+        fputs("</tr>\n", file);
+}
+
+void report_sleeps(FILE *file, const struct report *report)
+{
+        static const char *const heads[] = { "From", "Length", "Battery", "Power", NULL };
+        const struct timeline *timeline = report->timeline;
+
+        report_section(file, "sleeps", "Sleeps");
+        total(file, report);
+        if (timeline->n_sleeps == 0)
+                fputs("<p>No sleep of half an hour or more on battery is recorded in this time.</p>\n", file);
+        else
+                fprintf(file, "<details%s>\n<summary>All %zu</summary>\n", timeline->n_sleeps <= 10 ? " open" : "", timeline->n_sleeps);
+        if (timeline->n_sleeps) {
+                report_table(file, "Sleeps", heads);
+                for (size_t i = timeline->n_sleeps; i-- > 0;)
+                        row(file, &timeline->sleeps[i], report->percent_j);
+                report_table_end(file);
+                fputs("</details>\n", file);
+        }
+        report_section_end(file);
+}
