@@ -667,7 +667,8 @@ int top_main(int argc, char **argv)
         };
         const struct option_table command = {
                 .called = "joulecast top",
-                .usage = "joulecast top [--interval S] [--batch N|--once] [--sort BY] [--filter TEXT]\n"
+                .usage = "joulecast top [--interval S] [--batch N|--once] [--sort BY]\n"
+                         "                     [--filter TEXT]\n"
                          "joulecast top --from T | --since WHAT [--to T] [--batch N]",
                 .about = "What draws power now: each app in the foreground and in the background, its\n"
                          "power with 95 % confidence, percent of the battery an hour, and what it used\n"
@@ -675,9 +676,10 @@ int top_main(int argc, char **argv)
                          "no root is needed; it shows you your own apps, and other users' as one. With a\n"
                          "span it plays recorded polls, one each S seconds.",
                 .rows = rows, .n_rows = ARRAY_SIZE(rows),
-                .after = "\nKeys: arrows, Page Up/Down, Home, End   s, r and p u n c d i t g: order\n"
-                         "      / filter, Esc all again    Enter: the app's last hours    w: what if it were\n"
-                         "      closed    e: used since full charge or since start    q: quit\n",
+                .after = "\nKeys: arrows, Page Up/Down, Home, End    s, r and p u n c d i t g: order\n"
+                         "      /: filter    Esc: all again    Enter: the app's last hours\n"
+                         "      w: minutes gained if it were closed\n"
+                         "      e: used since the last full charge, or since start    q: quit\n",
         };
         int code = options_parse(&command, SHARED_ASK & ~SHARED_JSON, argc, argv, &top.options);
 
