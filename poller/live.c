@@ -75,6 +75,7 @@ const struct interval *live_after(const struct live *live, uint64_t after, size_
 {
         uint64_t wanted = after == 0 || after > live->number ? 1 : live->number - after;
 
-        *n = MIN((size_t)MIN(wanted, (uint64_t)LIVE_INTERVALS), live->n);
+        wanted = MIN(wanted, (uint64_t)LIVE_INTERVALS);
+        *n = MIN((size_t)wanted, live->n);
         return live->list + (live->n - *n);
 }
