@@ -35,7 +35,12 @@ static bool is_interval(const struct cJSON *json)
 /* An empty list has no element that tells its type: lists of texts are named here, all others hold objects. */
 static bool holds_texts(const struct cJSON *list)
 {
-        return list->child ? cJSON_IsString(list->child) : list->string && strcmp(list->string, "not_measured") == 0;
+        static const char *const keys[] = { "close", "not_measured" };
+        bool texts = list->child && cJSON_IsString(list->child);
+
+        for (size_t i = 0; i < ARRAY_SIZE(keys) && !list->child && list->string; i++)
+                texts = texts || strcmp(list->string, keys[i]) == 0;
+        return texts;
 }
 
 static int append_object(sd_bus_message *to, const struct cJSON *json, unsigned depth);

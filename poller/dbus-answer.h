@@ -19,7 +19,7 @@ int dbus_answer_refuse(sd_bus_message *call, const char *json);
 #define DBUS_SENTENCE_MAX 256
 
 /*
- * The question that a call of Cost, Predict, Budget, Remaining or Apps asks. 0, and a line of JSON to free(); -EINVAL with a
+ * The question that a call of Cost, Predict, Budget, Remaining, WhatIf, Advise or Apps asks. 0, and a line of JSON to free(); -EINVAL with a
  * sentence; -ENOMEM. Its values are checked where the question is read (question.h).
  */
 int dbus_question(sd_bus_message *call, char **ret, char sentence[DBUS_SENTENCE_MAX]);

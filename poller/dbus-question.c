@@ -15,6 +15,7 @@
 #include "api/service.h"
 #include "dbus-answer.h"
 #include "forecast/forecast.h"
+#include "forecast/whatif.h"
 #include "model/json-print.h"
 #include "util/util.h"
 
@@ -116,6 +117,45 @@ static int read_budget(sd_bus_message *call, struct cJSON *question, char *sente
         return err < 0 ? err : read_numbers(call, question, add_option, sentence);
 }
 
+static int add_change(struct cJSON *question, const char *name, double value, char *sentence)
+{
+        static const char *const names[] = { "brightness_percent", "keep_minutes", "battery_percent" };
+
+        for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
+                if (strcmp(names[i], name) != 0)
+                        continue;
+                cJSON_AddNumberToObject(question, name, value);
+                return 0;
+        }
+        return wrong(sentence, "the options are brightness_percent, keep_minutes and battery_percent");
+}
+
+/* as */
+static int read_texts(sd_bus_message *call, struct cJSON *question, const char *key, char *sentence)
+{
+        struct cJSON *list = cJSON_AddArrayToObject(question, key);
+        const char *text;
+        int err = sd_bus_message_enter_container(call, 'a', "s");
+
+        while (err >= 0 && (err = sd_bus_message_read(call, "s", &text)) > 0) {
+                if (strlen(text) >= SERVICE_REQUEST_MAX)
+                        return wrong(sentence, "\"%s\" has a text longer than %d bytes", key, SERVICE_REQUEST_MAX);
+                if (cJSON_GetArraySize(list) == CHANGE_APPS_MAX)
+                        return wrong(sentence, "\"%s\" has more than %d texts", key, CHANGE_APPS_MAX);
+                cJSON_AddItemToArray(list, cJSON_CreateString(text));
+        }
+        return err < 0 ? err : sd_bus_message_exit_container(call);
+}
+
+static int read_whatif(sd_bus_message *call, struct cJSON *question, char *sentence)
+{
+        int err = read_texts(call, question, "close", sentence);
+
+        if (err >= 0)
+                err = read_texts(call, question, "off", sentence);
+        return err < 0 ? err : read_numbers(call, question, add_change, sentence);
+}
+
 static int read_nothing(sd_bus_message *call, struct cJSON *question, char *sentence)
 {
         return 0;
@@ -129,6 +169,7 @@ static int read_call(sd_bus_message *call, struct cJSON *question, char *sentenc
         } methods[] = {
                 { "Cost", "cost", read_cost },           { "Predict", "predict", read_predict },
                 { "Budget", "budget", read_budget },     { "Remaining", "budget", read_nothing },
+                { "WhatIf", "whatif", read_whatif },     { "Advise", "advise", read_nothing },
                 { "Apps", "apps", read_nothing },
         };
         const char *member = sd_bus_message_get_member(call);

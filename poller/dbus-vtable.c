@@ -66,6 +66,8 @@ static const sd_bus_vtable vtable[] = {
         ASK("Predict", "sd", SD_BUS_PARAM(app) SD_BUS_PARAM(minutes), forecast),
         ASK("Budget", "sa{sd}a{sd}", SD_BUS_PARAM(app) SD_BUS_PARAM(reserve_minutes) SD_BUS_PARAM(options), budget),
         ASK("Remaining", "", , budget),
+        ASK("WhatIf", "asasa{sd}", SD_BUS_PARAM(close) SD_BUS_PARAM(off) SD_BUS_PARAM(options), gain),
+        ASK("Advise", "", , advice),
         SD_BUS_METHOD_WITH_NAMES("Calibrate", "", , "s", SD_BUS_PARAM(unit), dbus_on_calibrate, SD_BUS_VTABLE_UNPRIVILEGED),
         SHOW("BatteryPercent", "d"),
         SHOW("BatteryState", "s"),

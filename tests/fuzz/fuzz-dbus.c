@@ -57,6 +57,15 @@ static int put_numbers(struct invention *from, sd_bus_message *call)
         return err < 0 ? err : sd_bus_message_close_container(call);
 }
 
+static int put_texts(struct invention *from, sd_bus_message *call)
+{
+        int err = sd_bus_message_open_container(call, 'a', "s");
+
+        for (unsigned i = take(from); err >= 0 && i > 0; i--)
+                err = sd_bus_message_append(call, "s", take(from) % 2 ? "wifi" : take_text(from));
+        return err < 0 ? err : sd_bus_message_close_container(call);
+}
+
 /* As sd-bus lets a call through: with the types of its method. */
 static int put_call(struct invention *from, sd_bus_message *call, unsigned kind)
 {
@@ -69,6 +78,11 @@ static int put_call(struct invention *from, sd_bus_message *call, unsigned kind)
         if (kind == 2) {
                 err = sd_bus_message_append(call, "s", take_text(from));
                 return err < 0 ? err : sd_bus_message_append(call, "d", take_number(from));
+        }
+        if (kind == 6) {
+                err = put_texts(from, call);
+                err = err < 0 ? err : put_texts(from, call);
+                return err < 0 ? err : put_numbers(from, call);
         }
         if (kind != 3)
                 return 0;
@@ -97,7 +111,7 @@ static void check_question(sd_bus_message *call)
 /* Calls of each method; and answers, which are as a service of another version or a damaged database could make them. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-        static const char *const methods[] = { "Apps", "Cost", "Predict", "Budget", "Remaining", "Nothing" };
+        static const char *const methods[] = { "Apps", "Cost", "Predict", "Budget", "Remaining", "Nothing", "WhatIf", "Advise" };
         struct invention from = { data + 1, size - 1, 0 };
         static sd_bus *bus;
         sd_bus_message *call = NULL;
