@@ -343,6 +343,24 @@ static void held_parts(void)
         }
 }
 
+/* A connection of Bluetooth is in the base: priced, or named where there was one. */
+static void bluetooth(void)
+{
+#define HEAD "[profile]\nversion = 1\n[fit]\ndegrees_of_freedom = 10\n[battery]\nenergy_full_mwh = 10000\n[base]\npower_mw = 100 1\n"
+        for (unsigned i = 0; i < 2; i++) {
+                _cleanup_(profile_freep) struct profile *profile = parse(i ? HEAD : HEAD "[bluetooth]\non_mw = 30 2\n");
+                struct usage usage = { .have = USAGE_ALL, .time_ns = S(10) };
+
+                if (!profile)
+                        return;
+                check_text(missing_of(profile, &usage), "");
+                usage.bluetooth_on_ns = S(10);
+                check_text(missing_of(profile, &usage), i ? "bluetooth" : "");
+                check_near(energy_of(profile, &usage, 0).component_j[COMPONENT_BASE], i ? 1 : 1.3, 1e-12);
+        }
+#undef HEAD
+}
+
 /* Whichever of the storages it was, the interval has it. */
 static void several_storages(void)
 {
@@ -464,6 +482,7 @@ int main(void)
         other_networks_are_named(profile);
         nothing_known();
         held_parts();
+        bluetooth();
         several_storages();
         no_errors_no_interval();
         vectors_add_up(profile);

@@ -36,12 +36,10 @@ static uint32_t base_have(const struct making *making)
                (have & USAGE_ALL) | (making->maker->screen.screen_known ? USAGE_DISPLAY : 0);
 }
 
-static uint64_t associated_ns(const struct making *making)
+/* Without an event in between: at one end only counts half. */
+static uint64_t on_ns(const struct making *making, bool before, bool now)
 {
-        /* Without an event in between: at one end only counts half. */
-        uint64_t ends = (uint64_t)making->before->wifi_on + (uint64_t)making->now->wifi_on;
-
-        return making->awake_ns * ends / 2;
+        return making->awake_ns * ((uint64_t)before + (uint64_t)now) / 2;
 }
 
 /* The base's row is there from the start; this fills it when all owners are known. */
@@ -61,7 +59,9 @@ int interval_fill_base(struct making *making)
                         usage->amount[a] = rest_of(machine_growth(making, a), owned[a], amount_kinds[a].most_debt,
                                                    &maker->debt[a]);
         if (have & USAGE_WIFI)
-                usage->wifi_on_ns = associated_ns(making);
+                usage->wifi_on_ns = on_ns(making, making->before->wifi_on, making->now->wifi_on);
+        if (have & USAGE_BLUETOOTH)
+                usage->bluetooth_on_ns = on_ns(making, making->before->bluetooth_on, making->now->bluetooth_on);
         if (have & USAGE_GPS)
                 usage->gps_sleep_ns = making->awake_ns - MIN(making->awake_ns, machine_growth(making, AMOUNT_gps_on_ns));
         usage->time_ns = making->awake_ns;

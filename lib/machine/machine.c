@@ -11,6 +11,7 @@
 #include "focus/focus.h"
 #include "held/held.h"
 #include "source/battery.h"
+#include "source/bluetooth.h"
 #include "source/clock.h"
 #include "source/cpu.h"
 #include "source/disk.h"
@@ -201,6 +202,8 @@ static int add_all(int root_fd, const struct machine_options *options, struct so
                 err = add_if_there(sources, disk_open(root_fd, &source), &source);
         if (!err)
                 err = add_if_there(sources, net_open(root_fd, &source), &source);
+        if (!err)
+                err = add_if_there(sources, bluetooth_open(root_fd, &source), &source);
         if (!err)
                 err = add_focus(root_fd, options, apps, sources);
         if (!err)

@@ -39,6 +39,7 @@ const struct term_key term_keys[TERM_COUNT] = {
         [TERM_GPS_SLEEP] = { "gps", "sleep_mw", COMPONENT_BASE, "mW", .held = true },
         [TERM_AUDIO] = { "audio", "on_mw", COMPONENT_AUDIO, "mW", .held = true },
         [TERM_CAMERA] = { "camera", "on_mw", COMPONENT_CAMERA, "mW", .held = true },
+        [TERM_BLUETOOTH] = { "bluetooth", "on_mw", COMPONENT_BASE, "mW", .held = true },
         [TERM_SUSPEND] = { "suspend", "power_mw", COMPONENT_BASE, "mW" },
         [TERM_CURVE] = { "battery", "curve", COMPONENT_BASE, "", .by_point = true },
         [TERM_APP_CPU] = { "app", "cpu", COMPONENT_CPU, "", .by_policy = true },

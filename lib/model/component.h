@@ -56,6 +56,7 @@ enum term {
         TERM_GPS_SLEEP,    /* mW     gps.sleep_mw             while no app uses it; without it, a part of base.power_mw */
         TERM_AUDIO,        /* mW     audio.on_mw */
         TERM_CAMERA,       /* mW     camera.on_mw */
+        TERM_BLUETOOTH,    /* mW     bluetooth.on_mw          while an adapter has a connection */
         TERM_SUSPEND,      /* mW     suspend.power_mw */
         TERM_CURVE,        /*        battery.curve.N           of the gauge: a wave over its range; prices nothing (joulecast-fit) */
         TERM_APP_CPU,      /*        app.N.cpu                 learnt: added to the CPU energy of one app, as a part of it */
@@ -94,11 +95,12 @@ enum usage_have {
         USAGE_AUDIO = 1 << 9,
         USAGE_CAMERA = 1 << 10,
         USAGE_RADIO = 1 << 11,    /* packets over radios, as amounts that any automaton prices (radio-ladder.h) */
+        USAGE_BLUETOOTH = 1 << 12, /* time with a connection, of the machine */
 };
 #define USAGE_HELD (USAGE_GPS | USAGE_AUDIO | USAGE_CAMERA)
 #define USAGE_ALL                                                                                                      \
         (USAGE_CPU | USAGE_DISK | USAGE_WIFI | USAGE_GPU | USAGE_DISPLAY | USAGE_OTHER_NET | USAGE_PACKETS |           \
-         USAGE_HELD | USAGE_RADIO)
+         USAGE_HELD | USAGE_RADIO | USAGE_BLUETOOTH)
 
 /*
  * Amounts that processes have, as totals that only grow:
@@ -129,7 +131,8 @@ enum usage_have {
         AMOUNT(time_ns, 0, 0, TERM_BASE, NS_PER_S, 0, 0)                                                               \
         AMOUNT(suspend_ns, 0, 0, TERM_SUSPEND, NS_PER_S, 0, 0)                                                         \
         AMOUNT(wifi_on_ns, USAGE_WIFI, 0, TERM_WIFI_ON, NS_PER_S, 0, 0)                                                \
-        AMOUNT(gps_sleep_ns, USAGE_GPS, 0, TERM_GPS_SLEEP, NS_PER_S, 0, 0)
+        AMOUNT(gps_sleep_ns, USAGE_GPS, 0, TERM_GPS_SLEEP, NS_PER_S, 0, 0)                                             \
+        AMOUNT(bluetooth_on_ns, USAGE_BLUETOOTH, 0, TERM_BLUETOOTH, NS_PER_S, 0, 0)
 
 #define AMOUNT_ENUM(word, ...) AMOUNT_##word,
 enum amount {

@@ -348,6 +348,7 @@ static int add_amount(const struct profile *profile, enum term term, double amou
  * A part that apps hold. Without a price it is named and makes no forecast uncertain, as what is not known of an app has
  * the width of such parts (model_misfit_sd_j()). Most machines do not tell it: so not counted is unknown, and named only
  * where the profile could price it. A GPS without a price for its sleep is in the base's.
+ * Bluetooth without one is in the base's as well, as far as a calibration met it, and is named.
  */
 static int add_held_amount(const struct profile *profile, const struct usage *usage, enum amount amount,
                            struct model_vector *vector)
@@ -358,6 +359,8 @@ static int add_held_amount(const struct profile *profile, const struct usage *us
 
         if (counted && priced)
                 return add_amount(profile, kind->term, (double)usage->amount[amount] / kind->per_unit, vector);
+        if (kind->term == TERM_BLUETOOTH)
+                return counted && usage->amount[amount] > 0 ? name_missing(vector, "bluetooth") : 0;
         if (component == COMPONENT_BASE || (counted && usage->amount[amount] == 0))
                 return 0;
         if (priced)

@@ -349,7 +349,7 @@ static bool is_section(const char *section, const char *instance)
 {
         static const char *const plain[] = { "profile", "fit",  "battery", "base",    "display",    "disk",
                                              "wifi",    "gpu",  "suspend", "virtual", "covariance", "cpu",
-                                             "learned", "gps",  "audio",   "camera",  "cellular" };
+                                             "learned", "gps",  "audio",   "camera",  "cellular", "bluetooth" };
         uint32_t policy;
 
         if (strncmp(section, "x-", 2) == 0)
@@ -371,7 +371,7 @@ static int on_measured(struct parser *parser, const struct ini_place *place, con
                        const char *value)
 {
         static const char *const sections[] = { "fit", "battery", "base", "cpu ", "display", "disk", "wifi", "cellular", "gpu", "gps",
-                                                "audio", "camera", "suspend", "covariance" };
+                                                "audio", "camera", "bluetooth", "suspend", "covariance" };
         bool known = false;
         int err;
 

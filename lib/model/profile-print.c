@@ -184,7 +184,7 @@ static void print_covariance(FILE *out, const struct profile *profile, const cha
 static bool prints_extras(const struct profile *profile, const char *section)
 {
         static const char *const names[] = { "profile", "fit", "battery", "base", "display", "wifi", "gpu", "suspend", "virtual",
-                                             "gps", "audio", "camera", "cellular" };
+                                             "gps", "audio", "camera", "cellular", "bluetooth" };
         char name[32];
 
         for (size_t i = 0; i < ARRAY_SIZE(names); i++)
@@ -312,7 +312,7 @@ static void print(FILE *out, const struct profile *profile)
                 print_extras(out, profile, "display");
         }
         print_disks(out, profile);
-        for (const char *const *name = (const char *const[]){ "wifi", "cellular", "gpu", "gps", "audio", "camera", "suspend",
+        for (const char *const *name = (const char *const[]){ "wifi", "cellular", "gpu", "gps", "audio", "camera", "bluetooth", "suspend",
                                                                         NULL }; *name; name++) {
                 if (!has_section(profile, *name))
                         continue;

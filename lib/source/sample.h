@@ -157,6 +157,7 @@ struct sample {
         size_t n_cores;
 
         bool wifi_on;           /* associated now */
+        bool bluetooth_on;      /* an adapter has a connection now */
         struct signal signal;
         OWNER_AMOUNT_MEMBERS;   /* of all storages, of all WiFi interfaces ... */
 

@@ -1,0 +1,11 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+#include "source.h"
+
+/*
+ * Whether an adapter has a connection: the kernel shows one as hciN:HANDLE beside its adapter hciN. It does not tell
+ * which app uses it, as the connection is bluetoothd's. -ENODEV: the kernel has no Bluetooth.
+ */
+int bluetooth_open(int root_fd, struct source **ret);
