@@ -77,6 +77,8 @@ static void print_sample(FILE *file, const struct sample *sample)
         fprintf(file, "wifi: %s rx %llu tx %llu; other: rx %llu tx %llu\n", sample->wifi_on ? "on" : "off",
                 (unsigned long long)sample->wifi_rx_bytes, (unsigned long long)sample->wifi_tx_bytes,
                 (unsigned long long)sample->other_rx_bytes, (unsigned long long)sample->other_tx_bytes);
+        if (sample->have & USAGE_BLUETOOTH)
+                fprintf(file, "bluetooth: %s\n", sample->bluetooth_on ? "connected" : "idle");
         if (sample->signal.have & SIGNAL_WIFI)
                 fprintf(file, "wifi signal: %d dBm\n", sample->signal.wifi_signal_dbm);
         fprintf(file, "screen: %s %s %u\n", sample->screen.screen_known ? "known" : "unknown",
