@@ -8,11 +8,11 @@
 #include <string.h>
 
 #include "api/joulecast-private.h"
-#include "state.h"
 #include "top-text.h"
 #include "trace-print.h"
 #include "util/units.h"
 #include "util/util.h"
+#include "whatif.h"
 
 #define HOUR_NS (3600 * (int64_t)NS_PER_S)
 #define HOURS_MAX 48
@@ -131,53 +131,51 @@ void top_page_history(const struct top_subject *subject, struct top_view *view)
                         (const char *const[]){ "hours without a row of it used nothing", NULL });
 }
 
-/*
- * A budget's minutes are its charge divided by what the device draws. Without what the app draws now they are more by this
- * factor. NaN: it draws all of that.
- */
-static double longer(double minutes, double device, double app)
+/* The answer of `joulecast whatif --close APP`. */
+static int find_gain(const struct top_subject *subject, struct joulecast_gain **ret)
 {
-        return app < device ? minutes * app / (device - app) : NAN;
+        struct joulecast_change *change = NULL;
+        int err = joulecast_change_new(&change);
+
+        if (!err)
+                err = joulecast_change_close(change, subject->row->key.app);
+        if (!err)
+                err = joulecast_gain_new(subject->ask->profile, subject->ask->usage, change, ret);
+        joulecast_change_free(change);
+        return err;
 }
 
-static void add_gain(const struct top_subject *subject, const struct joulecast_budget *budget, struct top_view *view)
+static void add_minutes(const struct top_subject *subject, const char *what, struct joulecast_value minutes, struct top_view *view)
 {
-        const struct cost_value *power = &subject->row->power_w;
-        double percent_j = J_PER_PERCENT(subject->ask->profile->profile->energy_full_mwh);
-        double minutes = joulecast_budget_minutes(budget).value;
-        double device_w = (joulecast_budget_battery_percent(budget) - joulecast_budget_reserved_percent(budget)) * percent_j /
-                          (minutes * 60);
-        double gained = longer(minutes, device_w, power->value), low = longer(minutes, device_w, power->low),
-               high = longer(minutes, device_w, power->high);
-        char line[256], likely[32], least[32], most[32], now[32];
+        char line[128], number[96];
 
-        if (!(gained >= 0)) {
-                add_text(subject, TOP_PLAIN, "unknown: it draws more now than the device usually does", view);
+        snprintf(line, sizeof(line), "%-9s%s", what, isnan(minutes.value) ? "unknown" : whatif_minutes(minutes, number));
+        add_text(subject, TOP_PLAIN, line, view);
+}
+
+static void add_gain(const struct top_subject *subject, const struct joulecast_gain *gain, struct top_view *view)
+{
+        if (joulecast_gain_is_nothing(gain)) {
+                add_text(subject, TOP_PLAIN, "closing it gains nothing: it usually uses nothing", view);
                 return;
         }
-        snprintf(line, sizeof(line), "%s longer if it were closed,", ask_minutes(gained, 0, likely));
-        add_text(subject, TOP_PLAIN, line, view);
-        if (!isnan(low) && !isnan(high)) {
-                snprintf(line, sizeof(line), "%s to %s by what it draws now;", ask_minutes(low, high, least),
-                         ask_minutes(high, 0, most));
-                add_text(subject, TOP_PLAIN, line, view);
-        }
-        snprintf(line, sizeof(line), "the battery lasts %s as use is now.", ask_minutes(minutes, 0, now));
-        add_text(subject, TOP_PLAIN, line, view);
+        add_text(subject, TOP_HEAD, "how long the battery lasts", view);
+        add_minutes(subject, "closed", joulecast_gain_after(gain), view);
+        add_minutes(subject, "as it is", joulecast_gain_before(gain), view);
+        add_minutes(subject, "gained", joulecast_gain_minutes(gain), view);
+        add_text(subject, TOP_FAINT, "by recorded use; in brackets: in 90 of 100 cases", view);
 }
 
 void top_page_gain(const struct top_subject *subject, struct top_view *view)
 {
-        struct joulecast_budget *budget = NULL;
+        struct joulecast_gain *gain = NULL;
 
         add_title(subject, view);
         add_now(subject, view);
         add_text(subject, TOP_PLAIN, "", view);
-        if (!subject->ask->usage || state_budget(subject->ask, &budget) < 0 || !budget)
-                add_why(subject, "the charge of the battery is unknown, or nothing is recorded", view);
-        else if (isnan(joulecast_budget_minutes(budget).value))
-                add_text(subject, TOP_PLAIN, "how long the battery lasts is unknown", view);
+        if (!subject->ask->usage || find_gain(subject, &gain) < 0)
+                add_why(subject, "the charge of the battery is unknown, or nothing is recorded of it", view);
         else
-                add_gain(subject, budget, view);
-        joulecast_budget_free(budget);
+                add_gain(subject, gain, view);
+        joulecast_gain_free(gain);
 }
