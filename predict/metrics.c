@@ -219,7 +219,7 @@ int metrics_main(int argc, char **argv)
 {
         const char *path = NULL;
         const struct option_row rows[] = {
-                { "output", "FILE", "write it there, whole or not at all", .text = &path },
+                { "output", "FILE", "write it there, whole or not at all", .letter = 'o', .text = &path },
         };
         const struct option_table command = {
                 .called = "joulecast metrics",

@@ -29,7 +29,7 @@ static int read_line(const char *line, struct values *values)
 {
         const struct option_row rows[] = {
                 { "fast", .help = "a switch", .flag = &values->fast },
-                { "name", "N", "a text", .text = &values->name, .place = &values->place },
+                { "name", "N", "a text", .letter = 'n', .text = &values->name, .place = &values->place },
                 { "way", "W", "a word", .text = &values->way, .words = "one two" },
                 OPTION_DEVICE(&values->device),
                 { "interval", "S", "a number", .number = &values->interval_s, .low = 0.1, .high = 86400, .unit = "s" },
@@ -62,6 +62,8 @@ static void good(void)
         check_int(values.count, 1000);
         check_int(values.place.from, 2);
         check_int(values.place.to, 4);
+        check_int(read_line("-n|--fast|-n|-n", &values), -1); /* a value may begin with a dash */
+        check(strcmp(values.name, "-n") == 0 && !values.fast);
         check_int(read_line("--seed|18446744073709551615|--share|0|--device|virtual:x", &values), -1);
         check(values.seed == UINT64_MAX && values.share_percent == 0 && strcmp(values.device, "virtual:x") == 0);
         check_int(read_line("--inter=3|--name=-x|--|--fast", &values), -1); /* the beginning of a name will do */
@@ -73,6 +75,9 @@ static void wrong(void)
         static const struct {
                 const char *line, *sentence;
         } cases[] = {
+                { "-x", "unknown option -x; see test --help" },
+                { "-nx", "unknown option -nx; see test --help" },
+                { "-n", "-n needs a value; see test --help" },
                 { "--slow", "unknown option --slow; see test --help" },
                 { "-x", "unknown option -x; see test --help" },
                 { "--s=1", "unknown option --s=1; see test --help" }, /* share or seed */

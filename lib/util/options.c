@@ -49,7 +49,8 @@ static bool print_row(const struct option_row *row)
         text = text_close(stream, &kept);
         if (!text)
                 return false;
-        column = (size_t)printf("  --%s%s%s", row->name, row->value ? " " : "", row->value ? row->value : "");
+        column = row->letter ? (size_t)printf("  -%c,", row->letter) : (size_t)printf(" ");
+        column += (size_t)printf(" --%s%s%s", row->name, row->value ? " " : "", row->value ? row->value : "");
         if (column + 2 > HELP_COLUMN)
                 column = (size_t)printf("\n") - 1;
         printf("%*s", (int)(HELP_COLUMN - column), "");
@@ -242,15 +243,25 @@ static const struct option_row *find_row(const struct option_table *table, const
         return n == 1 ? found : NULL;
 }
 
-/* "--name", "--name value" or "--name=value" at argv[*at]; moves *at to its last argument. */
+static const struct option_row *find_letter(const struct option_table *table, char letter)
+{
+        for (size_t i = 0; i < table->n_rows; i++)
+                if (table->rows[i].letter && table->rows[i].letter == letter)
+                        return &table->rows[i];
+        return NULL;
+}
+
+/* "--name", "--name value", "--name=value" or "-n value" at argv[*at]; moves *at to its last argument. */
 static int read_option(const struct option_table *table, int argc, char *const argv[], int *at,
                        const struct log *log)
 {
-        const char *name = argv[*at] + 2, *equals = strchr(name, '=');
-        const struct option_row *row = find_row(table, name, equals ? (size_t)(equals - name) : strlen(name));
+        bool is_long = strncmp(argv[*at], "--", 2) == 0;
+        const char *name = argv[*at] + (is_long ? 2 : 1), *equals = is_long ? strchr(name, '=') : NULL;
+        const struct option_row *row = is_long ? find_row(table, name, equals ? (size_t)(equals - name) : strlen(name)) :
+                                       name[1] ? NULL : find_letter(table, *name);
         int from = *at, err = 0;
 
-        if (strncmp(argv[*at], "--", 2) != 0 || !row)
+        if (!row)
                 return mistake(table, log, "unknown option ", argv[*at], "");
         if (row->flag && equals)
                 return mistake(table, log, "this option takes no value: ", argv[*at], "");

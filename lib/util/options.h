@@ -33,6 +33,7 @@ struct option_row {
         const char *help;
         const char *usual;          /* the default, for help; NULL: none, or @help says it */
         bool hidden;                /* from help */
+        char letter;                /* of its short form, as in -o FILE; 0: it has none */
         struct option_place *place; /* where it was given last; may be NULL */
 
         bool *flag;                 /* a switch, without a value */

@@ -150,6 +150,9 @@ static int find_other(const struct arguments *arguments, struct data *data)
                         log_error(&program_log, "--compare is \"before\", or two times such as 2026-11-01..2026-11-08");
                         return CODE_USAGE;
                 }
+        } else if (!arguments->from.word && arguments->from.ns == INT64_MIN) {
+                log_error(&program_log, "--compare before needs --from or --since: without them the page begins with the first record");
+                return CODE_USAGE;
         }
         err = joulecast_cost_new(data->ask.profile, data->ask.usage, from_ns, to_ns, &data->other);
         if (err == -ENODATA)
@@ -304,7 +307,7 @@ int report_main(int argc, char **argv)
 {
         struct arguments arguments = { .from.ns = INT64_MIN, .to_ns = INT64_MAX };
         const struct option_row rows[] = {
-                { "output", "FILE", "or -o FILE: where to write the page; - for standard output", .text = &arguments.output },
+                { "output", "FILE", "where to write the page; - for standard output", .letter = 'o', .text = &arguments.output },
                 OPTIONS_FROM(&arguments.from),
                 { "to", "T", "end, likewise", OPTION_TIME(&arguments.to_ns) },
                 { "compare", "SPAN", "beside another time: before (as long, right before), or FROM..TO", .text = &arguments.compare },
@@ -322,13 +325,7 @@ int report_main(int argc, char **argv)
                 .rows = rows, .n_rows = ARRAY_SIZE(rows),
         };
         _cleanup_(data_clear) struct data data = { 0 };
-        static char output[] = "--output";
-        int code;
-
-        for (int i = 1; i < argc; i++) /* the one short option that people expect */
-                if (strcmp(argv[i], "-o") == 0)
-                        argv[i] = output;
-        code = options_parse(&command, SHARED_DEVICE | SHARED_PROFILE | SHARED_DATABASE | SHARED_MACHINE | SHARED_JSON, argc, argv,
+        int code = options_parse(&command, SHARED_DEVICE | SHARED_PROFILE | SHARED_DATABASE | SHARED_MACHINE | SHARED_JSON, argc, argv,
                              &arguments.options);
         if (code >= 0)
                 return code;
