@@ -117,7 +117,17 @@ static double number(struct reading *reading, const struct cJSON *json, const ch
         return cJSON_IsNumber(value) ? value->valuedouble : NAN;
 }
 
-/* A number that is known, and not negative. */
+/* A number that is known. */
+static double known(struct reading *reading, const struct cJSON *json, const char *key)
+{
+        double value = number(reading, json, key);
+
+        if (isnan(value))
+                reading->err = -EBADMSG;
+        return isnan(value) ? 0 : value;
+}
+
+/* And not negative. */
 static double amount(struct reading *reading, const struct cJSON *json, const char *key)
 {
         double value = number(reading, json, key);
@@ -181,7 +191,7 @@ static void read_apps(struct reading *reading, struct timeline *timeline)
 
                 read_name(reading, item, "app", app->app);
                 read_name(reading, item, "name", app->name);
-                app->energy_j = amount(reading, item, "energy_j");
+                app->energy_j = known(reading, item, "energy_j");
         }
 }
 
@@ -196,7 +206,7 @@ static void read_slot(struct reading *reading, const struct cJSON *json, const s
         slot->recorded_s = amount(reading, json, "recorded_s");
         slot->suspend_s = amount(reading, json, "suspend_s");
         slot->base_j = number(reading, json, "base_j");
-        slot->others_j = amount(reading, json, "others_j");
+        slot->others_j = known(reading, json, "others_j");
         cJSON_ArrayForEach(item, apps) {
                 if (a == timeline->n_apps || !cJSON_IsNumber(item) || !(fabs(item->valuedouble) < 1e18)) {
                         reading->err = -EBADMSG;
