@@ -21,6 +21,7 @@
 #include "names.h"
 #include "state.h"
 #include "top-feed.h"
+#include "top-list.h"
 #include "top-page.h"
 #include "top-screen.h"
 #include "top-view.h"
@@ -35,12 +36,6 @@
 static const char *const hints[] = { "q quit", "/ filter", "s sort", "w what if", "Enter history", "e since", "r reverse", "h help",
                                      NULL };
 
-enum page {
-        PAGE_LIST,
-        PAGE_HISTORY,
-        PAGE_GAIN,
-};
-
 struct top {
         struct options options;
         double interval_s;
@@ -53,21 +48,15 @@ struct top {
         struct ask ask;
         struct top_feed *feed;
         struct log log;
-        struct top_table table;
+        struct top_list list;
         struct desktop_index *index;
         bool ascii;
         bool on_screen;
         char said[512];         /* by the library */
-        char message[512];      /* in place of what the rows are; until the next key */
 
         struct top_reading last; /* its cost was freed */
         int64_t recorded_ns;    /* boottime of the last look at what is recorded; 0: never */
         char remaining[96];
-        char since[64];
-        enum page page;
-        bool filtering;
-        struct top_id selected;
-        size_t at, first;
         int signal_fd, timer_fd;
 };
 
@@ -76,7 +65,7 @@ static void top_close(struct top *top)
         top_screen_close();
         top_feed_close(top->feed);
         ask_close(&top->ask);
-        top_table_clear(&top->table);
+        top_table_clear(&top->list.table);
         desktop_index_free(top->index);
         closep(&top->signal_fd);
         closep(&top->timer_fd);
@@ -96,7 +85,7 @@ static void tell(void *data, enum log_level level, const char *sentence)
         struct top *top = data;
 
         if (top->on_screen)
-                snprintf(top->message, sizeof(top->message), "%s", sentence);
+                snprintf(top->list.message, sizeof(top->list.message), "%s", sentence);
         else
                 program_log.handler(program_log.data, level, sentence);
 }
@@ -137,12 +126,11 @@ static int read_since(struct top *top)
                 err = joulecast_cost_new(top->ask.profile, top->ask.usage, since_ns, INT64_MAX, &cost);
         if (!err) {
                 names_localise(top->index, cost->cost);
-                err = top_table_recorded(&top->table, cost->cost, top->ascii);
+                err = top_table_recorded(&top->list.table, cost->cost, top->ascii);
         }
-        if (!err && !*top->since)
-                top->table.since = TOP_SINCE_FULL;
-        if (!err)
-                snprintf(top->since, sizeof(top->since), "used since full charge");
+        if (!err && !top->list.has_full)
+                top->list.table.since = TOP_SINCE_FULL;
+        top->list.has_full = top->list.has_full || !err;
         joulecast_cost_free(cost);
         return err == -ENOMEM ? err : 0;
 }
@@ -175,7 +163,7 @@ static int look(struct top *top)
         if (!reading.cost)
                 return 1;
         names_localise(top->index, reading.cost);
-        err = top_table_update(&top->table, &reading, top->ascii);
+        err = top_table_update(&top->list.table, &reading, top->ascii);
         cost_free(reading.cost);
         reading.cost = NULL;
         top->last = reading;
@@ -198,14 +186,14 @@ static void make_frame(const struct top *top, char *words, size_t size, struct t
 {
         const char *basis = profile_basis(top->ask.profile->profile);
 
-        snprintf(words, size, "%s; %s%s", top->table.since == TOP_SINCE_FULL ? top->since : "used since start", about(top),
+        snprintf(words, size, "used since %s; %s%s", top->list.table.since == TOP_SINCE_FULL ? "full charge" : "start", about(top),
                  strcmp(basis, "calibrated") == 0 ? "" : "; by a usual device's numbers");
         *ret = (struct top_frame){
-                .table = &top->table, .profile = top->ask.profile->profile, .ascii = top->ascii,
+                .table = &top->list.table, .profile = top->ask.profile->profile, .ascii = top->ascii,
                 .time_ns = top->last.time_ns ? top->last.time_ns : values_now_ns(),
                 .percent = top->last.time_ns ? top->last.percent : NAN,
                 .plugged = top->last.time_ns ? top->last.plugged : -1,
-                .remaining = top->remaining, .about = words, .message = top->message, .filtering = top->filtering,
+                .remaining = top->remaining, .about = words, .message = top->list.message, .filtering = top->list.filtering,
         };
 }
 
@@ -232,44 +220,12 @@ static int print_batch(const struct top *top)
         return err ? err : puts("") == EOF || fflush(stdout) == EOF ? -errno : 0;
 }
 
-static bool is_selected(const struct top *top, const struct top_row *row)
-{
-        return row->key.state == top->selected.state && strcmp(row->key.app, top->selected.app) == 0;
-}
-
-static size_t last_row(const struct top_table *table)
-{
-        return table->n_shown > 0 ? table->n_shown - 1 : 0;
-}
-
-/* The same app stays selected where the order changes, as soon as the user has moved to one. */
-static void follow(struct top *top, size_t room)
-{
-        const struct top_table *table = &top->table;
-
-        for (size_t i = 0; *top->selected.app && i < table->n_shown; i++)
-                if (is_selected(top, table->shown[i]))
-                        top->at = i;
-        top->at = MIN(top->at, last_row(table));
-        if (top->at < top->first)
-                top->first = top->at;
-        if (room > 0 && top->at >= top->first + room)
-                top->first = top->at - room + 1;
-        if (top->first + room > table->n_shown)
-                top->first = table->n_shown - MIN(table->n_shown, room);
-}
-
-static const struct top_row *selected_row(const struct top *top)
-{
-        return top->at < top->table.n_shown ? top->table.shown[top->at] : NULL;
-}
-
 static void draw_page(const struct top *top, struct top_frame *frame, struct top_view *view)
 {
-        const struct top_subject subject = { &top->ask, selected_row(top), top->said, frame->columns, frame->lines,
+        const struct top_subject subject = { &top->ask, top_list_selected(&top->list), top->said, frame->columns, frame->lines,
                                              top->ascii, values_now_ns() };
 
-        if (top->page == PAGE_HISTORY)
+        if (top->list.page == TOP_PAGE_HISTORY)
                 top_page_history(&subject, view);
         else
                 top_page_gain(&subject, view);
@@ -288,12 +244,12 @@ static int draw(struct top *top)
         make_frame(top, words, sizeof(words), &frame);
         top_screen_size(&frame.columns, &frame.lines);
         frame.hints = hints;
-        if (top->page != PAGE_LIST && selected_row(top)) {
+        if (top->list.page != TOP_PAGE_LIST && top_list_selected(&top->list)) {
                 draw_page(top, &frame, &view);
         } else {
-                follow(top, top_view_room(&frame));
-                frame.first = top->first;
-                frame.selected = top->at;
+                top_list_follow(&top->list, top_view_room(&frame));
+                frame.first = top->list.first;
+                frame.selected = top->list.at;
                 top_view_make(&frame, &view);
         }
         err = view.failed ? -ENOMEM : 0;
@@ -303,140 +259,14 @@ static int draw(struct top *top)
         return err;
 }
 
-static void move_to(struct top *top, size_t at)
+/* How many rows of apps the screen has. */
+static size_t room_of(const struct top *top)
 {
-        const struct top_row *row;
-
-        top->at = MIN(at, last_row(&top->table));
-        row = selected_row(top);
-        if (row)
-                top->selected = row->key;
-}
-
-static bool move_by(struct top *top, unsigned key)
-{
-        struct top_frame frame = { .table = &top->table, .hints = hints };
-        size_t columns, room;
+        struct top_frame frame = { .table = &top->list.table, .hints = hints };
+        size_t columns;
 
         top_screen_size(&columns, &frame.lines);
-        room = MAX(top_view_room(&frame), (size_t)1);
-        switch (key) {
-        case TOP_KEY_UP:
-        case 'k':
-                move_to(top, top->at - MIN(top->at, (size_t)1));
-                return true;
-        case TOP_KEY_DOWN:
-        case 'j':
-                move_to(top, top->at + 1);
-                return true;
-        case TOP_KEY_PAGE_UP:
-                move_to(top, top->at - MIN(top->at, room));
-                return true;
-        case TOP_KEY_PAGE_DOWN:
-                move_to(top, top->at + room);
-                return true;
-        case TOP_KEY_HOME:
-                top->selected = (struct top_id){ 0 };
-                top->at = top->first = 0;
-                return true;
-        case TOP_KEY_END:
-                move_to(top, SIZE_MAX);
-                return true;
-        default:
-                return false;
-        }
-}
-
-/* The last character, of whatever many bytes. */
-static void rub_out(char *text)
-{
-        size_t length = strlen(text);
-
-        while (length > 0 && ((unsigned char)text[--length] & 0xc0) == 0x80)
-                ;
-        text[length] = '\0';
-}
-
-static void type(struct top *top, unsigned key)
-{
-        char *filter = top->table.filter, character[8] = "", typed[16];
-        size_t length = strlen(filter);
-
-        if (key == TOP_KEY_ENTER || key == TOP_KEY_ESCAPE) {
-                top->filtering = false;
-                if (key == TOP_KEY_ESCAPE)
-                        *filter = '\0';
-        } else if (key == TOP_KEY_BACKSPACE) {
-                rub_out(filter);
-        } else if (key >= 0x20 && key < TOP_KEY_UP) {
-                mbstate_t state = { 0 };
-
-                if (wcrtomb(character, (wchar_t)key, &state) < sizeof(character) &&
-                    length + strlen(character) < sizeof(top->table.filter))
-                        strcat(filter, util_printable(character, typed, sizeof(typed)));
-        }
-}
-
-static bool sort_by(struct top *top, unsigned key)
-{
-        static const struct {
-                unsigned key;
-                enum top_sort sort;
-        } keys[] = {
-                { 'p', TOP_BY_POWER }, { 'u', TOP_BY_USED }, { 'n', TOP_BY_NAME }, { 'c', TOP_BY_COMPONENT + COMPONENT_CPU },
-                { 'd', TOP_BY_COMPONENT + COMPONENT_DISPLAY }, { 'i', TOP_BY_COMPONENT + COMPONENT_DISK },
-                { 't', TOP_BY_COMPONENT + COMPONENT_WIFI }, { 'g', TOP_BY_COMPONENT + COMPONENT_GPU },
-        };
-
-        for (size_t i = 0; i < ARRAY_SIZE(keys); i++) {
-                if (keys[i].key != key)
-                        continue;
-                top->table.sort = keys[i].sort;
-                top->table.reverse = false;
-                return true;
-        }
-        return false;
-}
-
-/* The next that is a column for this device. */
-static void sort_next(struct top_table *table)
-{
-        table->sort = (table->sort + 1) % (TOP_BY_COMPONENT + COMPONENT_GPU + 1);
-        table->reverse = false;
-}
-
-/* True: the end. */
-static bool press(struct top *top, unsigned key)
-{
-        *top->message = '\0';
-        if (top->page != PAGE_LIST) {
-                top->page = PAGE_LIST;
-                return false;
-        }
-        if (top->filtering) {
-                type(top, key);
-                return false;
-        }
-        if (move_by(top, key) || sort_by(top, key))
-                return false;
-        if (key == 's')
-                sort_next(&top->table);
-        else if (key == 'r')
-                top->table.reverse = !top->table.reverse;
-        else if (key == 'e' && *top->since)
-                top->table.since = top->table.since == TOP_SINCE_FULL ? TOP_SINCE_START : TOP_SINCE_FULL;
-        else if (key == '/')
-                top->filtering = true;
-        else if (key == TOP_KEY_ESCAPE)
-                *top->table.filter = '\0';
-        else if (key == TOP_KEY_ENTER)
-                top->page = PAGE_HISTORY;
-        else if (key == 'w')
-                top->page = PAGE_GAIN;
-        else if (key == 'h' || key == '?')
-                snprintf(top->message, sizeof(top->message),
-                         "sort: p power, u used, n name, c CPU, d display, i disk, t WiFi, g GPU");
-        return key == 'q';
+        return MAX(top_view_room(&frame), (size_t)1);
 }
 
 static int press_all(struct top *top)
@@ -444,7 +274,7 @@ static int press_all(struct top *top)
         unsigned key;
 
         while ((key = top_screen_key()) != TOP_KEY_NONE) {
-                int err = press(top, key) ? -ECANCELED : top_table_arrange(&top->table);
+                int err = top_list_press(&top->list, key, room_of(top)) ? -ECANCELED : top_table_arrange(&top->list.table);
 
                 if (err)
                         return err;
@@ -509,7 +339,7 @@ static int show(struct top *top, uint64_t *shown)
                 return print_batch(top);
         }
         if (err == -ENODATA && !top->batch) {
-                snprintf(top->message, sizeof(top->message), "the recording ends here");
+                snprintf(top->list.message, sizeof(top->list.message), "the recording ends here");
                 err = 0;
         }
         if (err < 0)
@@ -693,8 +523,8 @@ int top_main(int argc, char **argv)
         top.log = (struct log){ tell, &top };
         top.ascii = wants_ascii();
         if (top.sort)
-                top.table.sort = find_sort(top.sort);
+                top.list.table.sort = find_sort(top.sort);
         if (top.filter)
-                util_printable(top.filter, top.table.filter, sizeof(top.table.filter));
+                util_printable(top.filter, top.list.table.filter, sizeof(top.list.table.filter));
         return start(&top);
 }
