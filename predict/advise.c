@@ -28,7 +28,7 @@ static int print_advice(const struct options *options, const struct advised *adv
         if (advised->n == 0)
                 return CODE_OK;
         putchar('\n');
-        table_note("Each alone, if use goes on as it is otherwise; in brackets: in 90 of 100 cases it is within. joulecast whatif "
+        table_note("Each change by itself, if use goes on as now otherwise; the range in brackets holds in 90 of 100 cases. joulecast whatif "
                    "tells what several gain together.");
         return CODE_OK;
 }

@@ -327,9 +327,9 @@ int limit_main(int argc, char **argv)
         bool off = false;
         const struct option_row rows[] = {
                 { "when", "WHEN", "when it is limited; never while it is in front", .usual = "background", .text = &when, .words = "background" },
-                { "cpu", "PERCENT", "of one core, as 10%; alone by default, with 10%", .number = &cpu_percent, .low = LIMIT_CPU_MIN,
+                { "cpu", "PERCENT", "limit to this share of one core, such as 10%; 10% if no limit is given", .number = &cpu_percent, .low = LIMIT_CPU_MIN,
                   .high = LIMIT_CPU_MAX, .unit = "%" },
-                { "freeze-after", "TIME", "so long in the background, as 5m; then it does not run at all", OPTION_MINUTES(&freeze_minutes) },
+                { "freeze-after", "TIME", "freeze it after this time in the background, such as 5m", OPTION_MINUTES(&freeze_minutes) },
                 { "off", NULL, "end the limit of APP, or all of them", .flag = &off },
         };
         const struct option_table command = {
@@ -337,11 +337,11 @@ int limit_main(int argc, char **argv)
                 .usage = "joulecast limit\n"
                          "joulecast limit APP [--when background] [--cpu 10%] [--freeze-after 5m]\n"
                          "joulecast limit [APP] --off",
-                .about = "Less CPU time for an app in the background, or none after a while; without APP,\n"
-                         "which ones are limited, and what that saved. joulecast-focus does it, by the\n"
-                         "user's own systemd. The app in front is never limited, and no longer frozen at\n"
-                         "once when it comes to the front. Who plays, records or keeps the device awake is\n"
-                         "not frozen.",
+                .about = "Gives an app less CPU time in the background, or freezes it there after a while.\n"
+                         "Without APP: which apps are limited, and what that saved. joulecast-focus sets\n"
+                         "the limits through the user's own systemd, and lifts them at once when the app\n"
+                         "comes to the front. An app that plays, records or keeps the device awake is not\n"
+                         "frozen.",
                 .rows = rows, .n_rows = ARRAY_SIZE(rows), .words = &asked, .max_words = 1,
         };
         int code;

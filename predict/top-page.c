@@ -163,7 +163,7 @@ static void add_gain(const struct top_subject *subject, const struct joulecast_g
         add_minutes(subject, "closed", joulecast_gain_after(gain), view);
         add_minutes(subject, "as it is", joulecast_gain_before(gain), view);
         add_minutes(subject, "gained", joulecast_gain_minutes(gain), view);
-        add_text(subject, TOP_FAINT, "by recorded use; in brackets: in 90 of 100 cases", view);
+        add_text(subject, TOP_FAINT, "by recorded use; the range holds in 90 of 100 cases", view);
 }
 
 void top_page_gain(const struct top_subject *subject, struct top_view *view)

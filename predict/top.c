@@ -482,12 +482,12 @@ int top_main(int argc, char **argv)
         _cleanup_(top_close) struct top top = { .interval_s = INTERVAL_S, .from.ns = INT64_MIN, .to_ns = INT64_MAX,
                                                 .signal_fd = -1, .timer_fd = -1 };
         const struct option_row rows[] = {
-                { "interval", "S", "between two looks: seconds, or a time like 2s or 1m", .usual = "2",
+                { "interval", "S", "time between updates: seconds, or a time like 2s or 1m", .usual = "2",
                   .parse = take_interval, .data = &top.interval_s, .wants = "seconds, or a time like 2s or 1m",
                   .range = "from half a second to an hour" },
                 { "batch", "N", "print the rows N times as text, for scripts", .count = &top.batch, .low = 1 },
                 { "once", .help = "the same as --batch 1", .flag = &top.once },
-                { "sort", "BY", "the order at first", .usual = "power", .text = &top.sort,
+                { "sort", "BY", "first order of the rows", .usual = "power", .text = &top.sort,
                   .words = "power used name cpu display disk wifi gpu" },
                 { "filter", "TEXT", "only apps whose name or id has this text in it", .text = &top.filter },
                 { "collector", "NAME", "do not ask the service; how to read processes (see joulecast doctor)",
@@ -504,12 +504,12 @@ int top_main(int argc, char **argv)
                          "power with 95 % confidence, percent of the battery an hour, and what it used\n"
                          "since the last full charge, or since top started. The service is asked, so that\n"
                          "no root is needed; it shows you your own apps, and other users' as one. With a\n"
-                         "span it plays recorded polls, one each S seconds.",
+                         "span it replays recorded polls, one every S seconds.",
                 .rows = rows, .n_rows = ARRAY_SIZE(rows),
-                .after = "\nKeys: arrows, Page Up/Down, Home, End    s, r and p u n c d i t g: order\n"
+                .after = "Keys: arrows, Page Up/Down, Home, End    s, r and p u n c d i t g: order\n"
                          "      /: filter    Esc: all again    Enter: the app's last hours\n"
                          "      w: minutes gained if it were closed\n"
-                         "      e: used since the last full charge, or since start    q: quit\n",
+                         "      e: used since the last full charge, or since start    q: quit",
         };
         int code = options_parse(&command, SHARED_ASK & ~SHARED_JSON, argc, argv, &top.options);
 

@@ -90,7 +90,7 @@ static int print_answer(const struct options *options, const struct asked *asked
                 table_text(TABLE_PLAIN, "Kept for %s, and then as it is.", ask_minutes(asked->keep_minutes, 0, minutes));
         putchar('\n');
         if (!isnan(joulecast_gain_minutes(gain).low) && !joulecast_gain_is_nothing(gain))
-                table_note("In brackets: in 90 of 100 cases it is within. Use goes on as it is otherwise.");
+                table_note("The range in brackets holds in 90 of 100 cases, if use goes on as now otherwise.");
         table_note("From %s.", joulecast_gain_basis(gain));
         return CODE_OK;
 }
@@ -138,15 +138,15 @@ int whatif_main(int argc, char **argv)
         const char *run = NULL, *wifi = NULL, *cellular = NULL, *gps = NULL, *audio = NULL;
         double keep_minutes = NAN, battery_percent = NAN;
         const struct option_row rows[] = {
-                { "brightness", "N%", "the screen so bright, in percent of the brightest; or off", .parse = take_brightness,
+                { "brightness", "N%", "set the screen to N percent of its greatest brightness, or off", .parse = take_brightness,
                   .data = &asked, .wants = "a brightness like 40%, or off", .range = "from 0 to 100 %" },
-                { "close", "APP", "an app uses nothing more; may be repeated", .parse = take_close, .data = &asked,
+                { "close", "APP", "close this app; may be given several times", .parse = take_close, .data = &asked,
                   .wants = "an app", .range = "at most 16 apps" },
-                { "wifi", "off", "nothing comes or goes over WiFi", .text = &wifi, .words = "off" },
-                { "cellular", "off", "likewise over a modem", .text = &cellular, .words = "off" },
-                { "gps", "off", "the GPS sleeps", .text = &gps, .words = "off" },
+                { "wifi", "off", "no traffic over WiFi", .text = &wifi, .words = "off" },
+                { "cellular", "off", "no traffic over a modem", .text = &cellular, .words = "off" },
+                { "gps", "off", "nobody uses the GPS", .text = &gps, .words = "off" },
                 { "audio", "off", "no sound is played", .text = &audio, .words = "off" },
-                { "keep", "2h", "change it for so long, and then as it is", OPTION_MINUTES(&keep_minutes) },
+                { "keep", "2h", "how long the change lasts; then everything is as now", OPTION_MINUTES(&keep_minutes) },
                 { "battery-percent", "N", "answer as if the battery had this charge", .number = &battery_percent,
                   .high = 100, .unit = "%" },
         };
@@ -154,10 +154,9 @@ int whatif_main(int argc, char **argv)
                 .called = "joulecast whatif",
                 .usage = "joulecast whatif [--brightness N%|off] [--close APP]... [--wifi off]\n"
                          "                 [--cellular off] [--gps off] [--audio off] [--keep 2h]",
-                .about = "How much longer the battery lasts with a change, if use goes on as it is\n"
-                         "otherwise, as in joulecast budget without an app. In brackets is where the\n"
-                         "minutes are in 90 of 100 cases. An app that is closed uses nothing more; the\n"
-                         "screen stays on without it.",
+                .about = "How much longer the battery lasts with a change, if use goes on as now\n"
+                         "otherwise (as in joulecast budget without an app). The range in brackets\n"
+                         "holds in 90 of 100 cases. If an app is closed, the screen stays on without it.",
                 .rows = rows, .n_rows = ARRAY_SIZE(rows), .words = &run, .max_words = 1,
         };
         struct options options = { 0 };
