@@ -105,10 +105,10 @@ static bool is_collector(const struct options *options)
 
 static void print_after_options(FILE *file)
 {
-        fputs("\nCollectors, the first that works is taken:\n", file);
+        fprintf(file, "\n%s\n", _("Collectors, the first that works is taken:"));
         for (const struct collector *collector = all_collectors; collector->name; collector++)
                 fprintf(file, "  %-9s %s\n", collector->name, collector->what);
-        fputs("\njoulecast.conf, with its defaults:\n", file);
+        fprintf(file, "\n%s\n", _("joulecast.conf, with its defaults:"));
         config_print_help(file);
 }
 
@@ -116,31 +116,31 @@ static void print_after_options(FILE *file)
 static int parse_options(int argc, char **argv, struct options *options)
 {
         const struct option_row rows[] = {
-                { "interval", "S", "seconds between two polls", .number = &options->interval_s, .low = 0.1,
-                  .high = 86400, .unit = "s", .usual = "as configured" },
-                { "count", "N", "poll N times in the foreground, print a summary, and exit",
+                { "interval", "S", N_("seconds between two polls"), .number = &options->interval_s, .low = 0.1,
+                  .high = 86400, .unit = "s", .usual = N_("as configured") },
+                { "count", "N", N_("poll N times in the foreground, print a summary, and exit"),
                   .count = &options->count, .low = 1 },
-                { "collector", "NAME", "how to read processes (see below)", .text = &options->collector },
-                { "database", "FILE", "where to store; one process at a time writes to it",
+                { "collector", "NAME", N_("how to read processes (see below)"), .text = &options->collector },
+                { "database", "FILE", N_("where to store; one process at a time writes to it"),
                   .text = &options->database },
-                { "config", "FILE", "joulecast.conf (see below)", .text = &options->config },
-                { "machine", "DIR", "read DIR/sys and DIR/proc instead of this machine's; needs --database",
+                { "config", "FILE", N_("joulecast.conf (see below)"), .text = &options->config },
+                { "machine", "DIR", N_("read DIR/sys and DIR/proc instead of this machine's; needs --database"),
                   .text = &options->machine },
-                { "focus-socket", "PATH", "where each session's joulecast-focus connects",
+                { "focus-socket", "PATH", N_("where each session's joulecast-focus connects"),
                   .text = &options->focus_socket },
-                { "socket", "PATH", "answer users' questions there; the service of root does at " PATHS_SERVICE_SOCKET,
-                  .text = &options->socket },
-                { "profile", "FILE", "the power model to answer them by", .usual = "the machine's",
+                { "socket", "PATH", N_("answer users' questions there; the service of root does at the default"),
+                  .usual = PATHS_SERVICE_SOCKET, .text = &options->socket },
+                { "profile", "FILE", N_("the power model to answer them by"), .usual = N_("the machine's"),
                   .text = &options->profile },
-                { "bus", NULL, "answer on the system's bus, too; the service does so anyway", .flag = &options->bus },
+                { "bus", NULL, N_("answer on the system's bus, too; the service does so anyway"), .flag = &options->bus },
                 { "config-manual", .hidden = true, .flag = &options->manual },
         };
         const struct option_table table = {
                 .program = "joulecastd",
                 .called = "joulecast poll",
                 .usage = "joulecast poll [OPTION]...   (as the service: joulecastd)",
-                .about = "Records what each app of this machine uses, for joulecast cost, predict and\n"
-                         "budget. Root sees all processes, other users their own.",
+                .about = N_("Records what each app of this machine uses, for joulecast cost, predict and\n"
+                         "budget. Root sees all processes, other users their own."),
                 .rows = rows, .n_rows = ARRAY_SIZE(rows),
                 .print_after = print_after_options,
         };
@@ -375,9 +375,11 @@ int main(int argc, char **argv)
         int err;
 
         util_hold_standard_fds();
+        words_start();
         err = parse_options(argc, argv, &options);
         if (err >= 0)
                 return err;
+        words_stop(); /* the log, and answers to programs of any language */
         err = load_config(&options, &config);
         if (err)
                 return CODE_FAILED;

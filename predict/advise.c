@@ -12,6 +12,7 @@
 #include "commands.h"
 #include "util/table.h"
 #include "util/util.h"
+#include "util/words.h"
 
 static int print_advice(const struct options *options, const struct advised *advised)
 {
@@ -38,10 +39,10 @@ int advise_main(int argc, char **argv)
         const struct option_table command = {
                 .called = "joulecast advise",
                 .usage = "joulecast advise",
-                .about = "Which few changes gain most now, each with the minutes that it gains and the\n"
+                .about = N_("Which few changes gain most now, each with the minutes that it gains and the\n"
                          "command that makes it: to close an app, to halve the brightness, to switch\n"
                          "WiFi or a modem off. What gains less than a minute, or perhaps nothing, is\n"
-                         "left out. Nothing is changed.",
+                         "left out. Nothing is changed."),
         };
         _cleanup_(ask_close) struct ask ask = { 0 };
         _cleanup_(advised_clear) struct advised advised = { 0 };

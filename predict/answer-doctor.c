@@ -12,6 +12,7 @@
 #include "doctor.h"
 #include "util/table.h"
 #include "util/util.h"
+#include "util/words.h"
 
 static const char *const status_words[] = { /* the kernel's */
         [BATTERY_UNKNOWN] = "Unknown",
@@ -238,7 +239,7 @@ static void print_batteries(const struct findings *findings)
 {
         _cleanup_(table_freep) struct table *table = table_new("llrrr");
 
-        table_texts(table, TABLE_HEAD, "Battery", "Status", "Charge", "Full", "Power", NULL);
+        table_heads(table, N_("Battery"), N_("Status"), N_("Charge"), N_("Full"), N_("Power"), NULL);
         for (size_t i = 0; i < findings->n_batteries; i++) {
                 const struct battery_unit *unit = &findings->batteries[i];
                 double percent = percent_of(unit);
@@ -275,7 +276,7 @@ static void print_policies(const struct findings *findings)
 {
         _cleanup_(table_freep) struct table *table = table_new("rlrrl");
 
-        table_texts(table, TABLE_HEAD, "Policy", "CPUs", "Points", "MHz", "Governors", NULL);
+        table_heads(table, N_("Policy"), N_("CPUs"), N_("Points"), N_("MHz"), N_("Governors"), NULL);
         for (size_t i = 0; i < findings->n_policies; i++) {
                 const struct cpu_policy *policy = &findings->policies[i];
                 char text[256], *at = text;
@@ -384,7 +385,7 @@ int doctor_table(const struct findings *findings)
         if (findings->n_policies > 0)
                 print_policies(findings);
         if (findings->n_collectors > 0)
-                table_texts(table, TABLE_HEAD, "Collector", "How, and what it counts", NULL);
+                table_heads(table, N_("Collector"), N_("How, and what it counts"), NULL);
         for (size_t i = 0; i < findings->n_collectors; i++) {
                 table_row(table, TABLE_PLAIN);
                 table_cell(table, "%s", findings->collectors[i]->name);
@@ -394,7 +395,7 @@ int doctor_table(const struct findings *findings)
         if (findings->n_missing > 0 && findings->n_collectors > 0)
                 table_row(table, TABLE_PLAIN);
         if (findings->n_missing > 0)
-                table_texts(table, TABLE_HEAD, "Missing", "Why", NULL);
+                table_heads(table, N_("Missing"), N_("Why"), NULL);
         for (size_t i = 0; i < findings->n_missing; i++)
                 table_texts(table, TABLE_PLAIN, findings->missing[i].what, findings->missing[i].why, NULL);
         table_print(table);

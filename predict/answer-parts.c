@@ -126,9 +126,9 @@ static void add_heads(struct table *table, const struct parts *parts)
                 [COMPONENT_UNSEEN] = "Unseen", [COMPONENT_BASE] = "Idle",     [SUM] = "Sum",
         };
 
-        table_texts(table, TABLE_HEAD, "App", "State", NULL);
+        table_heads(table, N_("App"), N_("State"), NULL);
         for (size_t c = 0; c < COLUMNS; c++)
-                table_cell(table, "%s", parts->shown[c] ? heads[c] : "");
+                table_cell(table, "%s", parts->shown[c] ? _(heads[c]) : "");
 }
 
 int answer_parts_table(const struct cost *cost, const struct profile *profile)

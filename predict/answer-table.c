@@ -320,8 +320,8 @@ int answer_cost_table(const struct cost *cost, const struct profile *profile)
         const struct cost_value base_j = { cost->base_j, NAN, NAN }, total_j = { cost->total_j.value, NAN, NAN };
 
         table_spare(table, "65473");
-        table_texts(table, TABLE_HEAD, "App", "State", "Battery", intervals ? "95 % CI" : "", "Rate", "Power", "Energy",
-                    "Time", NULL);
+        table_heads(table, N_("App"), N_("State"), N_("Battery"), intervals ? N_("95 % CI") : "", N_("Rate"), N_("Power"),
+                    N_("Energy"), N_("Time"), NULL);
         add_apps(table, cost, profile);
         if (!isnan(cost->base_j))
                 add_line(table, TABLE_FAINT, "base", &base_j, seconds, profile);

@@ -59,7 +59,7 @@ static int print_apps(const struct usage_table *recorded, const struct seen *lis
         _cleanup_(table_freep) struct table *table = table_new("nnrrll");
 
         table_spare(table, "541");
-        table_texts(table, TABLE_HEAD, "App", "Id", "Foreground", "Background", "Last seen", "First seen", NULL);
+        table_heads(table, N_("App"), N_("Id"), N_("Foreground"), N_("Background"), N_("Last seen"), N_("First seen"), NULL);
         for (size_t i = 0; i < n; i++) {
                 char text[32], name[APP_ID_MAX + 2];
 
@@ -114,14 +114,14 @@ int apps_main(int argc, char **argv)
         bool ids = false;
         const struct option_row rows[] = {
                 OPTIONS_FROM(&recorded.from),
-                { "to", "T", "end, likewise", OPTION_TIME(&recorded.to_ns) },
-                { "ids", NULL, "only their ids, one a line", .flag = &ids },
+                { "to", "T", N_("end, likewise"), OPTION_TIME(&recorded.to_ns) },
+                { "ids", NULL, N_("only their ids, one a line"), .flag = &ids },
         };
         const struct option_table command = {
                 .called = "joulecast apps",
                 .usage = "joulecast apps [--from T | --since WHAT] [--to T] [--ids]",
-                .about = "The apps that were seen, the last one first: how long each was in the foreground\n"
-                         "and in the background, and when.",
+                .about = N_("The apps that were seen, the last one first: how long each was in the foreground\n"
+                         "and in the background, and when."),
                 .rows = rows, .n_rows = ARRAY_SIZE(rows),
         };
         _cleanup_(usage_table_freep) struct usage_table *table = NULL;

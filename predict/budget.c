@@ -16,6 +16,7 @@
 #include "util/table.h"
 #include "util/text.h"
 #include "util/util.h"
+#include "util/words.h"
 
 #define RESERVES_MAX 16
 
@@ -212,26 +213,26 @@ int budget_main(int argc, char **argv)
 {
         _cleanup_(question_clear) struct question question = { .battery_percent = NAN };
         const struct option_row rows[] = {
-                { "app", "A", "the app that is to run: its id or its name; without: as it is now",
+                { "app", "A", N_("the app that is to run: its id or its name; without: as it is now"),
                   .text = &question.app },
-                { "reserve", "B=10m", "leave so much of another app; may be repeated", .parse = take_reserve,
-                  .data = &question, .wants = "APP=TIME like phone=10m",
-                  .range = "at most 16 times, and at most 1000000 minutes" },
-                { "standby", "3h", "leave so much time with the screen off",
+                { "reserve", "B=10m", N_("leave so much of another app; may be repeated"), .parse = take_reserve,
+                  .data = &question, .wants = N_("APP=TIME like phone=10m"),
+                  .range = N_("at most 16 times, and at most 1000000 minutes") },
+                { "standby", "3h", N_("leave so much time with the screen off"),
                   OPTION_MINUTES(&question.standby_minutes) },
-                { "keep", "PERCENT", "leave so much charge at the end", .number = &question.keep_percent,
+                { "keep", "PERCENT", N_("leave so much charge at the end"), .number = &question.keep_percent,
                   .high = 100, .unit = "%" },
-                { "battery-percent", "N", "answer as if the battery had this charge",
+                { "battery-percent", "N", N_("answer as if the battery had this charge"),
                   .number = &question.battery_percent, .high = 100, .unit = "%" },
         };
         const struct option_table command = {
                 .called = "joulecast budget",
                 .usage = "joulecast budget [--app A] [--reserve B=10m]... [--standby 3h]\n"
                          "                 [--keep PERCENT] [--battery-percent N]",
-                .about = "How long an app can run and leave enough for what is needed later. The time \"for\n"
+                .about = N_("How long an app can run and leave enough for what is needed later. The time \"for\n"
                          "sure\" holds in 95 of 100 cases. The whole device's energy counts: base, the app,\n"
                          "and the usual background. Without --app: how long the battery lasts if use goes\n"
-                         "on as it is now, and, on the charger, when it is full.",
+                         "on as it is now, and, on the charger, when it is full."),
                 .rows = rows, .n_rows = ARRAY_SIZE(rows),
         };
         struct options options = { 0 };

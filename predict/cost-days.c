@@ -16,6 +16,7 @@
 #include "util/table.h"
 #include "util/units.h"
 #include "util/util.h"
+#include "util/words.h"
 
 #define DAYS_MAX 3700 /* ten years */
 #define DEAREST 3
@@ -129,7 +130,7 @@ int cost_days(const struct ask *ask, const struct options *options, bool csv, in
         int err;
 
         table_spare(table, "514");
-        table_texts(table, TABLE_HEAD, "Day", "Recorded", "Battery", "Model", "95 % CI", "Dearest", NULL);
+        table_heads(table, N_("Day"), N_("Recorded"), N_("Battery"), N_("Model"), N_("95 % CI"), N_("Dearest"), NULL);
         if (csv)
                 csv_cost_head();
         err = add_days(&days, from_ns, to_ns);

@@ -114,20 +114,20 @@ int cost_main(int argc, char **argv)
         struct arguments arguments = { .from.ns = INT64_MIN, .to_ns = INT64_MAX };
         const struct option_row rows[] = {
                 OPTIONS_FROM(&arguments.from),
-                { "to", "T", "end, likewise", OPTION_TIME(&arguments.to_ns) },
-                { "by", "WORD", "component: joules by component in place of intervals; day: a row for each day",
+                { "to", "T", N_("end, likewise"), OPTION_TIME(&arguments.to_ns) },
+                { "by", "WORD", N_("component: joules by component in place of intervals; day: a row for each day"),
                   .text = &arguments.by, .words = "component day" },
-                { "csv", NULL, "as CSV, also by day", .flag = &arguments.csv },
-                { "usage", "FILE", "price a usage table (CSV) instead of the database", .text = &arguments.usage },
+                { "csv", NULL, N_("as CSV, also by day"), .flag = &arguments.csv },
+                { "usage", "FILE", N_("price a usage table (CSV) instead of the database"), .text = &arguments.usage },
         };
         const struct option_table command = {
                 .called = "joulecast cost",
                 .usage = "joulecast cost [--from T | --since WHAT] [--to T] [--by component | day]\n"
                          "               [--csv]\n"
                          "joulecast cost --usage FILE --profile FILE [--by component]",
-                .about = "What each app cost the battery, in the foreground and in the background, with\n"
+                .about = N_("What each app cost the battery, in the foreground and in the background, with\n"
                          "95 % confidence intervals; or by component, as --json always has it. Without\n"
-                         "--from and --to everything that is recorded counts.",
+                         "--from and --to everything that is recorded counts."),
                 .rows = rows, .n_rows = ARRAY_SIZE(rows),
         };
         _cleanup_(profile_freep) struct profile *profile = NULL;

@@ -18,6 +18,7 @@
 #include "source/net.h"
 #include "util/paths.h"
 #include "util/util.h"
+#include "util/words.h"
 
 void doctor_clear(struct findings *findings)
 {
@@ -331,13 +332,13 @@ int doctor_main(int argc, char **argv)
 {
         _cleanup_(doctor_clear) struct findings findings = { 0 };
         const struct option_row rows[] = {
-                { "overhead", .help = "what the running service itself costs", .flag = &findings.with_overhead },
+                { "overhead", .help = N_("what the running service itself costs"), .flag = &findings.with_overhead },
         };
         const struct option_table command = {
                 .called = "joulecast doctor",
                 .usage = "joulecast doctor [--overhead]",
-                .about = "What this machine offers: batteries with their gauges' quirks, CPU frequencies,\n"
-                         "the screen, storage, network and collectors; and why something is missing.",
+                .about = N_("What this machine offers: batteries with their gauges' quirks, CPU frequencies,\n"
+                         "the screen, storage, network and collectors; and why something is missing."),
                 .rows = rows, .n_rows = ARRAY_SIZE(rows),
         };
         struct options options = { 0 };

@@ -21,6 +21,7 @@
 #include "util/table.h"
 #include "util/units.h"
 #include "util/util.h"
+#include "util/words.h"
 
 #define USUAL_CPU_PERCENT 10
 #define ANSWER_TRIES 150 /* of 20 ms: what the agent does is soon done */
@@ -183,7 +184,7 @@ static int show(struct limit *limit)
         cJSON_AddBoolToObject(json, "agent", limit->runs);
         list = cJSON_AddArrayToObject(json, "limits");
         table_spare(table, "24");
-        table_texts(table, TABLE_HEAD, "App", "Limit", "When", "Now", "Since", "Saved", NULL);
+        table_heads(table, N_("App"), N_("Limit"), N_("When"), N_("Now"), N_("Since"), N_("Saved"), NULL);
         for (size_t i = 0; !err && i < limit->wishes.n; i++) {
                 const struct limit_wish *wish = &limit->wishes.list[i];
                 struct limit_saved saved = { .percent = { NAN, NAN, NAN }, .before_per_hour = NAN, .since_per_hour = NAN, .hours = NAN };
@@ -326,22 +327,22 @@ int limit_main(int argc, char **argv)
         double cpu_percent = 0, freeze_minutes = 0;
         bool off = false;
         const struct option_row rows[] = {
-                { "when", "WHEN", "when it is limited; never while it is in front", .usual = "background", .text = &when, .words = "background" },
-                { "cpu", "PERCENT", "limit to this share of one core, such as 10%; 10% if no limit is given", .number = &cpu_percent, .low = LIMIT_CPU_MIN,
+                { "when", "WHEN", N_("when it is limited; never while it is in front"), .usual = "background", .text = &when, .words = "background" },
+                { "cpu", "PERCENT", N_("limit to this share of one core, such as 10%; 10% if no limit is given"), .number = &cpu_percent, .low = LIMIT_CPU_MIN,
                   .high = LIMIT_CPU_MAX, .unit = "%" },
-                { "freeze-after", "TIME", "freeze it after this time in the background, such as 5m", OPTION_MINUTES(&freeze_minutes) },
-                { "off", NULL, "end the limit of APP, or all of them", .flag = &off },
+                { "freeze-after", "TIME", N_("freeze it after this time in the background, such as 5m"), OPTION_MINUTES(&freeze_minutes) },
+                { "off", NULL, N_("end the limit of APP, or all of them"), .flag = &off },
         };
         const struct option_table command = {
                 .called = "joulecast limit",
                 .usage = "joulecast limit\n"
                          "joulecast limit APP [--when background] [--cpu 10%] [--freeze-after 5m]\n"
                          "joulecast limit [APP] --off",
-                .about = "Gives an app less CPU time in the background, or freezes it there after a while.\n"
+                .about = N_("Gives an app less CPU time in the background, or freezes it there after a while.\n"
                          "Without APP: which apps are limited, and what that saved. joulecast-focus sets\n"
                          "the limits through the user's own systemd, and lifts them at once when the app\n"
                          "comes to the front. An app that plays, records or keeps the device awake is not\n"
-                         "frozen.",
+                         "frozen."),
                 .rows = rows, .n_rows = ARRAY_SIZE(rows), .words = &asked, .max_words = 1,
         };
         int code;

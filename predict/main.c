@@ -5,7 +5,6 @@
 
 #include <errno.h>
 #include <limits.h>
-#include <locale.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -13,7 +12,9 @@
 #include "options.h"
 #include "util/offer.h"
 #include "util/paths.h"
+#include "util/text.h"
 #include "util/util.h"
+#include "util/words.h"
 
 /* A command is a function of this program, or another program of ours: in FOLDER of the build. */
 struct entry {
@@ -26,39 +27,44 @@ struct entry {
 static char learn_argument[] = "--learn";
 
 static const struct entry entries[] = {
-        { "status", "charge, time left, and what was dear; also without a command", status_main },
-        { "cost", "what each app cost the battery", cost_main },
-        { "predict", "what so many minutes of an app will cost", predict_main },
-        { "budget", "how long an app can run and leave enough for later", budget_main },
-        { "whatif", "how much longer the battery lasts with a change", whatif_main },
-        { "advise", "which few changes gain most now, and how to make them", advise_main },
-        { "usage", "what was recorded: CPU time, bytes and more by app", usage_main },
-        { "apps", "which apps were seen", apps_main },
-        { "report", "a page of all that: pictures and tables in one file", report_main },
-        { "warn", "what is about to go wrong; joulecast-focus shows it", warn_main },
-        { "limit", "less CPU time for apps in the background, or none", limit_main },
-        { "metrics", "for Prometheus: charge, time left, energy by app", metrics_main },
-        { "top", "what draws power now, by app, live", top_main },
-        { "trace", "power by component and app, every second", trace_main },
-        { "price-packets", "energy of a radio for a sequence of packets", price_packets_main },
-        { "doctor", "what this machine offers, and what is missing and why", doctor_main },
-        { "profile", "list, show, use, undo or reset the power model", profile_main },
-        { "simulate", "play a scenario on a virtual device", simulate_main },
-        { "calibrate", "learn this device's power model, overnight", NULL, "joulecast-calibrate", "calibrate" },
-        { "learn", "correct that model by what everyday use shows", NULL, "joulecast-fit", "calibrate", learn_argument },
-        { "fit", "make a profile from recorded observations", NULL, "joulecast-fit", "calibrate" },
-        { "poll", "record what each app uses (the background service)", NULL, "joulecastd", "poller" },
-        { "focus", "report to that service which app has the screen", NULL, "joulecast-focus", "poller/focus" },
+        { "status", N_("charge, time left, and what was dear; also without a command"), status_main },
+        { "cost", N_("what each app cost the battery"), cost_main },
+        { "predict", N_("what so many minutes of an app will cost"), predict_main },
+        { "budget", N_("how long an app can run and leave enough for later"), budget_main },
+        { "whatif", N_("how much longer the battery lasts with a change"), whatif_main },
+        { "advise", N_("which few changes gain most now, and how to make them"), advise_main },
+        { "usage", N_("what was recorded: CPU time, bytes and more by app"), usage_main },
+        { "apps", N_("which apps were seen"), apps_main },
+        { "report", N_("a page of all that: pictures and tables in one file"), report_main },
+        { "warn", N_("what is about to go wrong; joulecast-focus shows it"), warn_main },
+        { "limit", N_("less CPU time for apps in the background, or none"), limit_main },
+        { "metrics", N_("for Prometheus: charge, time left, energy by app"), metrics_main },
+        { "top", N_("what draws power now, by app, live"), top_main },
+        { "trace", N_("power by component and app, every second"), trace_main },
+        { "price-packets", N_("energy of a radio for a sequence of packets"), price_packets_main },
+        { "doctor", N_("what this machine offers, and what is missing and why"), doctor_main },
+        { "profile", N_("list, show, use, undo or reset the power model"), profile_main },
+        { "simulate", N_("play a scenario on a virtual device"), simulate_main },
+        { "calibrate", N_("learn this device's power model, overnight"), NULL, "joulecast-calibrate", "calibrate" },
+        { "learn", N_("correct that model by what everyday use shows"), NULL, "joulecast-fit", "calibrate", learn_argument },
+        { "fit", N_("make a profile from recorded observations"), NULL, "joulecast-fit", "calibrate" },
+        { "poll", N_("record what each app uses (the background service)"), NULL, "joulecastd", "poller" },
+        { "focus", N_("report to that service which app has the screen"), NULL, "joulecast-focus", "poller/focus" },
 };
 
 static void print_help(void)
 {
-        printf("Usage: joulecast [COMMAND] [OPTIONS]\n\n"
-               "What an app costs the battery of this device, how long it can run, and what that\n"
-               "leaves for what you need later. Without a command: joulecast status.\n\nCommands:\n");
-        for (size_t i = 0; i < ARRAY_SIZE(entries); i++)
-                printf("  %-15s%s\n", entries[i].name, entries[i].help);
-        printf("\nSee joulecast COMMAND --help for each; begin with joulecast doctor.\n");
+        printf("%sjoulecast [COMMAND] [OPTIONS]\n\n", _("Usage: "));
+        text_print(stdout, _("What an app costs the battery of this device, how long it can run, and what that "
+                             "leaves for what you need later. Without a command: joulecast status."));
+        printf("\n%s\n", _("Commands:"));
+        for (size_t i = 0; i < ARRAY_SIZE(entries); i++) {
+                printf("  %-15s", entries[i].name);
+                text_wrap(stdout, _(entries[i].help), 17, 17, TEXT_COLUMNS);
+                putchar('\n');
+        }
+        putchar('\n');
+        text_print(stdout, _("See joulecast COMMAND --help for each; begin with joulecast doctor."));
 }
 
 static int print_version(void)
@@ -152,7 +158,7 @@ int main(int argc, char **argv)
         char word[64];
 
         util_hold_standard_fds();
-        setlocale(LC_CTYPE, "C.UTF-8"); /* numbers stay in the C locale */
+        words_start();
         if (argc < 2)
                 return finish(status_alone());
         if (argc > 2 && is_help(argv[1])) { /* joulecast help COMMAND */

@@ -20,6 +20,7 @@
 #include "util/text.h"
 #include "util/units.h"
 #include "util/util.h"
+#include "util/words.h"
 
 struct writer {
         FILE *file;
@@ -219,15 +220,15 @@ int metrics_main(int argc, char **argv)
 {
         const char *path = NULL;
         const struct option_row rows[] = {
-                { "output", "FILE", "write it there, whole or not at all", .letter = 'o', .text = &path },
+                { "output", "FILE", N_("write it there, whole or not at all"), .letter = 'o', .text = &path },
         };
         const struct option_table command = {
                 .called = "joulecast metrics",
                 .usage = "joulecast metrics [--output FILE]",
-                .about = "Metrics for Prometheus, as text: a file for node_exporter's textfile collector.\n"
+                .about = N_("Metrics for Prometheus, as text: a file for node_exporter's textfile collector.\n"
                          "Energy counts from the first poll that is recorded. A new power model prices\n"
                          "the past anew, too, and a counter may then fall; Prometheus takes that as a\n"
-                         "restart.",
+                         "restart."),
                 .rows = rows, .n_rows = ARRAY_SIZE(rows),
         };
         _cleanup_(state_clear) struct state state = { .plugged = -1 };

@@ -15,12 +15,12 @@ int options_parse(const struct option_table *command, unsigned shared, int argc,
 {
         const struct option_row rows[] = { /* in the order of enum shared_option */
                 OPTION_DEVICE(&options->device),
-                { "profile", "FILE", "the power model; or the name of a shipped one", .text = &options->profile },
-                { "database", "FILE", "what apps used", .text = &options->database },
-                { "observations", "FILE", "what calibration saw", .text = &options->observations },
-                { "machine", "DIR", "read DIR/sys and DIR/proc instead of /", .text = &options->machine },
-                { "json", .help = "answer in JSON", .flag = &options->json },
-                { "yes", .help = "do not ask", .flag = &options->yes },
+                { "profile", "FILE", N_("the power model; or the name of a shipped one"), .text = &options->profile },
+                { "database", "FILE", N_("what apps used"), .text = &options->database },
+                { "observations", "FILE", N_("what calibration saw"), .text = &options->observations },
+                { "machine", "DIR", N_("read DIR/sys and DIR/proc instead of /"), .text = &options->machine },
+                { "json", .help = N_("answer in JSON"), .flag = &options->json },
+                { "yes", .help = N_("do not ask"), .flag = &options->yes },
         };
         _cleanup_free_ char *device = NULL;
         _cleanup_free_ struct option_row *all = calloc(command->n_rows + ARRAY_SIZE(rows), sizeof(*all));
@@ -38,10 +38,12 @@ int options_parse(const struct option_table *command, unsigned shared, int argc,
         table.program = "joulecast";
         table.rows = all;
         table.n_rows += ARRAY_SIZE(rows);
-        table.exits = "0 done; 1 it failed; 2 wrong usage; 3 no data to answer from";
+        table.exits = N_("0 done; 1 it failed; 2 wrong usage; 3 no data to answer from");
         code = options_read(&table, argc, argv, &program_log);
+        if (options->json)
+                words_stop();
         if (code < 0 && options->device &&
-            offer_find("virtual", "virtual device", paths_virtual(options->device), &program_log, &device) < 0)
+            offer_find("virtual", N_("virtual device"), paths_virtual(options->device), &program_log, &device) < 0)
                 return CODE_FAILED;
         return code;
 }

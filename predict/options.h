@@ -48,15 +48,15 @@ int options_parse(const struct option_table *command, unsigned shared, int argc,
 
 /* The rest of an option_row that takes a time span; @at: a double. */
 #define OPTION_MINUTES(at)                                                                                   \
-        .parse = options_take_minutes, .data = (at), .wants = "a time like 10, 90s or 1h30m",                 \
-        .range = "at most 1000000 minutes"
+        .parse = options_take_minutes, .data = (at), .wants = N_("a time like 10, 90s or 1h30m"),                 \
+        .range = N_("at most 1000000 minutes")
 int options_take_minutes(const char *text, void *data);
 
 /* Likewise a point in time; @at: an int64_t, realtime in ns. */
 #define OPTION_TIME(at)                                                                                      \
         .parse = options_take_time, .data = (at),                                                            \
-        .wants = "a time like 2026-11-20T08:00, 24h (ago), today or yesterday",                               \
-        .range = "from 1970 to 2200, or at most 1000000 minutes ago"
+        .wants = N_("a time like 2026-11-20T08:00, 24h (ago), today or yesterday"),                               \
+        .range = N_("from 1970 to 2200, or at most 1000000 minutes ago")
 #define OPTION_TIME_HELP "2026-11-20T08:00 (local, or with Z or +01:00), 24h (ago), today or yesterday"
 int options_take_time(const char *text, void *data);
 
@@ -66,8 +66,8 @@ int options_take_time(const char *text, void *data);
         { "since", "WHAT", "the same, or the last: full (charge), unplug, boot, resume", OPTION_MOMENT(at) }
 #define OPTION_MOMENT(at)                                                                                    \
         .parse = options_take_moment, .data = (at),                                                           \
-        .wants = "a time like 2026-11-20T08:00, 24h (ago), today or yesterday; or full, unplug, boot, resume", \
-        .range = "from 1970 to 2200, or at most 1000000 minutes ago"
+        .wants = N_("a time like 2026-11-20T08:00, 24h (ago), today or yesterday; or full, unplug, boot, resume"), \
+        .range = N_("from 1970 to 2200, or at most 1000000 minutes ago")
 int options_take_moment(const char *text, void *data);
 
 /*

@@ -14,6 +14,7 @@
 #include "names.h"
 #include "util/table.h"
 #include "util/util.h"
+#include "util/words.h"
 
 static void add_line(struct table *table, const char *what, struct joulecast_value value, const char *unit)
 {
@@ -53,13 +54,13 @@ int predict_main(int argc, char **argv)
         const char *app = NULL;
         double minutes = NAN;
         const struct option_row rows[] = {
-                { "app", "A", "its id or its name", .text = &app },
-                { "minutes", "N", "for how long; also 90s, 20m or 1h30m", OPTION_MINUTES(&minutes) },
+                { "app", "A", N_("its id or its name"), .text = &app },
+                { "minutes", "N", N_("for how long; also 90s, 20m or 1h30m"), OPTION_MINUTES(&minutes) },
         };
         const struct option_table command = {
                 .called = "joulecast predict",
                 .usage = "joulecast predict --app A --minutes N",
-                .about = "What an app will cost, from what it used before; 90 % prediction intervals.",
+                .about = N_("What an app will cost, from what it used before; 90 % prediction intervals."),
                 .rows = rows, .n_rows = ARRAY_SIZE(rows),
         };
         struct options options = { 0 };

@@ -192,7 +192,7 @@ static int print_run(const struct radio_run *run)
         _cleanup_(table_freep) struct table *table = table_new("lrrr");
         double seconds = 0;
 
-        table_texts(table, TABLE_HEAD, "State", "Time", "Energy", "Mean", NULL);
+        table_heads(table, N_("State"), N_("Time"), N_("Energy"), N_("Mean"), NULL);
         for (size_t i = 0; i < run->radio->n_states; i++) {
                 const struct radio_total *total = &run->totals[i];
 
@@ -238,19 +238,19 @@ int price_packets_main(int argc, char **argv)
         const char *words[1] = { NULL };
         struct request request = { .until_s = NAN };
         const struct option_row rows[] = {
-                { "radio", "NAME", "the [radio NAME] of the profile that carries the packets", .text = &request.radio },
-                { "carrier", "NAME", "with the timers of [carrier NAME]", .text = &request.carrier },
-                { "signal", "WHICH", "strength of the signal: high, medium or low", .usual = "high", .text = &request.signal,
+                { "radio", "NAME", N_("the [radio NAME] of the profile that carries the packets"), .text = &request.radio },
+                { "carrier", "NAME", N_("with the timers of [carrier NAME]"), .text = &request.carrier },
+                { "signal", "WHICH", N_("strength of the signal: high, medium or low"), .usual = "high", .text = &request.signal,
                   .words = "high medium low" },
-                { "until", "S", "up to this time; packets from then on are left out", .number = &request.until_s,
+                { "until", "S", N_("up to this time; packets from then on are left out"), .number = &request.until_s,
                   .low = 0, .high = RADIO_SECONDS_MAX, .unit = "s" },
         };
         const struct option_table command = {
                 .called = "joulecast price-packets",
                 .usage = "joulecast price-packets --radio NAME --until S FILE.csv",
-                .about = "Time and energy of a radio in each of its states, for a sequence of packets.\n"
+                .about = N_("Time and energy of a radio in each of its states, for a sequence of packets.\n"
                          "FILE.csv has rows time_s,direction,bytes, ascending in time; direction is tx or\n"
-                         "rx. Time begins at 0, in the radio's initial state. - is standard input.",
+                         "rx. Time begins at 0, in the radio's initial state. - is standard input."),
                 .rows = rows,
                 .n_rows = ARRAY_SIZE(rows),
                 .words = words,

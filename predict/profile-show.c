@@ -205,8 +205,8 @@ int profile_show_table(const struct profile *profile, const char *path, bool per
         char text[64];
 
         table_spare(table, "431");
-        table_texts(table, TABLE_HEAD, "Coefficient", profile->measured ? "Measured" : "", "Value", "Unit",
-                    isnan(t) ? "" : "95 % CI", NULL);
+        table_heads(table, N_("Coefficient"), profile->measured ? N_("Measured") : "", N_("Value"), N_("Unit"),
+                    isnan(t) ? "" : N_("95 % CI"), NULL);
         for (size_t i = 0; i < profile->n_coefficients; i++) {
                 const struct coefficient *c = &profile->coefficients[i];
                 const struct unit unit = unit_of(profile, c->term, percent);

@@ -106,7 +106,7 @@ static int list_profiles(const struct options *options)
         bool used = !err && access(current, R_OK) == 0;
 
         table_spare(table, "5");
-        table_texts(table, TABLE_HEAD, "Name", "Device", "Method", "Created", "Coefficients", "File", NULL);
+        table_heads(table, N_("Name"), N_("Device"), N_("Method"), N_("Created"), N_("Coefficients"), N_("File"), NULL);
         err = err == -ENOMEM ? err : 0;
         if (!err && used)
                 err = list_one(json, table, NULL, current, true);
@@ -318,7 +318,7 @@ static int list_history(const struct options *options)
         }
         json = cJSON_CreateArray();
         table_spare(table, "542");
-        table_texts(table, TABLE_HEAD, "State", "Device", "Method", "Created", "Coefficients", "File", NULL);
+        table_heads(table, N_("State"), N_("Device"), N_("Method"), N_("Created"), N_("Coefficients"), N_("File"), NULL);
         err = access(path, F_OK) == 0 ? list_version(json, table, path, "in use") : 0;
         for (size_t i = 0; i < history.n && !err; i++)
                 err = list_version(json, table, history.list[i].path, history.list[i].unused ? "unused" : "before");
@@ -386,21 +386,21 @@ int profile_main(int argc, char **argv)
         const char *words[2] = { NULL, NULL };
         bool percent = false;
         const struct option_row rows[] = {
-                { "units", NULL, "with show: percent of the battery per 10 s, per MB or per burst",
+                { "units", NULL, N_("with show: percent of the battery per 10 s, per MB or per burst"),
                   .flag = &percent },
         };
         const struct option_table command = {
                 .called = "joulecast profile",
                 .usage = "joulecast profile list | show [NAME] [--units] | use NAME | undo |\n"
                          "                  history | reset",
-                .about = "Power models: those that come with joulecast, and the one of this machine.\n\n"
+                .about = N_("Power models: those that come with joulecast, and the one of this machine.\n\n"
                          "  list    those that come with joulecast, and the one in use\n"
                          "  show    the coefficients of one (a NAME of the list, or a FILE), else of the\n"
                          "          one in use\n"
                          "  use     make one this machine's own; the one before is kept beside it\n"
                          "  undo    go back to the one before\n"
                          "  history this machine's own, and those kept beside it, the newest first\n"
-                         "  reset   remove this machine's own; without a terminal it needs --yes",
+                         "  reset   remove this machine's own; without a terminal it needs --yes"),
                 .rows = rows, .n_rows = ARRAY_SIZE(rows),
                 .words = words, .max_words = ARRAY_SIZE(words),
         };

@@ -273,25 +273,25 @@ int simulate_main(int argc, char **argv)
         int64_t realtime_ns = values_now_ns();
         struct arguments arguments = { .start_percent = 90, .interval_s = 30, .seed = 1 };
         const struct option_row rows[] = {
-                { "scenario", "FILE", "which app runs when and does what; or the name of a shipped one: airport",
+                { "scenario", "FILE", N_("which app runs when and does what; or the name of a shipped one: airport"),
                   .text = &arguments.scenario },
-                { "truth", "FILE", "write what really happened, as JSON", .text = &arguments.truth },
-                { "start-percent", "PERCENT", "true charge at the start", .usual = "90",
+                { "truth", "FILE", N_("write what really happened, as JSON"), .text = &arguments.truth },
+                { "start-percent", "PERCENT", N_("true charge at the start"), .usual = "90",
                   .number = &arguments.start_percent, .low = 0.01, .high = 100, .unit = "%" },
-                { "append", NULL, "go on after what the database holds, charged meanwhile",
+                { "append", NULL, N_("go on after what the database holds, charged meanwhile"),
                   .flag = &arguments.append },
-                { "interval", "S", "seconds between two polls", .usual = "30", .number = &arguments.interval_s,
+                { "interval", "S", N_("seconds between two polls"), .usual = "30", .number = &arguments.interval_s,
                   .low = 0.1, .high = 86400, .unit = "s" },
-                { "seed", "N", "other noise on the same device", .usual = "1", .count = &arguments.seed },
+                { "seed", "N", N_("other noise on the same device"), .usual = "1", .count = &arguments.seed },
         };
         const struct option_table command = {
                 .called = "joulecast simulate",
                 .usage = "joulecast simulate --device virtual:NAME --scenario FILE\n"
                          "                   [--database FILE] [--truth FILE]",
-                .about = "Plays a scenario on a virtual device while the poller watches. It takes no real\n"
+                .about = N_("Plays a scenario on a virtual device while the poller watches. It takes no real\n"
                          "time; virtual time ends now. The database then answers cost, predict and budget.\n"
                          "Each simulation begins its database anew, or goes on with --append; one of a\n"
-                         "real machine is refused.",
+                         "real machine is refused."),
                 .rows = rows, .n_rows = ARRAY_SIZE(rows),
         };
         int code;

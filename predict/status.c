@@ -19,6 +19,7 @@
 #include "util/text.h"
 #include "util/units.h"
 #include "util/util.h"
+#include "util/words.h"
 
 #define DEAREST 3
 #define DAY_NS (24 * 3600 * (int64_t)NS_PER_S)
@@ -270,9 +271,9 @@ int status_main(int argc, char **argv)
         const struct option_table command = {
                 .called = "joulecast status",
                 .usage = "joulecast [status]",
-                .about = "In five lines: the charge and what is drawn now, the time left if use goes on as\n"
+                .about = N_("In five lines: the charge and what is drawn now, the time left if use goes on as\n"
                          "it is, the three dearest apps since the last full charge, what to do, and what\n"
-                         "is not measured. \"For sure\" holds in 95 of 100 cases, and so does \"at most\".",
+                         "is not measured. \"For sure\" holds in 95 of 100 cases, and so does \"at most\"."),
         };
         _cleanup_(status_clear) struct status status = { .now.plugged = -1 };
         struct options options = { 0 };

@@ -28,6 +28,7 @@
 #include "util/table.h"
 #include "util/units.h"
 #include "util/util.h"
+#include "util/words.h"
 
 #define INTERVAL_S 2
 #define RECORDED_S 60   /* between two looks at what is recorded */
@@ -482,34 +483,35 @@ int top_main(int argc, char **argv)
         _cleanup_(top_close) struct top top = { .interval_s = INTERVAL_S, .from.ns = INT64_MIN, .to_ns = INT64_MAX,
                                                 .signal_fd = -1, .timer_fd = -1 };
         const struct option_row rows[] = {
-                { "interval", "S", "time between updates: seconds, or a time like 2s or 1m", .usual = "2",
-                  .parse = take_interval, .data = &top.interval_s, .wants = "seconds, or a time like 2s or 1m",
-                  .range = "from half a second to an hour" },
-                { "batch", "N", "print the rows N times as text, for scripts", .count = &top.batch, .low = 1 },
-                { "once", .help = "the same as --batch 1", .flag = &top.once },
-                { "sort", "BY", "first order of the rows", .usual = "power", .text = &top.sort,
+                { "interval", "S", N_("time between updates: seconds, or a time like 2s or 1m"), .usual = "2",
+                  .parse = take_interval, .data = &top.interval_s, .wants = N_("seconds, or a time like 2s or 1m"),
+                  .range = N_("from half a second to an hour") },
+                { "batch", "N", N_("print the rows N times as text, for scripts"), .count = &top.batch, .low = 1 },
+                { "once", .help = N_("the same as --batch 1"), .flag = &top.once },
+                { "sort", "BY", N_("first order of the rows"), .usual = "power", .text = &top.sort,
                   .words = "power used name cpu display disk wifi gpu" },
-                { "filter", "TEXT", "only apps whose name or id has this text in it", .text = &top.filter },
-                { "collector", "NAME", "do not ask the service; how to read processes (see joulecast doctor)",
+                { "filter", "TEXT", N_("only apps whose name or id has this text in it"), .text = &top.filter },
+                { "collector", "NAME", N_("do not ask the service; how to read processes (see joulecast doctor)"),
                   .text = &top.collector },
                 OPTIONS_FROM(&top.from),
-                { "to", "T", "its end, likewise", OPTION_TIME(&top.to_ns) },
+                { "to", "T", N_("its end, likewise"), OPTION_TIME(&top.to_ns) },
         };
         const struct option_table command = {
                 .called = "joulecast top",
                 .usage = "joulecast top [--interval S] [--batch N|--once] [--sort BY]\n"
                          "                     [--filter TEXT]\n"
                          "joulecast top --from T | --since WHAT [--to T] [--batch N]",
-                .about = "What draws power now: each app in the foreground and in the background, its\n"
+                .about = N_("What draws power now: each app in the foreground and in the background, its\n"
                          "power with 95 % confidence, percent of the battery an hour, and what it used\n"
                          "since the last full charge, or since top started. The service is asked, so that\n"
                          "no root is needed; it shows you your own apps, and other users' as one. With a\n"
-                         "span it replays recorded polls, one every S seconds.",
+                         "span it replays recorded polls, one every S seconds."),
                 .rows = rows, .n_rows = ARRAY_SIZE(rows),
-                .after = "Keys: arrows, Page Up/Down, Home, End    s, r and p u n c d i t g: order\n"
+                .after = N_("Keys:\n"
+                         "      arrows, Page Up/Down, Home, End    s, r and p u n c d i t g: order\n"
                          "      /: filter    Esc: all again    Enter: the app's last hours\n"
                          "      w: minutes gained if it were closed\n"
-                         "      e: used since the last full charge, or since start    q: quit",
+                         "      e: used since the last full charge, or since start    q: quit"),
         };
         int code = options_parse(&command, SHARED_ASK & ~SHARED_JSON, argc, argv, &top.options);
 

@@ -270,23 +270,23 @@ int trace_main(int argc, char **argv)
                                                          .timer_fd = -1 };
         const struct option_row rows[] = {
                 OPTIONS_FROM(&tracer.from),
-                { "to", "T", "its end, likewise", OPTION_TIME(&tracer.to_ns) },
-                { "interval", "S", "seconds between two lines", .usual = "1", .number = &tracer.interval_s,
+                { "to", "T", N_("its end, likewise"), OPTION_TIME(&tracer.to_ns) },
+                { "interval", "S", N_("seconds between two lines"), .usual = "1", .number = &tracer.interval_s,
                   .low = 0.1, .high = 86400, .unit = "s" },
-                { "count", "N", "end after N intervals; without, at Ctrl-C", .count = &tracer.count, .low = 1 },
-                { "app", "A", "this app alone: its id or its name", .text = &tracer.form.app },
-                { "by", "process", "a row for each process in place of each app",
+                { "count", "N", N_("end after N intervals; without, at Ctrl-C"), .count = &tracer.count, .low = 1 },
+                { "app", "A", N_("this app alone: its id or its name"), .text = &tracer.form.app },
+                { "by", "process", N_("a row for each process in place of each app"),
                   .text = &tracer.by, .words = "process" },
-                { "collector", "NAME", "how to read processes (see joulecast doctor)", .text = &tracer.collector },
+                { "collector", "NAME", N_("how to read processes (see joulecast doctor)"), .text = &tracer.collector },
         };
         const struct option_table command = {
                 .called = "joulecast trace",
                 .usage = "joulecast trace [--interval S] [--count N] [--app A] [--by process]\n"
                          "joulecast trace --from T | --since WHAT [--to T] [--app A]",
-                .about = "Power by component and app, again and again, until Ctrl-C. Root sees all apps,\n"
+                .about = N_("Power by component and app, again and again, until Ctrl-C. Root sees all apps,\n"
                          "other users their own. --json writes one line for each interval; --database FILE\n"
                          "also records, as joulecastd does. With a span it shows the recorded polls\n"
-                         "instead: power, what was used, and at the end the sums in joules.",
+                         "instead: power, what was used, and at the end the sums in joules."),
                 .rows = rows, .n_rows = ARRAY_SIZE(rows),
         };
         int code = options_parse(&command, SHARED_ASK, argc, argv, &tracer.options);

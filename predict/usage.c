@@ -70,8 +70,8 @@ static int print_usage(const struct usage_table *recorded)
         _cleanup_(table_freep) struct table *table = table_new("nlrrrrrrrrr");
 
         table_spare(table, "A987653");
-        table_texts(table, TABLE_HEAD, "App", "State", "Time", "CPU", "Screen", "Read", "Written", "WiFi in", "WiFi out",
-                    "Bursts", "GPU", NULL);
+        table_heads(table, N_("App"), N_("State"), N_("Time"), N_("CPU"), N_("Screen"), N_("Read"), N_("Written"), N_("WiFi in"), N_("WiFi out"),
+                    N_("Bursts"), N_("GPU"), NULL);
         for (size_t i = 0; i < recorded->n_rows; i++)
                 add_row(table, &recorded->rows[i]);
         recorded_print_span(recorded);
@@ -98,16 +98,16 @@ int usage_main(int argc, char **argv)
         bool as_csv = false;
         const struct option_row rows[] = {
                 OPTIONS_FROM(&recorded.from),
-                { "to", "T", "end, likewise", OPTION_TIME(&recorded.to_ns) },
-                { "app", "APP", "only this app: its id, its name, or a part of it", .text = &recorded.app },
-                { "csv", NULL, "as a usage table, which joulecast cost --usage prices", .flag = &as_csv },
+                { "to", "T", N_("end, likewise"), OPTION_TIME(&recorded.to_ns) },
+                { "app", "APP", N_("only this app: its id, its name, or a part of it"), .text = &recorded.app },
+                { "csv", NULL, N_("as a usage table, which joulecast cost --usage prices"), .flag = &as_csv },
         };
         const struct option_table command = {
                 .called = "joulecast usage",
                 .usage = "joulecast usage [--from T | --since WHAT] [--to T] [--app APP] [--csv]",
-                .about = "What was recorded, by app and state: CPU time, screen time, bytes and bursts,\n"
+                .about = N_("What was recorded, by app and state: CPU time, screen time, bytes and bursts,\n"
                          "before any power model prices it. With --json and --csv also by operating point\n"
-                         "and brightness. Without --from and --to everything that is recorded counts.",
+                         "and brightness. Without --from and --to everything that is recorded counts."),
                 .rows = rows, .n_rows = ARRAY_SIZE(rows),
         };
         _cleanup_(usage_table_freep) struct usage_table *table = NULL;

@@ -23,6 +23,7 @@
 #include "util/table.h"
 #include "util/units.h"
 #include "util/util.h"
+#include "util/words.h"
 #include "warned.h"
 
 #define WARNINGS_MAX 8
@@ -322,16 +323,16 @@ int warn_main(int argc, char **argv)
         bool want_notify = false;
         const char *config = NULL;
         const struct option_row rows[] = {
-                { "config", "FILE", "another one than joulecast.conf", .text = &config },
-                { "notify", NULL, "show the most urgent new one on the desktop, at most one in ten minutes", .flag = &want_notify },
+                { "config", "FILE", N_("another one than joulecast.conf"), .text = &config },
+                { "notify", NULL, N_("show the most urgent new one on the desktop, at most one in ten minutes"), .flag = &want_notify },
         };
         const struct option_table command = {
                 .called = "joulecast warn",
                 .usage = "joulecast warn [--config FILE] [--notify]",
-                .about = "What is about to go wrong: too little will be left for what [warn] of\n"
+                .about = N_("What is about to go wrong: too little will be left for what [warn] of\n"
                          "joulecast.conf names, an app in the background takes much more than it used to,\n"
                          "the charger is too weak. joulecast-focus does this every five minutes, with\n"
-                         "--notify.",
+                         "--notify."),
                 .rows = rows, .n_rows = ARRAY_SIZE(rows),
         };
         struct warn warn = { .now.plugged = -1 };

@@ -18,6 +18,7 @@
 #include "util/table.h"
 #include "util/text.h"
 #include "util/util.h"
+#include "util/words.h"
 
 struct asked {
         struct joulecast_change *change;
@@ -138,25 +139,25 @@ int whatif_main(int argc, char **argv)
         const char *run = NULL, *wifi = NULL, *cellular = NULL, *gps = NULL, *audio = NULL;
         double keep_minutes = NAN, battery_percent = NAN;
         const struct option_row rows[] = {
-                { "brightness", "N%", "set the screen to N percent of its greatest brightness, or off", .parse = take_brightness,
-                  .data = &asked, .wants = "a brightness like 40%, or off", .range = "from 0 to 100 %" },
-                { "close", "APP", "close this app; may be given several times", .parse = take_close, .data = &asked,
-                  .wants = "an app", .range = "at most 16 apps" },
-                { "wifi", "off", "no traffic over WiFi", .text = &wifi, .words = "off" },
-                { "cellular", "off", "no traffic over a modem", .text = &cellular, .words = "off" },
-                { "gps", "off", "nobody uses the GPS", .text = &gps, .words = "off" },
-                { "audio", "off", "no sound is played", .text = &audio, .words = "off" },
-                { "keep", "2h", "how long the change lasts; then everything is as now", OPTION_MINUTES(&keep_minutes) },
-                { "battery-percent", "N", "answer as if the battery had this charge", .number = &battery_percent,
+                { "brightness", "N%", N_("set the screen to N percent of its greatest brightness, or off"), .parse = take_brightness,
+                  .data = &asked, .wants = N_("a brightness like 40%, or off"), .range = N_("from 0 to 100 %") },
+                { "close", "APP", N_("close this app; may be given several times"), .parse = take_close, .data = &asked,
+                  .wants = N_("an app"), .range = N_("at most 16 apps") },
+                { "wifi", "off", N_("no traffic over WiFi"), .text = &wifi, .words = "off" },
+                { "cellular", "off", N_("no traffic over a modem"), .text = &cellular, .words = "off" },
+                { "gps", "off", N_("nobody uses the GPS"), .text = &gps, .words = "off" },
+                { "audio", "off", N_("no sound is played"), .text = &audio, .words = "off" },
+                { "keep", "2h", N_("how long the change lasts; then everything is as now"), OPTION_MINUTES(&keep_minutes) },
+                { "battery-percent", "N", N_("answer as if the battery had this charge"), .number = &battery_percent,
                   .high = 100, .unit = "%" },
         };
         const struct option_table command = {
                 .called = "joulecast whatif",
                 .usage = "joulecast whatif [--brightness N%|off] [--close APP]... [--wifi off]\n"
                          "                 [--cellular off] [--gps off] [--audio off] [--keep 2h]",
-                .about = "How much longer the battery lasts with a change, if use goes on as now\n"
+                .about = N_("How much longer the battery lasts with a change, if use goes on as now\n"
                          "otherwise (as in joulecast budget without an app). The range in brackets\n"
-                         "holds in 90 of 100 cases. If an app is closed, the screen stays on without it.",
+                         "holds in 90 of 100 cases. If an app is closed, the screen stays on without it."),
                 .rows = rows, .n_rows = ARRAY_SIZE(rows), .words = &run, .max_words = 1,
         };
         struct options options = { 0 };

@@ -22,6 +22,7 @@
 #include "restore-now.h"
 #include "schedule.h"
 #include "util/util.h"
+#include "util/words.h"
 
 static volatile sig_atomic_t stop;
 
@@ -220,6 +221,7 @@ int main(int argc, char **argv)
         int err;
 
         util_hold_standard_fds();
+        words_start();
         err = options_parse(argc, argv, &calibration.log, &calibration.options);
         if (err >= 0)
                 return err;

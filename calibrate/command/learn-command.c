@@ -239,26 +239,28 @@ int learn_command(int argc, char **argv, const struct log *log)
         struct learn_options options = { 0 };
         const struct option_row rows[] = {
                 OPTION_DEVICE(&options.device),
-                { "profile", "FILE", "learn over this profile, and write it there", .usual = "this machine's",
+                { "profile", "FILE", N_("learn over this profile, and write it there"), .usual = N_("this machine's"),
                   .text = &options.profile },
-                { "database", "FILE", "what joulecastd recorded", .usual = "this machine's", .text = &options.database },
-                { "observations", "FILE", "keep what everyday use showed there", .usual = "this machine's",
+                { "database", "FILE", N_("what joulecastd recorded"), .usual = N_("this machine's"), .text = &options.database },
+                { "observations", "FILE", N_("keep what everyday use showed there"), .usual = N_("this machine's"),
                   .text = &options.observations },
-                { "dry-run", .help = "only say what would change; write nothing", .flag = &options.dry_run },
-                { "json", .help = "answer as one JSON object", .flag = &options.json },
+                { "dry-run", .help = N_("only say what would change; write nothing"), .flag = &options.dry_run },
+                { "json", .help = N_("answer as one JSON object"), .flag = &options.json },
         };
         const struct option_table table = {
                 .program = "joulecast-learn",
                 .called = "joulecast learn",
                 .usage = "joulecast learn [--dry-run] [--json] [OPTION]...",
-                .about = "Learns from everyday use: what the battery gave while apps were used corrects\n"
+                .about = N_("Learns from everyday use: what the battery gave while apps were used corrects\n"
                          "what the calibration measured, and shows what each app draws that no counter\n"
-                         "tells.",
+                         "tells."),
                 .rows = rows, .n_rows = ARRAY_SIZE(rows),
-                .exits = "0 done; 1 it failed; 2 wrong usage; 3 nothing to learn from yet",
+                .exits = N_("0 done; 1 it failed; 2 wrong usage; 3 nothing to learn from yet"),
         };
         int code = options_read(&table, argc, argv, log), err;
 
+        if (options.json)
+                words_stop();
         if (code >= 0)
                 return code;
         err = run(&options, log);

@@ -52,7 +52,7 @@ static int take_size(const char *text, void *data)
 }
 
 #define SIZE(at)                                                                                             \
-        .parse = take_size, .data = (at), .wants = "a size like 500M or 16G", .range = "from 0 to 1000T"
+        .parse = take_size, .data = (at), .wants = N_("a size like 500M or 16G"), .range = N_("from 0 to 1000T")
 
 /* As joulecast-traffic takes it, which starts hours later. */
 static int take_url(const char *text, void *data)
@@ -217,84 +217,86 @@ int options_parse(int argc, char **argv, const struct log *log, struct options *
         const char *method = NULL, *plan = NULL;
         uint64_t passes = 4;
         const struct option_row rows[] = {
-                { .help = "What is measured" },
-                { "method", "METHOD", "percent: by each step of the battery's percentage; gauge: by its current "
+                { .help = N_("What is measured") },
+                { "method", "METHOD", N_("percent: by each step of the battery's percentage; gauge: by its current "
                   "sensor, in half an hour; ticks: by steps of its charge finer than one percent; auto: the best "
-                  "that this battery offers", .usual = "auto", .text = &method, .words = "auto percent gauge ticks" },
-                { "plan", "sapp", "the SApp paper's own procedure, to compare with", .text = &plan, .words = "sapp" },
-                { "only", "COMPONENT[,COMPONENT]...", "measure only these again (cpu, display, disk, wifi, gpu, cellular, base), and keep "
-                  "the rest of the profile", .parse = take_only, .data = &options.only,
-                  .wants = "a list like display,wifi of cpu, display, disk, wifi, gpu, cellular and base, each once",
-                  .range = "one list" },
-                { "passes", "N", "gauge: how often every state is measured", .usual = "4", .count = &passes,
+                  "that this battery offers"), .usual = "auto", .text = &method, .words = "auto percent gauge ticks" },
+                { "plan", "sapp", N_("the SApp paper's own procedure, to compare with"), .text = &plan, .words = "sapp" },
+                { "only", "COMPONENT[,COMPONENT]...", N_("measure only these again (cpu, display, disk, wifi, gpu, cellular, base), and keep "
+                  "the rest of the profile"), .parse = take_only, .data = &options.only,
+                  .wants = N_("a list like display,wifi of cpu, display, disk, wifi, gpu, cellular and base, each once"),
+                  .range = N_("one list") },
+                { "passes", "N", N_("gauge: how often every state is measured"), .usual = "4", .count = &passes,
                   .low = 1, .high = 1000 },
-                { "stop", "PERCENT", "percent and ticks: stop when the 95 % confidence interval of the energy of a "
-                  "mixture of apps has this half-width", .usual = "3", .number = &options.stop_percent,
+                { "stop", "PERCENT", N_("percent and ticks: stop when the 95 % confidence interval of the energy of a "
+                  "mixture of apps has this half-width"), .usual = "3", .number = &options.stop_percent,
                   .low = 0.1, .high = 50, .unit = "%" },
-                { "seed", "N", "another order, and other noise of a virtual device", .usual = "1",
+                { "seed", "N", N_("another order, and other noise of a virtual device"), .usual = "1",
                   .count = &options.seed },
 
-                { .help = "How much it may take" },
-                { "battery-limit", "N%", "at most this much charge; it always ends at 20 %",
+                { .help = N_("How much it may take") },
+                { "battery-limit", "N%", N_("at most this much charge; it always ends at 20 %"),
                   .number = &options.battery_limit_percent, .low = 0.1, .high = 100, .unit = "%" },
-                { "time-limit", "HOURS", "at most this long", .number = &options.time_limit_h, .low = 0.01,
+                { "time-limit", "HOURS", N_("at most this long"), .number = &options.time_limit_h, .low = 0.01,
                   .high = 1000, .unit = "h" },
-                { "cellular-limit", "SIZE", "measure the modem, too, with at most this much data, for which a network may charge; "
-                  "needs --cellular-peer, with --device only a modem", SIZE(&options.cellular_limit_bytes) },
-                { "dry-run", .help = "only list the states, the hours, the battery, and what would be touched",
+                { "cellular-limit", "SIZE", N_("measure the modem, too, with at most this much data, for which a network may charge; "
+                  "needs --cellular-peer, with --device only a modem"), SIZE(&options.cellular_limit_bytes) },
+                { "dry-run", .help = N_("only list the states, the hours, the battery, and what would be touched"),
                   .flag = &options.dry_run },
-                { "yes", .help = "do not ask", .flag = &options.yes },
+                { "yes", .help = N_("do not ask"), .flag = &options.yes },
 
-                { .help = "On this machine, not with --device" },
-                { "disk", "FOLDER", "measure the storage that holds this folder; may be repeated",
-                  .usual = "that of /var/tmp", .parse = take_disk, .data = &options, .range = "at most 8 storages" },
-                { "write-limit", "SIZE", "write at most this much to them", .usual = "16G",
+                { .help = N_("On this machine, not with --device") },
+                { "disk", "FOLDER", N_("measure the storage that holds this folder; may be repeated"),
+                  .usual = N_("that of /var/tmp"), .parse = take_disk, .data = &options, .range = N_("at most 8 storages") },
+                { "write-limit", "SIZE", N_("write at most this much to them"), .usual = "16G",
                   SIZE(&options.write_limit_bytes) },
-                { "wifi-url", "URL", "receive from there; without, receiving is measured by --wifi-peer",
+                { "wifi-url", "URL", N_("receive from there; without, receiving is measured by --wifi-peer"),
                   .parse = take_url, .data = &options.wifi_url,
-                  .wants = "an address that begins with http:// or https://" },
-                { "wifi-peer", "HOST[:PORT]", "an iperf3 -s to receive from and send to", .text = &options.wifi_peer },
-                { "wifi-limit", "SIZE", "transfer at most this much", .usual = "4G; gauge and ticks 500M",
+                  .wants = N_("an address that begins with http:// or https://") },
+                { "wifi-peer", "HOST[:PORT]", N_("an iperf3 -s to receive from and send to"), .text = &options.wifi_peer },
+                { "wifi-limit", "SIZE", N_("transfer at most this much"), .usual = N_("4G; gauge and ticks 500M"),
                   SIZE(&options.wifi_limit_bytes) },
-                { "cellular-peer", "HOST[:PORT]", "an iperf3 -s to reach over the modem; needs --cellular-limit",
+                { "cellular-peer", "HOST[:PORT]", N_("an iperf3 -s to reach over the modem; needs --cellular-limit"),
                   .text = &options.cellular_peer },
-                { "allow-disconnect", .help = "the radio may go off although this login uses it",
+                { "allow-disconnect", .help = N_("the radio may go off although this login uses it"),
                   .flag = &options.allow_disconnect },
-                { "force-discharge", .help = "on the charger, from the battery, where the firmware can",
+                { "force-discharge", .help = N_("on the charger, from the battery, where the firmware can"),
                   .flag = &options.force_discharge },
-                { "schedule", "HH:MM", "start at that time; \"off\" cancels it", .place = &options.schedule_place,
+                { "schedule", "HH:MM", N_("start at that time; \"off\" cancels it"), .place = &options.schedule_place,
                   .parse = take_schedule, .data = &options.schedule,
-                  .wants = "a time of the day like 01:30, or off", .range = "one start" },
-                { "restore", .help = "put back what an interrupted calibration left changed",
+                  .wants = N_("a time of the day like 01:30, or off"), .range = N_("one start") },
+                { "restore", .help = N_("put back what an interrupted calibration left changed"),
                   .flag = &options.restore },
 
-                { .help = "Where" },
+                { .help = N_("Where") },
                 OPTION_DEVICE(&options.device),
-                { "start-percent", "N", "a virtual device's charge at the start", .usual = "95",
+                { "start-percent", "N", N_("a virtual device's charge at the start"), .usual = "95",
                   .number = &options.start_percent, .low = 1, .high = 100, .unit = "%" },
-                { "profile", "FILE", "the profile to write", .text = &options.profile },
-                { "observations", "FILE", "keeps every measurement, to fit again or to go on",
+                { "profile", "FILE", N_("the profile to write"), .text = &options.profile },
+                { "observations", "FILE", N_("keeps every measurement, to fit again or to go on"),
                   .text = &options.observations },
-                { "resume", .help = "go on with the last run in there, or add to it", .flag = &options.resume },
-                { "machine", "DIR", "with --dry-run: a machine whose sys and proc are in DIR",
+                { "resume", .help = N_("go on with the last run in there, or add to it"), .flag = &options.resume },
+                { "machine", "DIR", N_("with --dry-run: a machine whose sys and proc are in DIR"),
                   .text = &options.machine },
-                { "database", "FILE", "recorded usage: what it shows to matter is measured best",
+                { "database", "FILE", N_("recorded usage: what it shows to matter is measured best"),
                   .text = &options.database },
-                { "json", .help = "progress and result as JSON lines", .flag = &options.json },
+                { "json", .help = N_("progress and result as JSON lines"), .flag = &options.json },
         };
         const struct option_table table = {
                 .program = "joulecast-calibrate",
                 .called = "joulecast calibrate",
                 .usage = "joulecast calibrate [OPTION]...",
-                .about = "Learns this device's power model: holds it in one state after another, watches\n"
+                .about = N_("Learns this device's power model: holds it in one state after another, watches\n"
                          "its battery, and writes a profile. Overnight, unplugged, with nothing else\n"
-                         "running.",
+                         "running."),
                 .rows = rows, .n_rows = ARRAY_SIZE(rows),
-                .exits = "0 a profile was written, also when a limit came first; 1 nothing could be\n"
-                         "fitted; 2 wrong usage",
+                .exits = N_("0 a profile was written, also when a limit came first; 1 nothing could be\n"
+                         "fitted; 2 wrong usage"),
         };
         int code = options_read(&table, argc, argv, log);
 
+        if (options.json)
+                words_stop();
         if (code >= 0)
                 return code;
         options.method = choice_of(method);

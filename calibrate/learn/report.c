@@ -13,6 +13,7 @@
 #include "util/table.h"
 #include "util/units.h"
 #include "util/util.h"
+#include "util/words.h"
 
 static const char *const learnt_words[LEARNT_COUNT] = { "cpu", "display", "front_mw", "behind_mw" };
 
@@ -70,7 +71,7 @@ static void print_coefficients(const struct profile *profile)
         bool calibrated = strcmp(profile_basis(profile), "calibrated") == 0;
         char key[PROFILE_KEY_MAX];
 
-        table_texts(table, TABLE_HEAD, "coefficient", calibrated ? "measured" : "before", "95 % CI", "now", "95 % CI", "unit",
+        table_heads(table, N_("coefficient"), calibrated ? N_("measured") : N_("before"), N_("95 % CI"), N_("now"), N_("95 % CI"), N_("unit"),
                     NULL);
         for (size_t i = 0; i < profile->n_coefficients; i++) {
                 const struct coefficient *now = &profile->coefficients[i];
@@ -107,7 +108,7 @@ static void print_apps(const struct profile *profile, const struct desktop_index
 
         if (profile->n_apps == 0)
                 return;
-        table_texts(table, TABLE_HEAD, "app", "CPU %", "display %", "in front mW", "behind mW", NULL);
+        table_heads(table, N_("app"), N_("CPU %"), N_("display %"), N_("in front mW"), N_("behind mW"), NULL);
         for (size_t i = 0; i < profile->n_apps; i++) {
                 table_row(table, TABLE_PLAIN);
                 table_cell(table, "%s", name_of(index, profile->apps[i].id, name));

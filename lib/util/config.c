@@ -8,6 +8,7 @@
 
 #include "ini-text.h"
 #include "util.h"
+#include "words.h"
 
 #define CONFIG_MAX (64 << 10)
 
@@ -26,25 +27,25 @@ struct key {
 #define WORD(field) .word = offsetof(struct config, field)
 
 static const struct key keys[] = {
-        { "poller", "interval_s", "s", "30", 0.1, 86400, "Time between two polls.", NUMBER(interval_s) },
+        { "poller", "interval_s", "s", "30", 0.1, 86400, N_("Time between two polls."), NUMBER(interval_s) },
         { "poller", "collector", NULL, "auto", 0, 0,
-          "How to read processes; `joulecast doctor` lists what this machine has.", WORD(collector) },
+          N_("How to read processes; `joulecast doctor` lists what this machine has."), WORD(collector) },
         { "poller", "foreground", NULL, "auto", 0, 0,
-          "Source of the foreground app: auto (joulecast-focus of each session, else the text console), none, file:/PATH "
-          "(a file with the app's id) or command:COMMAND (prints the app's id, a line at each change).", WORD(foreground) },
-        { "store", "raw_hours", "h", "48", 1, 8760, "How long each poll is kept, in time that was recorded.", NUMBER(raw_hours) },
-        { "store", "hour_days", "d", "14", 1, 3650, "How long sums of an hour are kept, likewise.", NUMBER(hour_days) },
-        { "store", "day_days", "d", "0", 0, 36500, "How long sums of a day are kept; 0: for ever.",
+          N_("Source of the foreground app: auto (joulecast-focus of each session, else the text console), none, file:/PATH "
+          "(a file with the app's id) or command:COMMAND (prints the app's id, a line at each change)."), WORD(foreground) },
+        { "store", "raw_hours", "h", "48", 1, 8760, N_("How long each poll is kept, in time that was recorded."), NUMBER(raw_hours) },
+        { "store", "hour_days", "d", "14", 1, 3650, N_("How long sums of an hour are kept, likewise."), NUMBER(hour_days) },
+        { "store", "day_days", "d", "0", 0, 36500, N_("How long sums of a day are kept; 0: for ever."),
           NUMBER(day_days) },
         { "store", "sync_s", "s", "300", 0, 86400,
-          "What a power cut may take at most: a poll after which it would be more waits for the disk.", NUMBER(sync_s) },
+          N_("What a power cut may take at most: a poll after which it would be more waits for the disk."), NUMBER(sync_s) },
         { "warn", "reserve", NULL, "none", 0, 0,
-          "Of joulecast-focus: warn before too little is left for this: APP=TIME, like phone=10m, several with blanks between; or "
-          "none.", WORD(warn_reserve) },
-        { "warn", "minutes", "min", "15", 1, 1440, "Warn so long before.", NUMBER(warn_minutes) },
+          N_("Of joulecast-focus: warn before too little is left for this: APP=TIME, like phone=10m, several with blanks between; or "
+          "none."), WORD(warn_reserve) },
+        { "warn", "minutes", "min", "15", 1, 1440, N_("Warn so long before."), NUMBER(warn_minutes) },
         { "warn", "background", NULL, "on", 0, 0,
-          "Warn of an app that takes much more in the background than in the week before: on or off.", WORD(warn_background) },
-        { "warn", "charger", NULL, "on", 0, 0, "Warn of a charger that is too weak: on or off.", WORD(warn_charger) },
+          N_("Warn of an app that takes much more in the background than in the week before: on or off."), WORD(warn_background) },
+        { "warn", "charger", NULL, "on", 0, 0, N_("Warn of a charger that is too weak: on or off."), WORD(warn_charger) },
 };
 
 static double *number_of(const struct key *key, struct config *config)
@@ -154,7 +155,7 @@ void config_print_help(FILE *file)
                 if (starts_section(i))
                         fprintf(file, "  [%s]\n", keys[i].section);
                 fprintf(file, "  %s = %s\n", keys[i].name, keys[i].standard);
-                print_wrapped(file, keys[i].sentence);
+                print_wrapped(file, _(keys[i].sentence));
                 if (keys[i].unit)
                         fprintf(file, " %g to %g %s.", keys[i].min, keys[i].max, keys[i].unit);
                 fputc('\n', file);

@@ -5,6 +5,8 @@
 #include <errno.h>
 #include <stdio.h>
 
+#include "words.h"
+
 void log_write(const struct log *log, enum log_level level, const char *format, ...)
 {
         char sentence[1024];
@@ -13,7 +15,7 @@ void log_write(const struct log *log, enum log_level level, const char *format, 
         if (!log || !log->handler)
                 return;
         va_start(arguments, format);
-        vsnprintf(sentence, sizeof(sentence), format, arguments);
+        vsnprintf(sentence, sizeof(sentence), words_find(format), arguments);
         va_end(arguments);
         log->handler(log->data, level, sentence);
 }
@@ -29,17 +31,17 @@ void log_to_stderr(void *data, enum log_level level, const char *sentence)
 {
         static const char *const blame[] = {
                 [LOG_LEVEL_ERROR] = "",
-                [LOG_LEVEL_WARNING] = "warning: ",
-                [LOG_LEVEL_BUG_FIRMWARE] = "firmware bug: ",
-                [LOG_LEVEL_BUG_KERNEL] = "kernel bug: ",
+                [LOG_LEVEL_WARNING] = N_("warning: "),
+                [LOG_LEVEL_BUG_FIRMWARE] = N_("firmware bug: "),
+                [LOG_LEVEL_BUG_KERNEL] = N_("kernel bug: "),
                 [LOG_LEVEL_INFO] = "",
-                [LOG_LEVEL_DEBUG] = "debug: ",
+                [LOG_LEVEL_DEBUG] = N_("debug: "),
         };
 
         if (level == LOG_LEVEL_DEBUG)
                 return;
         told_error |= level == LOG_LEVEL_ERROR;
-        fprintf(stderr, "%s: %s%s\n", (const char *)data, blame[level], sentence);
+        fprintf(stderr, "%s: %s%s\n", (const char *)data, words_find(blame[level]), sentence);
 }
 
 int log_flush_stdout(const struct log *log)

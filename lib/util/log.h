@@ -26,7 +26,7 @@ struct log {
         void *data;
 };
 
-/* @log may be NULL. The sentence has no newline; it is cut at 1024 bytes. */
+/* @format is looked up in the user's language (words.h). @log may be NULL. The sentence has no newline; it is cut at 1024 bytes. */
 void log_write(const struct log *log, enum log_level level, const char *format, ...)
         __attribute__((format(printf, 3, 4)));
 

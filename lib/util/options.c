@@ -4,29 +4,43 @@
 
 #include <errno.h>
 #include <math.h>
+#include <stdarg.h>
 #include <string.h>
 
 #include "paths.h"
 #include "table.h"
 #include "text.h"
 #include "util.h"
+#include "words.h"
 
 #define HELP_COLUMN 25 /* where sentences begin; a longer name has a line of its own */
 
-static void print_limits(FILE *file, const struct option_row *row)
+/* "0.1 to 50 %", for what may be given; false: anything may */
+static bool limits_text(const struct option_row *row, char *text, size_t size)
 {
-        bool limited = row->number || (row->count && row->low > 0);
         const char *unit = row->unit ? row->unit : "", *space = row->unit ? " " : "";
 
-        if (!limited && !row->usual)
-                return;
-        fputs(" (", file);
-        if (limited && row->high > 0)
-                fprintf(file, "%.10g to %.10g%s%s", row->low, row->high, space, unit);
+        if (!row->number && !(row->count && row->low > 0))
+                return false;
+        if (row->high > 0)
+                snprintf(text, size, _("%.10g to %.10g%s%s"), row->low, row->high, space, unit);
+        else
+                snprintf(text, size, _("%.10g%s%s or more"), row->low, space, unit);
+        return true;
+}
+
+static void print_limits(FILE *file, const struct option_row *row)
+{
+        const char *usual = row->usual ? _(row->usual) : NULL;
+        char limits[128];
+        bool limited = limits_text(row, limits, sizeof(limits));
+
+        if (limited && usual)
+                fprintf(file, _(" (%s; default: %s)"), limits, usual);
         else if (limited)
-                fprintf(file, "%.10g%s%s or more", row->low, space, unit);
-        fprintf(file, "%s%s%s)", limited && row->usual ? "; " : "", row->usual ? "default: " : "",
-                row->usual ? row->usual : "");
+                fprintf(file, " (%s)", limits);
+        else if (usual)
+                fprintf(file, _(" (default: %s)"), usual);
 }
 
 /* false: no memory */
@@ -38,13 +52,13 @@ static bool print_row(const struct option_row *row)
         size_t column;
 
         if (!row->name) {
-                printf("\n%s\n", row->help);
+                printf("\n%s\n", _(row->help));
                 return true;
         }
         stream = text_open(&kept);
         if (!stream)
                 return false;
-        fputs(row->help, stream);
+        fputs(_(row->help), stream);
         print_limits(stream, row);
         text = text_close(stream, &kept);
         if (!text)
@@ -61,37 +75,46 @@ static bool print_row(const struct option_row *row)
 
 static void print_usage(const char *usage)
 {
-        const char *before = "Usage: ";
+        const char *before = _("Usage: ");
+        int indent = (int)text_width(before);
 
         while (*usage) {
                 int length = (int)strcspn(usage, "\n");
 
                 printf("%s%.*s\n", before, length, usage);
                 usage += length + (usage[length] == '\n');
-                before = "       ";
+                before = "";
+                if (*usage)
+                        printf("%*s", indent, "");
         }
 }
 
 static bool print_help(const struct option_table *table)
 {
         static const struct option_row last[] = {
-                { "help", .help = "show this" },
-                { "version", .help = "show the version" },
+                { "help", .help = N_("show this") },
+                { "version", .help = N_("show the version") },
         };
         bool good = true;
+        char exits[512];
 
         print_usage(table->usage);
-        printf("\n%s\n", table->about);
+        putchar('\n');
+        text_paragraphs(stdout, _(table->about), TEXT_COLUMNS);
         if (table->n_rows == 0 || table->rows[0].name)
-                printf("\nOptions:\n");
+                printf("\n%s\n", _("Options:"));
         for (size_t i = 0; i < table->n_rows; i++)
                 if (!table->rows[i].hidden)
                         good &= print_row(&table->rows[i]);
         for (size_t i = 0; i < ARRAY_SIZE(last); i++)
                 good &= print_row(&last[i]);
-        if (table->after)
-                printf("\n%s\n", table->after);
-        printf("\nExit: %s.\n", table->exits ? table->exits : "0 done; 1 it failed; 2 wrong usage");
+        if (table->after) {
+                putchar('\n');
+                text_paragraphs(stdout, _(table->after), TEXT_COLUMNS);
+        }
+        snprintf(exits, sizeof(exits), _("Exit: %s."), table->exits ? _(table->exits) : _("0 done; 1 it failed; 2 wrong usage"));
+        putchar('\n');
+        text_paragraphs(stdout, exits, TEXT_COLUMNS);
         if (table->print_after)
                 table->print_after(stdout);
         return good;
@@ -114,20 +137,23 @@ static int list_options(const struct option_table *table, const struct log *log)
 
                 if (row->name && !row->hidden)
                         printf("--%s|%s|%s|%s\n", row->name, row->flag ? "" : row->value ? row->value : "VALUE",
-                               row->words ? row->words : "", row->help ? row->help : "");
+                               row->words ? row->words : "", row->help ? _(row->help) : "");
         }
-        puts("--help|||show this");
+        printf("--help|||%s\n", _("show this"));
         return log_flush_stdout(log) < 0 ? CODE_FAILED : CODE_OK;
 }
 
-/* One sentence: @before, what was given, @after. */
-static int mistake(const struct option_table *table, const struct log *log, const char *before, const char *given,
-                   const char *after)
+/* A sentence about what was given, and where to look. */
+static int __attribute__((format(printf, 3, 4))) mistake(const struct option_table *table, const struct log *log,
+                                                         const char *format, ...)
 {
-        char printable[128];
+        char sentence[512];
+        va_list arguments;
 
-        log_error(log, "%s%s%s; see %s --help", before, util_printable(given, printable, sizeof(printable)), after,
-                  table->called);
+        va_start(arguments, format);
+        vsnprintf(sentence, sizeof(sentence), format, arguments);
+        va_end(arguments);
+        log_error(log, "%s; see %s --help", sentence, table->called);
         return -EINVAL;
 }
 
@@ -141,11 +167,12 @@ static int out_of_range(const struct option_table *table, const struct option_ro
                         double value)
 {
         const char *unit = row->unit ? row->unit : "", *space = row->unit ? " " : "";
-        bool below = value < row->low;
 
-        log_error(log, "--%s: %.10g%s%s is %s %.10g%s%s; see %s --help", row->name, value, space, unit,
-                  below ? "below" : "above", below ? row->low : highest(row), space, unit, table->called);
-        return -EINVAL;
+        if (value < row->low)
+                return mistake(table, log, _("--%s: %.10g%s%s is below %.10g%s%s"), row->name, value, space, unit,
+                               row->low, space, unit);
+        return mistake(table, log, _("--%s: %.10g%s%s is above %.10g%s%s"), row->name, value, space, unit, highest(row),
+                       space, unit);
 }
 
 /* "3", and in percent "3%" and "3 %" alike. */
@@ -192,16 +219,34 @@ static int take_number(const struct option_row *row, const char *text, double *r
         return 0;
 }
 
+/* What is wrong with a value that was not taken, by the error that says so. */
+static int wrong_value(const struct option_table *table, const struct option_row *row, const char *text, int err,
+                       const struct log *log)
+{
+        char given[128];
+
+        util_printable(text, given, sizeof(given));
+        if (err == -ERANGE)
+                return mistake(table, log, _("--%s: \"%s\" is out of range (%s)"), row->name, given, _(row->range));
+        if (err == -E2BIG)
+                return mistake(table, log, _("--%s: \"%s\" is one too many (%s)"), row->name, given, _(row->range));
+        if (row->words)
+                return mistake(table, log, _("--%s: \"%s\" is not one of: %s"), row->name, given, row->words);
+        if (row->number)
+                return mistake(table, log, _("--%s: \"%s\" is not a number"), row->name, given);
+        if (row->count)
+                return mistake(table, log, _("--%s: \"%s\" is not a whole number"), row->name, given);
+        return mistake(table, log, _("--%s: \"%s\" is not %s"), row->name, given, _(row->wants));
+}
+
 static int take_value(const struct option_table *table, const struct option_row *row, const char *text,
                       const struct log *log)
 {
-        char before[80], after[160];
         double number = 0;
         int err;
 
-        snprintf(before, sizeof(before), "--%s", row->name);
         if (!*text)
-                return mistake(table, log, before, "", " needs a value that is not empty");
+                return mistake(table, log, _("--%s needs a value that is not empty"), row->name);
         err = row->parse ? row->parse(text, row->data) : row->text ? take_text(row, text)
                          : take_number(row, text, &number);
         if (!err)
@@ -212,16 +257,7 @@ static int take_value(const struct option_table *table, const struct option_row 
         }
         if (err == -ERANGE && !row->parse)
                 return out_of_range(table, row, log, number);
-        snprintf(before, sizeof(before), "--%s: \"", row->name);
-        if (err == -ERANGE)
-                snprintf(after, sizeof(after), "\" is out of range (%s)", row->range);
-        else if (err == -E2BIG)
-                snprintf(after, sizeof(after), "\" is one too many (%s)", row->range);
-        else
-                snprintf(after, sizeof(after), "\" is not %s%s", row->words ? "one of: " : "",
-                         row->words ? row->words : row->number ? "a number" : row->count ? "a whole number" :
-                         row->wants);
-        return mistake(table, log, before, text, after);
+        return wrong_value(table, row, text, err, log);
 }
 
 /* By its name, or by the beginning of it that no other name has. */
@@ -260,13 +296,15 @@ static int read_option(const struct option_table *table, int argc, char *const a
         const struct option_row *row = is_long ? find_row(table, name, equals ? (size_t)(equals - name) : strlen(name)) :
                                        name[1] ? NULL : find_letter(table, *name);
         int from = *at, err = 0;
+        char given[128];
 
+        util_printable(argv[*at], given, sizeof(given));
         if (!row)
-                return mistake(table, log, "unknown option ", argv[*at], "");
+                return mistake(table, log, _("unknown option %s"), given);
         if (row->flag && equals)
-                return mistake(table, log, "this option takes no value: ", argv[*at], "");
+                return mistake(table, log, _("this option takes no value: %s"), given);
         if (!row->flag && !equals && *at + 1 >= argc)
-                return mistake(table, log, "", argv[*at], " needs a value");
+                return mistake(table, log, _("%s needs a value"), given);
         if (row->flag)
                 *row->flag = true;
         else
@@ -283,11 +321,13 @@ int options_read(const struct option_table *table, int argc, char *const argv[],
 
         for (int i = 1; i < argc; i++) {
                 bool help = strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0;
+                char given[128];
                 int err = 0;
 
                 if (only_words || argv[i][0] != '-' || !argv[i][1]) {
                         if (n_words == table->max_words)
-                                err = mistake(table, log, "unexpected argument \"", argv[i], "\"");
+                                err = mistake(table, log, _("unexpected argument \"%s\""),
+                                              util_printable(argv[i], given, sizeof(given)));
                         else
                                 table->words[n_words++] = argv[i];
                 } else if (strcmp(argv[i], "--") == 0) {

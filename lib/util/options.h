@@ -13,6 +13,7 @@
 #include <stdio.h>
 
 #include "log.h"
+#include "words.h"
 
 enum exit_code {
         CODE_OK = 0,
@@ -26,7 +27,10 @@ struct option_place {
         int from, to;
 };
 
-/* One option. Exactly one of @flag, @text, @number, @count and @parse takes its value. */
+/*
+ * One option. @help, @usual, @wants and @range, and @about, @after and @exits of the table are marked by N_(), and printed in
+ * the user's language. Exactly one of @flag, @text, @number, @count and @parse takes its value.
+ */
 struct option_row {
         const char *name;           /* without dashes; NULL: @help is a heading for the rows that follow */
         const char *value;          /* what help calls its value */
@@ -56,7 +60,7 @@ struct option_table {
         const char *program;        /* "joulecast-fit" */
         const char *called;         /* as people start it: "joulecast fit" */
         const char *usage;          /* a line for each form */
-        const char *about;          /* paragraphs, in lines of 80 columns */
+        const char *about;          /* paragraphs, which are wrapped; a line that begins with a blank stays one */
         const struct option_row *rows;
         size_t n_rows;
         const char **words;         /* gets the arguments that are no options; the caller sets them to NULL */
@@ -77,8 +81,8 @@ int options_read(const struct option_table *table, int argc, char *const argv[],
 #define OPTION_DEVICE(at)                                                                                    \
         {                                                                                                    \
                 .name = "device", .value = "virtual:NAME",                                                   \
-                .help = "a virtual device, by name or file, instead of this machine",                        \
-                .parse = options_take_device, .data = (at), .wants = "virtual:NAME or virtual:FILE"           \
+                .help = N_("a virtual device, by name or file, instead of this machine"),                        \
+                .parse = options_take_device, .data = (at), .wants = N_("virtual:NAME or virtual:FILE")           \
         }
 int options_take_device(const char *text, void *data);
 

@@ -10,6 +10,7 @@
 
 #include "text.h"
 #include "util.h"
+#include "words.h"
 
 #define COLUMNS_MAX 16
 #define NAME_COLUMNS 40
@@ -116,6 +117,18 @@ void table_texts(struct table *table, enum table_style style, ...)
         va_start(texts, style);
         while ((text = va_arg(texts, const char *)))
                 table_cell(table, "%s", text);
+        va_end(texts);
+}
+
+void table_heads(struct table *table, ...)
+{
+        const char *text;
+        va_list texts;
+
+        table_row(table, TABLE_HEAD);
+        va_start(texts, table);
+        while ((text = va_arg(texts, const char *)))
+                table_cell(table, "%s", words_find(text));
         va_end(texts);
 }
 
@@ -349,7 +362,7 @@ void table_text(enum table_style style, const char *format, ...)
         bool color = style != TABLE_PLAIN && table_color();
 
         va_start(arguments, format);
-        vsnprintf(raw, sizeof(raw), format, arguments);
+        vsnprintf(raw, sizeof(raw), words_find(format), arguments);
         va_end(arguments);
         if (color)
                 fputs(begin[style], stdout);

@@ -31,14 +31,16 @@ void table_spare(struct table *table, const char *columns);
 void table_row(struct table *table, enum table_style style); /* begins a row */
 /* The next cell, without what would control a terminal. */
 void table_cell(struct table *table, const char *format, ...) __attribute__((format(printf, 2, 3)));
-/* A whole row of texts; ends with NULL. */
+/* A row of TABLE_HEAD, looked up in the user's language; ends with NULL. */
+void table_heads(struct table *table, ...) __attribute__((sentinel));
+/* A whole row of texts, as they are; ends with NULL. */
 void table_texts(struct table *table, enum table_style style, ...) __attribute__((sentinel));
 /* Nothing, where there was no memory for all of it. */
 void table_print(struct table *table);
 /* For the end of a main(): was that so? */
 bool table_lost(void);
 
-/* Sentences, wrapped at 80 columns or where the terminal ends; those below a table are faint. */
+/* Sentences, looked up in the user's language, wrapped at 80 columns or where the terminal ends; those below a table are faint. */
 void table_text(enum table_style style, const char *format, ...) __attribute__((format(printf, 2, 3)));
 #define table_note(...) table_text(TABLE_FAINT, __VA_ARGS__)
 

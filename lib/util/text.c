@@ -43,12 +43,22 @@ size_t text_width(const char *text)
         return width;
 }
 
+/* A number and its "%" stay together. */
+static size_t word_length(const char *word)
+{
+        size_t length = strcspn(word, " ");
+
+        while (word[length] == ' ' && word[length + 1] == '%')
+                length += 1 + strcspn(word + length + 1, " ");
+        return length;
+}
+
 void text_wrap(FILE *file, const char *text, size_t column, size_t indent, size_t width)
 {
         bool first = true;
 
         for (const char *word = text + strspn(text, " "); *word; word += strspn(word, " ")) {
-                size_t length = strcspn(word, " ");
+                size_t length = word_length(word);
                 _cleanup_free_ char *copy = strndup(word, length);
                 size_t wide = copy ? text_width(copy) : length;
 
@@ -61,6 +71,28 @@ void text_wrap(FILE *file, const char *text, size_t column, size_t indent, size_
                         (size_t)fprintf(file, "%s%.*s", first ? "" : " ", (int)length, word) - length + wide;
                 first = false;
                 word += length;
+        }
+}
+
+void text_paragraphs(FILE *file, const char *text, size_t width)
+{
+        while (*text) {
+                size_t blanks = strspn(text, " "), length = strcspn(text, "\n");
+                _cleanup_free_ char *copy = NULL;
+
+                while (blanks == 0 && length > 0 && text[length] && !strchr(" \n", text[length + 1]))
+                        length += 1 + strcspn(text + length + 1, "\n");
+                copy = strndup(text, length);
+                for (char *at = copy; at && *at; at++)
+                        *at = *at == '\n' ? ' ' : *at;
+                if (!copy || (blanks > 0 && text_width(copy) <= width)) {
+                        fprintf(file, "%.*s", (int)length, text);
+                } else {
+                        fprintf(file, "%*s", (int)blanks, "");
+                        text_wrap(file, copy, blanks, blanks, width);
+                }
+                fputc('\n', file);
+                text += length + (text[length] == '\n');
         }
 }
 

@@ -20,6 +20,12 @@ size_t text_width(const char *text);
 void text_wrap(FILE *file, const char *text, size_t column, size_t indent, size_t width);
 
 /*
+ * Prints paragraphs: lines that follow each other are joined and wrapped; an empty line separates paragraphs, and a
+ * line that begins with blanks is one, and wrapped below them. Ends with a newline.
+ */
+void text_paragraphs(FILE *file, const char *text, size_t width);
+
+/*
  * A stream whose text is kept. open_memstream() has a hole where there was no memory, or no text, and says nothing.
  * Between fflush() and what is written next, @text and @length are all that was written.
  */

@@ -44,7 +44,7 @@ static int list(const struct log *log)
         for (size_t i = 0; backends[i]; i++) {
                 const char *why = backends[i]->probe();
 
-                printf("%-22s %s\n", backends[i]->name, why ? why : "may work here");
+                printf("%-22s %s\n", backends[i]->name, why ? why : _("may work here"));
         }
         return log_flush_stdout(log) < 0 ? CODE_FAILED : CODE_OK;
 }
@@ -125,30 +125,31 @@ int main(int argc, char **argv)
         };
         bool want_list = false, restore = false;
         const struct option_row rows[] = {
-                { "socket", "PATH", "the service's socket", .usual = PATHS_FOCUS_SOCKET, .text = &agent.sender.path },
-                { "backend", "NAME", "use only this back-end (see --list)", .text = &agent.wanted },
-                { "print", .help = "print each change as a line of JSON", .flag = &agent.print },
-                { "warn-every", "S", "run joulecast warn --notify so often; 0: never", .usual = "300",
+                { "socket", "PATH", N_("the service's socket"), .usual = PATHS_FOCUS_SOCKET, .text = &agent.sender.path },
+                { "backend", "NAME", N_("use only this back-end (see --list)"), .text = &agent.wanted },
+                { "print", .help = N_("print each change as a line of JSON"), .flag = &agent.print },
+                { "warn-every", "S", N_("run joulecast warn --notify so often; 0: never"), .usual = "300",
                   .number = &agent.warner.every_s, .high = 86400, .unit = "s" },
-                { "list", .help = "list the back-ends in the order in which they are tried, and why one cannot work here",
+                { "list", .help = N_("list the back-ends in the order in which they are tried, and why one cannot work here"),
                   .flag = &want_list },
-                { "restore", NULL, "wait for the end of standard input, then undo what an agent that was killed left limited",
+                { "restore", NULL, N_("wait for the end of standard input, then undo what an agent that was killed left limited"),
                   .flag = &restore },
         };
         const struct option_table table = {
                 .program = PROGRAM,
                 .called = "joulecast focus",
                 .usage = "joulecast focus [OPTION]...",
-                .about = "Reports to joulecastd which app of this graphical session has the screen, and\n"
+                .about = N_("Reports to joulecastd which app of this graphical session has the screen, and\n"
                          "which play sound through PipeWire. One runs in each session; window titles are\n"
                          "neither kept nor sent. It also limits apps in the background, where joulecast\n"
-                         "limit says so.",
+                         "limit says so."),
                 .rows = rows, .n_rows = ARRAY_SIZE(rows),
-                .exits = "0 done, or another one runs in this session; 1 it failed; 2 wrong usage",
+                .exits = N_("0 done, or another one runs in this session; 1 it failed; 2 wrong usage"),
         };
         int code;
 
         util_hold_standard_fds();
+        words_start();
         code = options_read(&table, argc, argv, &log);
         if (code >= 0)
                 return code;

@@ -307,21 +307,21 @@ int report_main(int argc, char **argv)
 {
         struct arguments arguments = { .from.ns = INT64_MIN, .to_ns = INT64_MAX };
         const struct option_row rows[] = {
-                { "output", "FILE", "where to write the page; - for standard output", .letter = 'o', .text = &arguments.output },
+                { "output", "FILE", N_("where to write the page; - for standard output"), .letter = 'o', .text = &arguments.output },
                 OPTIONS_FROM(&arguments.from),
-                { "to", "T", "end, likewise", OPTION_TIME(&arguments.to_ns) },
-                { "compare", "SPAN", "beside another time: before (as long, right before), or FROM..TO", .text = &arguments.compare },
-                { "compare-app", "A,B", "two apps side by side, by id, name or a part of it", .text = &arguments.compare_app },
+                { "to", "T", N_("end, likewise"), OPTION_TIME(&arguments.to_ns) },
+                { "compare", "SPAN", N_("beside another time: before (as long, right before), or FROM..TO"), .text = &arguments.compare },
+                { "compare-app", "A,B", N_("two apps side by side, by id, name or a part of it"), .text = &arguments.compare_app },
         };
         const struct option_table command = {
                 .called = "joulecast report",
                 .usage = "joulecast report -o FILE.html [--from T | --since WHAT] [--to T]\n"
                          "                 [--compare SPAN] [--compare-app A,B]\n"
                          "joulecast report --json [--from T | --since WHAT] [--to T]",
-                .about = "A page of what was recorded: the battery and the apps over time, costs, hours,\n"
+                .about = N_("A page of what was recorded: the battery and the apps over time, costs, hours,\n"
                          "sleeps, charges, battery health, the power model, and how often past answers\n"
                          "were right. It is one file, which loads nothing and runs no script. --json\n"
-                         "prints what its pictures are made of.",
+                         "prints what its pictures are made of."),
                 .rows = rows, .n_rows = ARRAY_SIZE(rows),
         };
         _cleanup_(data_clear) struct data data = { 0 };
