@@ -384,9 +384,13 @@ double joulecast_budget_reserved_percent(const struct joulecast_budget *budget);
 double joulecast_budget_battery_percent(const struct joulecast_budget *budget);
 /** Whether the battery charges: 1 yes, 0 no, -1 unknown. The minutes are as if it were unplugged now. */
 int joulecast_budget_charging(const struct joulecast_budget *budget);
-/** Minutes until it is full, by how the level rose on this charger, else by the current sensor. NaN: it does not
- *  charge, or how fast is unknown. */
+/** Minutes until it is full, or at its charge limit, by how the level rose on this charger, else by the current sensor.
+ *  NaN: it does not charge, or how fast is unknown. */
 struct joulecast_value joulecast_budget_minutes_to_full(const struct joulecast_budget *budget);
+/** Percent at which charging ends, a setting of the firmware. NaN: none is set, it is unknown, or it is not kept. */
+double joulecast_budget_charge_limit_percent(const struct joulecast_budget *budget);
+/** Whether that limit holds the level while the charger powers the device: 1 yes, 0 no, -1 unknown. */
+int joulecast_budget_held_at_limit(const struct joulecast_budget *budget);
 /** Whether the level falls on the charger, because what runs needs more than it gives: 1 yes, 0 no, -1 unknown. */
 int joulecast_budget_charger_too_weak(const struct joulecast_budget *budget);
 /** The data behind the answer, a sentence for people. */

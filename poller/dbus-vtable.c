@@ -40,6 +40,8 @@ static int get_property(sd_bus *bus, const char *path, const char *interface, co
                 return sd_bus_message_append(reply, "d", present->percent);
         if (strcmp(property, "PercentPerHour") == 0)
                 return sd_bus_message_append(reply, "d", present->percent_per_hour);
+        if (strcmp(property, "ChargeLimitPercent") == 0)
+                return sd_bus_message_append(reply, "d", present->charge_limit_percent);
         if (strcmp(property, "BatteryState") == 0)
                 return sd_bus_message_append(reply, "s", status_name(present->status));
         if (strcmp(property, "CalibrationState") == 0)
@@ -74,6 +76,7 @@ static const sd_bus_vtable vtable[] = {
         SHOW("PercentPerHour", "d"),
         SHOW("RemainingMinutes", "(ddd)"),
         SHOW("MinutesToFull", "(ddd)"),
+        SHOW("ChargeLimitPercent", "d"),
         SHOW("CalibrationState", "s"),
         SD_BUS_PROPERTY("Version", "s", get_version, 0, SD_BUS_VTABLE_PROPERTY_CONST),
         SD_BUS_VTABLE_END,
@@ -103,6 +106,7 @@ void dbus_tell_changes(struct dbus *dbus)
                 { "PercentPerHour", present_differs(now->percent_per_hour, told->percent_per_hour, 0.1, 0.1) },
                 { "RemainingMinutes", minutes_differ(&now->minutes, &told->minutes) },
                 { "MinutesToFull", minutes_differ(&now->minutes_to_full, &told->minutes_to_full) },
+                { "ChargeLimitPercent", present_differs(now->charge_limit_percent, told->charge_limit_percent, 1, 0) },
                 { "CalibrationState", strcmp(now->calibration, told->calibration) != 0 },
         };
         const char *names[ARRAY_SIZE(rows) + 1];

@@ -83,6 +83,7 @@ void present_read(const struct question_source *source, struct present *present)
         if (read_all(&reading, source, present) == 0) {
                 present->minutes = joulecast_budget_minutes(reading.budget);
                 present->minutes_to_full = joulecast_budget_minutes_to_full(reading.budget);
+                present->charge_limit_percent = joulecast_budget_charge_limit_percent(reading.budget);
         }
         present->read_percent = present->percent;
         present->read_minutes = present->minutes;

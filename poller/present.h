@@ -15,6 +15,7 @@ struct present {
         double percent_per_hour;           /* that the battery loses */
         struct joulecast_value minutes;    /* that are left on battery, with mixed use */
         struct joulecast_value minutes_to_full;
+        double charge_limit_percent;       /* NaN: none */
         enum battery_status status;
         char calibration[16];              /* profile_basis(), or "none" */
 
@@ -28,7 +29,7 @@ struct present {
 
 #define PRESENT_UNKNOWN \
         { .percent = NAN, .percent_per_hour = NAN, .minutes = { NAN, NAN, NAN }, .minutes_to_full = { NAN, NAN, NAN }, \
-          .calibration = "none", .energy_full_mwh = NAN, .read_percent = NAN, .read_minutes = { NAN, NAN, NAN } }
+          .charge_limit_percent = NAN, .calibration = "none", .energy_full_mwh = NAN, .read_percent = NAN, .read_minutes = { NAN, NAN, NAN } }
 
 /* Looks into usage.db. What cannot be found out is unknown. */
 void present_read(const struct question_source *source, struct present *present);

@@ -78,7 +78,7 @@ static struct cJSON *not_measured_json(const struct cost *cost)
         return list;
 }
 
-static void add_known(struct cJSON *json, const char *key, int is)
+void answer_add_known(struct cJSON *json, const char *key, int is)
 {
         if (is < 0)
                 cJSON_AddNullToObject(json, key);
@@ -88,7 +88,7 @@ static void add_known(struct cJSON *json, const char *key, int is)
 
 void answer_add_validated(struct cJSON *to, const struct profile *profile)
 {
-        add_known(to, "validated", profile_validated(profile));
+        answer_add_known(to, "validated", profile_validated(profile));
         cJSON_AddStringToObject(to, "profile_basis", profile_basis(profile));
 }
 
@@ -159,9 +159,11 @@ struct cJSON *answer_budget_json(const struct joulecast_budget *budget, const st
         cJSON_AddItemToObject(json, "minutes", answer_public_value(joulecast_budget_minutes(budget)));
         cJSON_AddNumberToObject(json, "reserved_percent", joulecast_budget_reserved_percent(budget));
         cJSON_AddNumberToObject(json, "battery_percent", joulecast_budget_battery_percent(budget));
-        add_known(json, "charging", joulecast_budget_charging(budget));
+        answer_add_known(json, "charging", joulecast_budget_charging(budget));
         cJSON_AddItemToObject(json, "minutes_to_full", answer_public_value(joulecast_budget_minutes_to_full(budget)));
-        add_known(json, "charger_too_weak", joulecast_budget_charger_too_weak(budget));
+        cJSON_AddNumberToObject(json, "charge_limit_percent", joulecast_budget_charge_limit_percent(budget));
+        answer_add_known(json, "held_at_limit", joulecast_budget_held_at_limit(budget));
+        answer_add_known(json, "charger_too_weak", joulecast_budget_charger_too_weak(budget));
         cJSON_AddItemToObject(json, "basis", answer_text(joulecast_budget_basis(budget)));
         answer_add_validated(json, profile);
         return json;

@@ -46,6 +46,7 @@ struct cJSON *answer_live_json(const struct answer_live *live, const struct cost
 int answer_live_from_json(const struct cJSON *json, struct answer_live *live, struct cost **ret);
 struct cJSON *answer_timeline_json(const struct timeline *timeline);
 int answer_timeline_from_json(const struct cJSON *json, struct timeline **ret); /* 0; -EBADMSG; -ENOMEM */
+void answer_add_known(struct cJSON *to, const char *key, int is); /* true, false; below 0: null */
 void answer_add_time(struct cJSON *to, const char *key, int64_t time_ns); /* INT64_MIN: null */
 const char *answer_state(enum app_state state);
 

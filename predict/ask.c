@@ -151,3 +151,12 @@ char *ask_minutes(double minutes, double beside, char *buf)
                 snprintf(buf, 32, "%.0f h %.0f min", floor(whole / 60), fmod(whole, 60));
         return buf;
 }
+
+char *ask_held(double percent, double limit_percent, char *buf)
+{
+        if (percent < limit_percent + 1)
+                snprintf(buf, 96, "held at %.0f %% by the charge limit", percent);
+        else
+                snprintf(buf, 96, "held at %.0f %% by the charge limit of %.0f %%", percent, limit_percent);
+        return buf;
+}

@@ -32,5 +32,7 @@ int ask_check_span(const char *command, const struct moment *from, int64_t to_ns
  * number that is printed @beside it (0: none). @buf of 32 bytes.
  */
 char *ask_minutes(double minutes, double beside, char *buf);
+/* "held at 80 % by the charge limit". @buf of 96. */
+char *ask_held(double percent, double limit_percent, char *buf);
 /* To the second: "90 s", "10 min 30 s", else as above. */
 char *ask_span(double minutes, char *buf);

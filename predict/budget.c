@@ -136,11 +136,19 @@ static int print_aside(const struct joulecast_budget *budget, const struct quest
 static void print_charging(const struct joulecast_budget *budget)
 {
         struct joulecast_value full = joulecast_budget_minutes_to_full(budget);
-        char high[32], value[32];
+        double limit = joulecast_budget_charge_limit_percent(budget);
+        char high[32], value[32], held[96];
 
         if (joulecast_budget_charger_too_weak(budget) > 0)
                 table_text(TABLE_PLAIN, "The charger is too weak for what runs: the level falls although it is plugged "
                            "in.");
+        else if (joulecast_budget_held_at_limit(budget) > 0)
+                table_text(TABLE_PLAIN, "It is %s.", ask_held(joulecast_budget_battery_percent(budget), limit, held));
+        else if (!isnan(limit) && full.value > 0)
+                table_text(TABLE_PLAIN, "It charges: %s until the limit of %.3g %% likely, %s at the latest (95 %% confidence).",
+                           ask_minutes(full.value, full.high, value), limit, ask_minutes(full.high, full.value, high));
+        else if (!isnan(limit) && full.value == 0)
+                table_text(TABLE_PLAIN, "It charges, and is at the limit of %.3g %%.", limit);
         else if (full.value > 0)
                 table_text(TABLE_PLAIN, "It charges, and is full in %s likely, in %s at the latest (95 %% confidence).",
                            ask_minutes(full.value, full.high, value), ask_minutes(full.high, full.value, high));

@@ -97,8 +97,10 @@ static void put_battery(const struct writer *writer)
         put_value(writer, "battery_remaining_seconds",
                   "Time left if use goes on as it is, without external power; low holds in 95 of 100 cases.",
                   joulecast_budget_minutes(state->budget), 60);
-        put_value(writer, "battery_full_seconds", "Time until the battery is full.",
+        put_value(writer, "battery_full_seconds", "Time until the battery is full, or at its charge limit.",
                   joulecast_budget_minutes_to_full(state->budget), 60);
+        one(writer, "battery_charge_limit_ratio", "gauge", "Charge at which charging ends, 0 to 1.",
+            joulecast_budget_charge_limit_percent(state->budget) / 100);
 }
 
 static void put_app_labels(const struct writer *writer, const struct cost_app *app)

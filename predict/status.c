@@ -133,9 +133,12 @@ static int advise(struct status *status, const struct options *options)
 static void print_battery(const struct status *status)
 {
         const char *power = status->now.plugged < 0 ? "" : status->now.plugged ? ", plugged in" : ", on battery";
+        char held[96];
 
         if (isnan(status->now.percent))
                 printf("Battery    unknown\n");
+        else if (status->now.budget && joulecast_budget_held_at_limit(status->now.budget) > 0)
+                printf("Battery    %s\n", ask_held(status->now.percent, joulecast_budget_charge_limit_percent(status->now.budget), held));
         else if (isnan(status->now.power_w))
                 printf("Battery    %.0f %%%s%s\n", status->now.percent, power, status->now.live ? "" : ", as last recorded");
         else
@@ -146,13 +149,18 @@ static void print_battery(const struct status *status)
 static void print_remaining(const struct status *status)
 {
         struct joulecast_value minutes = { NAN, NAN, NAN }, full = { NAN, NAN, NAN };
+        double limit = NAN;
         char low[32], likely[32], high[32];
 
         if (status->now.budget) {
+                limit = joulecast_budget_charge_limit_percent(status->now.budget);
                 minutes = joulecast_budget_minutes(status->now.budget);
                 full = joulecast_budget_minutes_to_full(status->now.budget);
         }
-        if (full.value > 0)
+        if (full.value > 0 && !isnan(limit))
+                printf("Remaining  %s until the limit of %.3g %% likely, %s at the latest\n",
+                       ask_minutes(full.value, full.high, likely), limit, ask_minutes(full.high, full.value, high));
+        else if (full.value > 0)
                 printf("Remaining  full in %s likely, %s at the latest\n", ask_minutes(full.value, full.high, likely),
                        ask_minutes(full.high, full.value, high));
         else if (isnan(minutes.value))
@@ -241,6 +249,9 @@ static struct cJSON *status_json(const struct status *status)
                               answer_public_value(status->now.budget ? joulecast_budget_minutes(status->now.budget) : unknown));
         cJSON_AddItemToObject(json, "minutes_to_full",
                               answer_public_value(status->now.budget ? joulecast_budget_minutes_to_full(status->now.budget) : unknown));
+        cJSON_AddNumberToObject(json, "charge_limit_percent",
+                                status->now.budget ? joulecast_budget_charge_limit_percent(status->now.budget) : NAN);
+        answer_add_known(json, "held_at_limit", status->now.budget ? joulecast_budget_held_at_limit(status->now.budget) : -1);
         cJSON_AddNumberToObject(json, "level", FORECAST_LEVEL);
         cJSON_AddStringToObject(json, "since", status->since_full ? "full" : "24h");
         answer_add_time(json, "from", status->since_ns);

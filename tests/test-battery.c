@@ -121,6 +121,35 @@ static void two_are_one(void)
         check_int(sum.have, 0);
 }
 
+/* One of two batteries with a limit: what both hold together when charging ends. */
+static void limits_of_two(void)
+{
+        struct battery_unit units[2];
+        struct charge_limit limit;
+
+        check(battery_parse(P "STATUS=Charging\n" P "ENERGY_NOW=0\n" P "ENERGY_FULL=30000000\n" P "CHARGE_CONTROL_END_THRESHOLD=80\n"
+                            P "CHARGE_CONTROL_START_THRESHOLD=75\n", &units[0]));
+        check(battery_parse(P "STATUS=Charging\n" P "ENERGY_NOW=0\n" P "ENERGY_FULL=10000000\n", &units[1]));
+        battery_limit(units, 1, &limit);
+        check(limit.end_percent == 80 && limit.start_percent == 75);
+        battery_limit(units, 2, &limit);
+        check_near(limit.end_percent, 85, 1e-9);
+        check_near(limit.start_percent, 81.25, 1e-9);
+        units[0].charge_start_percent = 0;
+        battery_limit(units, 2, &limit);
+        check(limit.end_percent > 80 && limit.start_percent == 0);
+        battery_limit(units + 1, 1, &limit);
+        check(limit.end_percent == 0 && limit.start_percent == 0);
+        battery_limit(units, 0, &limit);
+        check(limit.end_percent == 0);
+        check(battery_parse(P "STATUS=Charging\n" P "ENERGY_NOW=0\n" P "CHARGE_CONTROL_END_THRESHOLD=100\n"
+                            P "CHARGE_CONTROL_START_THRESHOLD=95\n", &units[0]));
+        check(units[0].charge_limit_percent == 0 && units[0].charge_start_percent == 0);
+        check(battery_parse(P "STATUS=Charging\n" P "ENERGY_NOW=0\n" P "CHARGE_CONTROL_END_THRESHOLD=60\n"
+                            P "CHARGE_CONTROL_START_THRESHOLD=90\n", &units[0])); /* nonsense */
+        check(units[0].charge_limit_percent == 60 && units[0].charge_start_percent == 0);
+}
+
 /*
  * As a driver answers whose battery is on its way out (ENODEV):
  * the other one goes on, and it may come back.
@@ -215,6 +244,7 @@ int main(int argc, char **argv)
 {
         parse_each();
         two_are_one();
+        limits_of_two();
         one_cannot_be_read();
         are_in_order();
         if (argc > 1)

@@ -293,6 +293,8 @@ static void on_the_charger(void)
                 uint32_t from, to, watt;
                 bool charging, too_weak;
                 double full; /* minutes; NaN */
+                struct charge_limit limit;
+                bool held;
         } cases[] = {
                 { BATTERY_CHARGING, 20, 50, 60, 0, true, false, (19.5 + 51.2) / 0.5 },
                 { BATTERY_CHARGING, 0, 60, 60, 12, true, false, (19.5 + 51.2) / (60 * 12 / PERCENT_J) },
@@ -303,11 +305,21 @@ static void on_the_charger(void)
                 { BATTERY_FULL, 30, 100, 100, 0, false, false, 0 },
                 { BATTERY_FULL, 30, 100, 99, 0, false, false, 0 }, /* some rest there */
                 { BATTERY_DISCHARGING, 30, 60, 56, 0, false, false, NAN },
+                { BATTERY_CHARGING, 20, 50, 60, 0, true, false, 19.5 / 0.5, { 80, 75 } },
+                { BATTERY_CHARGING, 20, 50, 60, 0, true, false, (19.5 + 51.2) / 0.5, { 0, 0 } },
+                { BATTERY_CHARGING, 20, 80, 85, 0, true, false, 44.85 / (4.64 / 16), { 80, 75 } }, /* it is not kept */
+                { BATTERY_NOT_CHARGING, 30, 80, 80, 0, false, false, NAN, { 80, 75 }, true },
+                { BATTERY_NOT_CHARGING, 30, 80, 76, 0, false, false, NAN, { 80, 75 }, true }, /* no weak charger */
+                { BATTERY_NOT_CHARGING, 30, 80, 76, 0, false, false, NAN, { 80, 0 }, true },
+                { BATTERY_NOT_CHARGING, 30, 78, 74, 0, false, true, NAN, { 80, 75 }, false },
+                { BATTERY_FULL, 30, 80, 80, 0, false, false, NAN, { 80, 0 }, true },
+                { BATTERY_FULL, 30, 100, 100, 0, false, false, 0, { 80, 0 }, false },
+                { BATTERY_DISCHARGING, 30, 80, 78, 0, false, false, NAN, { 80, 75 }, false },
         };
 
         for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
                 struct forecast_battery battery = { .known = true, .live = true, .battery.have = BATTERY_CAPACITY,
-                                                    .battery.status = cases[i].status };
+                                                    .battery.status = cases[i].status, .limit = cases[i].limit };
                 struct budget_charging charging;
                 struct history *history = plugged(cases[i].minutes, cases[i].from, cases[i].to, &battery);
 
@@ -316,6 +328,7 @@ static void on_the_charger(void)
                 charging_of(history, &battery, PERCENT_J, &charging);
                 check(charging.known && charging.charging == cases[i].charging);
                 check_int(charging.too_weak, cases[i].too_weak);
+                check_int(charging.held, cases[i].held);
                 if (isnan(cases[i].full))
                         check(isnan(charging.minutes_to_full.value));
                 else

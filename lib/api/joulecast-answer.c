@@ -348,6 +348,16 @@ JOULECAST_EXPORT struct joulecast_value joulecast_budget_minutes_to_full(const s
         return api_value(budget->budget.charging.minutes_to_full);
 }
 
+JOULECAST_EXPORT double joulecast_budget_charge_limit_percent(const struct joulecast_budget *budget)
+{
+        return budget->budget.charging.known ? budget->budget.charging.limit_percent : NAN;
+}
+
+JOULECAST_EXPORT int joulecast_budget_held_at_limit(const struct joulecast_budget *budget)
+{
+        return budget->budget.charging.known ? budget->budget.charging.held : -1;
+}
+
 JOULECAST_EXPORT int joulecast_budget_charger_too_weak(const struct joulecast_budget *budget)
 {
         return budget->budget.charging.known ? budget->budget.charging.too_weak : -1;

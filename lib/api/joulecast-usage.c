@@ -147,6 +147,8 @@ static int read_live(const char *machine, struct forecast_battery *ret)
 
         if (!err && n > 0)
                 battery_sum(units, n, &ret->battery);
+        if (!err)
+                battery_limit(units, n, &ret->limit);
         ret->known = !err && n > 0 &&
                      ret->battery.have & (BATTERY_CAPACITY | BATTERY_CHARGE_NOW | BATTERY_ENERGY_NOW);
         ret->live = ret->known;

@@ -221,6 +221,8 @@ static void get_charging(struct service_answer *answer, struct budget_charging *
 
         ret->charging = is_true(answer, "$.charging", &ret->known);
         ret->too_weak = is_true(answer, "$.charger_too_weak", &known);
+        ret->held = is_true(answer, "$.held_at_limit", &known);
+        ret->limit_percent = service_number(answer, answer->text, "$.charge_limit_percent");
         ret->minutes_to_full = service_value(answer, answer->text, "$.minutes_to_full");
 }
 

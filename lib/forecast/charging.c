@@ -37,6 +37,23 @@ static bool is_fed(const struct battery *battery)
                battery->status == BATTERY_FULL;
 }
 
+/* Does the limit hold this level? Above the limit, which may have been set since, it stays, too; a full battery needs no limit. */
+static bool is_at_limit(const struct charge_limit *limit, double percent)
+{
+        return limit->end_percent > 0 && percent < 99 &&
+               percent >= (limit->start_percent > 0 ? limit->start_percent : limit->end_percent - TUNING_LIMIT_FALL_PERCENT);
+}
+
+/* A charger that goes on beyond the limit does not keep it. */
+static double kept_limit(const struct forecast_battery *battery, double percent)
+{
+        double limit = battery->limit.end_percent;
+
+        if (!(limit > 0))
+                return NAN;
+        return battery->battery.status == BATTERY_CHARGING && percent >= limit + TUNING_LIMIT_OVER_PERCENT ? NAN : limit;
+}
+
 /* What the last polls say: on the charger without a gap, and the level between its first step and its last. */
 struct run {
         double minutes;        /* of it */
@@ -99,25 +116,28 @@ void charging_of(const struct history *history, const struct forecast_battery *b
 {
         const struct battery *now = &battery->battery;
         const double z = quantile_normal(FORECAST_LEVEL);
-        double step, percent, speed, error, minutes, fallen;
+        double step, percent, end, speed, error, minutes, fallen;
         struct run run;
 
-        *ret = (struct budget_charging){ .minutes_to_full = { NAN, NAN, NAN } };
+        *ret = (struct budget_charging){ .minutes_to_full = { NAN, NAN, NAN }, .limit_percent = NAN };
         if (!battery->known || now->status == BATTERY_UNKNOWN)
                 return;
         ret->known = true;
         ret->charging = now->status == BATTERY_CHARGING;
+        percent = charge_shown(now, &step);
+        ret->limit_percent = kept_limit(battery, percent);
         if (!is_fed(now))
                 return;
+        ret->held = !ret->charging && is_at_limit(&battery->limit, percent);
         read_run(history, &run);
-        percent = charge_shown(now, &step);
         fallen = run.highest - percent;
-        ret->too_weak = run.minutes > 0 && fallen >= fmax(TUNING_WEAK_PERCENT, 2 * step);
-        if (now->status == BATTERY_FULL && !ret->too_weak)
+        ret->too_weak = !ret->held && run.minutes > 0 && fallen >= fmax(TUNING_WEAK_PERCENT, 2 * step);
+        if (now->status == BATTERY_FULL && !ret->too_weak && !ret->held)
                 ret->minutes_to_full = (struct cost_value){ 0, 0, 0 };
         if (!ret->charging || ret->too_weak || isnan(percent))
                 return;
         speed = find_speed(&run, now, percent_j, &error);
-        minutes = way_to_full(fmin(percent + step / 2, 100)) / speed;
+        end = isnan(ret->limit_percent) ? 100 : ret->limit_percent;
+        minutes = fmax(way_to_full(fmin(percent + step / 2, 100)) - way_to_full(end), 0) / speed;
         ret->minutes_to_full = (struct cost_value){ minutes, minutes / (1 + z * error), minutes * (1 + z * error) };
 }

@@ -2,7 +2,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-/* A battery on the charger: when is it full, and does the charger give enough? */
+/* A battery on the charger: when is it full, or at its charge limit, and does the charger give enough? */
 
 #include "forecast.h"
 

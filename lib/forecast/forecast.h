@@ -11,6 +11,7 @@
 
 #include "cost.h"
 #include "history.h"
+#include "source/battery.h"
 
 #define FORECAST_LEVEL 0.90 /* so that low alone holds in 95 of 100 cases */
 #define FORECAST_BASIS_MAX 512
@@ -21,6 +22,7 @@ struct forecast_battery {
         bool known;
         bool live;              /* read just now, not the last that was stored */
         struct battery battery;
+        struct charge_limit limit; /* only where it is live */
         bool screen_known;      /* the brightness is read just now; else that of the history counts */
         uint32_t brightness;
 };
@@ -54,7 +56,9 @@ struct budget_charging {
         bool known;                       /* whether it is */
         bool charging;
         bool too_weak;                    /* the level falls all the same */
-        struct cost_value minutes_to_full; /* NaN: it does not charge, or how fast is not known */
+        bool held;                        /* by a charge limit: the charger powers the device, and the level stays */
+        double limit_percent;             /* charging ends there; NaN: no limit is set, or it is not kept */
+        struct cost_value minutes_to_full; /* or to the limit; NaN: it does not charge, or how fast is not known */
 };
 
 struct budget {

@@ -95,6 +95,8 @@ class Budget(NamedTuple):
     minutes_to_full: Value
     charger_too_weak: Optional[bool]
     basis: str
+    charge_limit_percent: Optional[float]  # where charging ends; minutes_to_full are until then
+    held_at_limit: Optional[bool]
 
 
 class Gain(NamedTuple):
@@ -159,8 +161,8 @@ def _load():
             ("budget_new", ctypes.c_int, pointer, pointer, pointer, out(pointer)), ("budget_free", None, pointer),
             ("budget_app", text, pointer), ("budget_basis", text, pointer),
             *((f"budget_{part}", _Value, pointer) for part in ("minutes", "minutes_to_full")),
-            *((f"budget_{part}", number, pointer) for part in ("reserved_percent", "battery_percent")),
-            *((f"budget_{part}", ctypes.c_int, pointer) for part in ("charging", "charger_too_weak"))):
+            *((f"budget_{part}", number, pointer) for part in ("reserved_percent", "battery_percent", "charge_limit_percent")),
+            *((f"budget_{part}", ctypes.c_int, pointer) for part in ("charging", "charger_too_weak", "held_at_limit"))):
         function = getattr(lib, "joulecast_" + name)
         function.restype, function.argtypes = result, arguments
     return lib
@@ -372,7 +374,9 @@ class Device:
                           _known(_lib.joulecast_budget_charging(budget)),
                           _value(_lib.joulecast_budget_minutes_to_full(budget)),
                           _known(_lib.joulecast_budget_charger_too_weak(budget)),
-                          _text(_lib.joulecast_budget_basis(budget)))
+                          _text(_lib.joulecast_budget_basis(budget)),
+                          _number(_lib.joulecast_budget_charge_limit_percent(budget)),
+                          _known(_lib.joulecast_budget_held_at_limit(budget)))
         finally:
             if budget:
                 _lib.joulecast_budget_free(budget)

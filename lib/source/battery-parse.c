@@ -294,6 +294,9 @@ static void parse_control(struct battery_unit *unit, const char *uevent)
         if (find(uevent, "CHARGE_CONTROL_END_THRESHOLD", value, sizeof(value)) &&
             util_parse_u64(value, &percent) == 0 && percent > 0 && percent < 100)
                 unit->charge_limit_percent = (uint32_t)percent;
+        if (unit->charge_limit_percent && find(uevent, "CHARGE_CONTROL_START_THRESHOLD", value, sizeof(value)) &&
+            util_parse_u64(value, &percent) == 0 && percent > 0 && percent <= unit->charge_limit_percent)
+                unit->charge_start_percent = (uint32_t)percent;
         if (find(uevent, "CHARGE_BEHAVIOUR", value, sizeof(value)))
                 unit->force_discharge = strstr(value, "force-discharge") != NULL;
 }
@@ -399,20 +402,48 @@ static bool is_active(const struct battery *battery)
  * Percents of batteries of different sizes without a common gauge, weighted by what each holds, where all show
  * that.
  */
+static double weight_of(const struct battery_unit *units, size_t n, size_t i)
+{
+        bool weighed = true;
+
+        for (size_t k = 0; k < n; k++)
+                weighed = weighed && units[k].energy_have & BATTERY_ENERGY_FULL;
+        return weighed ? (double)units[i].energy_full_uwh : 1;
+}
+
 static uint32_t mean_capacity(const struct battery_unit *units, size_t n)
 {
         double sum = 0, weights = 0;
-        bool weighed = true;
 
-        for (size_t i = 0; i < n; i++)
-                weighed = weighed && units[i].energy_have & BATTERY_ENERGY_FULL;
         for (size_t i = 0; i < n; i++) {
-                double weight = weighed ? (double)units[i].energy_full_uwh : 1;
+                double weight = weight_of(units, n, i);
 
                 sum += weight * units[i].battery.capacity_percent;
                 weights += weight;
         }
         return weights > 0 ? (uint32_t)(sum / weights) : 0;
+}
+
+void battery_limit(const struct battery_unit *units, size_t n, struct charge_limit *ret)
+{
+        double end = 0, start = 0, weights = 0;
+        bool limited = false, starts = true;
+
+        for (size_t i = 0; i < n; i++) {
+                double weight = weight_of(units, n, i);
+                uint32_t limit = units[i].charge_limit_percent;
+
+                limited = limited || limit;
+                starts = starts && (!limit || units[i].charge_start_percent);
+                end += weight * (limit ? limit : 100);
+                start += weight * (limit ? units[i].charge_start_percent : 100);
+                weights += weight;
+        }
+        *ret = (struct charge_limit){ 0 };
+        if (!limited || !(weights > 0))
+                return;
+        ret->end_percent = end / weights;
+        ret->start_percent = starts ? start / weights : 0;
 }
 
 void battery_sum(const struct battery_unit *units, size_t n, struct battery *ret)

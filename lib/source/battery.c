@@ -19,7 +19,7 @@
 static const char *const attributes[] = {
         "type", "scope", "present", "status", "capacity", "charge_now", "charge_full", "charge_full_design",
         "energy_now", "energy_full", "energy_full_design", "voltage_now", "current_now", "power_now", "temp",
-        "charge_control_end_threshold", "charge_behaviour",
+        "charge_control_start_threshold", "charge_control_end_threshold", "charge_behaviour",
 };
 
 static bool has_key(const char *uevent, const char *key)

@@ -21,6 +21,7 @@ struct battery_unit {
         uint64_t charge_full_design_uah;      /* when it was new; 0: not shown */
         uint64_t energy_full_design_uwh;      /* likewise */
         uint32_t charge_limit_percent;        /* charging ends there (charge_control_end_threshold); 0: none is set */
+        uint32_t charge_start_percent;        /* only below it charging begins (charge_control_start_threshold); 0: not shown */
         bool force_discharge;                 /* the firmware can run on the battery while the charger is plugged in */
         char quirks[BATTERY_QUIRKS_MAX][112]; /* sentences */
         size_t n_quirks;
@@ -42,6 +43,14 @@ bool battery_parse(const char *uevent, struct battery_unit *ret);
 
 /* Energy when full, in mWh, by what is shown of all together; NaN: not shown. */
 double battery_full_mwh(const struct battery *battery);
+
+struct charge_limit {
+        double end_percent;   /* charging ends there; 0: none is set */
+        double start_percent; /* and begins again only below that; 0: not known */
+};
+
+/* Of all together, each by the energy that it holds. */
+void battery_limit(const struct battery_unit *units, size_t n, struct charge_limit *ret);
 
 /* All together: levels and power sum up; what one of them does not show is unset. */
 void battery_sum(const struct battery_unit *units, size_t n, struct battery *ret);

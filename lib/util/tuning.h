@@ -168,6 +168,13 @@
 #define TUNING_CHARGING_SD 0.15
 #define TUNING_WEAK_PERCENT 2.0
 
+/*
+ * A charge limit: firmware that does not show below which level it charges again is taken to let the level fall by so
+ * much; and a charger that goes beyond the limit by so much does not keep it. Both are choices, not measurements.
+ */
+#define TUNING_LIMIT_FALL_PERCENT 5.0
+#define TUNING_LIMIT_OVER_PERCENT 2.0
+
 /* How long an app that is to be closed may be used beyond what the history shows (lib/forecast/saved.c); an ordinary session, s. */
 #define TUNING_SAVED_SESSION_S 900.0
 
