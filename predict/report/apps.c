@@ -13,15 +13,13 @@
 #include "util/units.h"
 #include "util/util.h"
 
-#define ROWS_MAX 200
-
-static const char *const titles[COMPONENT_COUNT] = {
+const char *const report_components[COMPONENT_COUNT] = {
         [COMPONENT_CPU] = "CPU", [COMPONENT_DISPLAY] = "Display", [COMPONENT_DISK] = "Disk", [COMPONENT_WIFI] = "WiFi",
         [COMPONENT_GPU] = "GPU", [COMPONENT_CELLULAR] = "Cellular", [COMPONENT_GPS] = "GPS", [COMPONENT_AUDIO] = "Audio",
         [COMPONENT_CAMERA] = "Camera", [COMPONENT_UNSEEN] = "Unseen", [COMPONENT_BASE] = "Idle",
 };
 
-static double half(const struct cost_value *value)
+double report_half(const struct cost_value *value)
 {
         double width = (value->high - value->low) / 2;
 
@@ -79,10 +77,10 @@ static void app_row(FILE *file, const struct cost_app *app, double most)
         fprintf(file, "<tr><th scope=\"row\">");
         report_name(file, app->app, app->name);
         fprintf(file, "</th><td class=\"text\">%s</td>", answer_state(app->state));
-        report_cell(file, app->percent.value, half(&app->percent), "%");
+        report_cell(file, app->percent.value, report_half(&app->percent), "%");
         report_bounds(file, &app->percent, "%");
         bar(file, &app->percent, most);
-        report_cell(file, app->energy_j.value, half(&app->energy_j), "J");
+        report_cell(file, app->energy_j.value, report_half(&app->energy_j), "J");
         fprintf(file, "<td>%s</td></tr>\n", answer_print_duration(app->active_s, time));
 }
 
@@ -91,13 +89,13 @@ static void whole_row(FILE *file, const char *name, double energy_j, const struc
         const struct cost_value percent = { interval_j->value / percent_j, interval_j->low / percent_j, interval_j->high / percent_j };
 
         fprintf(file, "<tr class=\"sum\"><th scope=\"row\">%s</th><td></td>", name);
-        report_cell(file, energy_j / percent_j, isnan(percent.low) ? 0.1 : half(&percent), "%");
+        report_cell(file, energy_j / percent_j, isnan(percent.low) ? 0.1 : report_half(&percent), "%");
         if (isnan(percent.low))
                 fputs("<td></td>", file);
         else
                 report_bounds(file, &percent, "%");
         fputs("<td></td>", file);
-        report_cell(file, energy_j, isnan(interval_j->low) ? fabs(energy_j) / 100 : half(interval_j), "J");
+        report_cell(file, energy_j, isnan(interval_j->low) ? fabs(energy_j) / 100 : report_half(interval_j), "J");
         fputs("<td></td></tr>\n", file);
 }
 
@@ -111,19 +109,18 @@ static void by_app(FILE *file, const struct report *report)
         for (size_t i = 0; i < cost->n_apps; i++)
                 most = fmax(most, isnan(cost->apps[i].percent.high) ? cost->apps[i].percent.value : cost->apps[i].percent.high);
         report_table(file, "Cost by app, in the foreground and in the background", heads);
-        for (size_t i = 0; i < MIN(cost->n_apps, (size_t)ROWS_MAX); i++)
+        for (size_t i = 0; i < MIN(cost->n_apps, (size_t)REPORT_ROWS_MAX); i++)
                 app_row(file, &cost->apps[i], most);
         whole_row(file, "base", cost->base_j, &none, report->percent_j);
         whole_row(file, "model total", cost->total_j.value, &cost->total_j, report->percent_j);
         whole_row(file, "unattributed", cost->unexplained_j.value, &cost->unexplained_j, report->percent_j);
         whole_row(file, "battery", cost->measured_j.value, &cost->measured_j, report->percent_j);
         report_table_end(file);
-        if (cost->n_apps > ROWS_MAX)
-                fprintf(file, "<p class=\"note\">%zu more rows are left out; joulecast cost has them all.</p>\n", cost->n_apps - ROWS_MAX);
+        if (cost->n_apps > REPORT_ROWS_MAX)
+                fprintf(file, "<p class=\"note\">%zu more rows are left out; joulecast cost has them all.</p>\n", cost->n_apps - REPORT_ROWS_MAX);
 }
 
-/* Components that anything used. */
-static size_t shown_components(const struct cost *cost, size_t shown[COMPONENT_COUNT])
+size_t report_shown_components(const struct cost *cost, size_t shown[COMPONENT_COUNT])
 {
         size_t n = 0;
 
@@ -140,12 +137,12 @@ static void by_component(FILE *file, const struct report *report)
 {
         const struct cost *cost = report->cost;
         const char *heads[COMPONENT_COUNT + 3] = { "App", "<State" };
-        size_t shown[COMPONENT_COUNT], n = shown_components(cost, shown);
+        size_t shown[COMPONENT_COUNT], n = report_shown_components(cost, shown);
 
         for (size_t c = 0; c < n; c++)
-                heads[c + 2] = titles[shown[c]];
+                heads[c + 2] = report_components[shown[c]];
         report_table(file, "Cost by component, J", heads);
-        for (size_t i = 0; i < MIN(cost->n_apps, (size_t)ROWS_MAX); i++) {
+        for (size_t i = 0; i < MIN(cost->n_apps, (size_t)REPORT_ROWS_MAX); i++) {
                 const struct cost_app *app = &cost->apps[i];
 
                 fputs("<tr><th scope=\"row\">", file);

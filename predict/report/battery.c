@@ -10,10 +10,8 @@
 #include "util/util.h"
 
 #define POINTS_MAX 200
-#define ROWS_MAX 200
 
-/* In the unit that the battery shows; NaN: it shows none. */
-static double full_of(const struct report *report, const struct store_charge *charge)
+double report_full(const struct report *report, const struct store_charge *charge)
 {
         return report->design_is_charge ? charge->charge_full_uah : charge->energy_full_uwh;
 }
@@ -27,14 +25,14 @@ static void draw_health(FILE *file, const struct report *report, size_t first, s
         bool begun = false;
 
         for (size_t i = first; i < timeline->n_charges; i++)
-                most = fmax(most, full_of(report, &timeline->charges[i]) * scale);
+                most = fmax(most, report_full(report, &timeline->charges[i]) * scale);
         plot.top = plot_nice(most);
         plot_begin(&plot, "health", "Full charge over time", "What the battery holds when full, at each change of power; dashed: its design.");
         if (!isnan(design))
                 fprintf(file, "<path class=\"design\" d=\"M0 %.1fH1000\"><title>design: %.0f %s</title></path>\n", plot_y(&plot, design), design, plot.unit);
         fputs("<path class=\"level\" d=\"", file);
         for (size_t i = first; i < timeline->n_charges; i++) {
-                double full = full_of(report, &timeline->charges[i]) * scale;
+                double full = report_full(report, &timeline->charges[i]) * scale;
 
                 if (isnan(full) || ((i - first) % step && i + 1 < timeline->n_charges))
                         continue;
@@ -45,46 +43,75 @@ static void draw_health(FILE *file, const struct report *report, size_t first, s
         plot_end(&plot);
 }
 
+size_t report_known_charges(const struct report *report, size_t *first, size_t *last)
+{
+        const struct timeline *timeline = report->timeline;
+        size_t n = 0;
+
+        *first = timeline->n_charges;
+        *last = 0;
+        for (size_t i = timeline->n_charges; i-- > 0;) {
+                if (isnan(report_full(report, &timeline->charges[i])))
+                        continue;
+                *last = n == 0 ? i : *last;
+                *first = i;
+                n++;
+        }
+        return n;
+}
+
 static void health(FILE *file, const struct report *report)
 {
         const struct timeline *timeline = report->timeline;
         const char *unit = report->design_is_charge ? "mAh" : "mWh";
-        size_t first = timeline->n_charges, last = 0, n = 0;
+        size_t first, last, n = report_known_charges(report, &first, &last);
 
-        for (size_t i = timeline->n_charges; i-- > 0;) {
-                if (isnan(full_of(report, &timeline->charges[i])))
-                        continue;
-                last = n == 0 ? i : last;
-                first = i;
-                n++;
-        }
         fputs("<h3>Health: a full charge over time</h3>\n", file);
         if (n == 0) {
                 fputs("<p>The battery has not shown how much it holds when it is full, or was not charged yet.</p>\n", file);
                 return;
         }
-        fprintf(file, "<p>It holds <b>%.0f&nbsp;%s</b> when full", full_of(report, &timeline->charges[last]) * 1e-3, unit);
+        fprintf(file, "<p>It holds <b>%.0f&nbsp;%s</b> when full", report_full(report, &timeline->charges[last]) * 1e-3, unit);
         if (isnan(report->design))
                 fputs("; its design is not known.</p>\n", file);
         else
-                fprintf(file, ", <b>%.0f&nbsp;%%</b> of its design of %.0f %s.</p>\n", 100 * full_of(report, &timeline->charges[last]) / report->design,
+                fprintf(file, ", <b>%.0f&nbsp;%%</b> of its design of %.0f %s.</p>\n", 100 * report_full(report, &timeline->charges[last]) / report->design,
                         report->design * 1e-3, unit);
         if (n > 1)
                 draw_health(file, report, first, n);
 }
 
-static void charge_row(FILE *file, const struct report *report, const struct store_charge *charge, int64_t end_ns, double end_percent)
+const char *report_power_state(enum store_power_state state)
 {
-        double hours = (double)(end_ns - charge->start_ns) / (double)NS_PER_S / 3600;
         static const char *const states[] = { "on battery", "charging", "full" };
 
+        return states[state];
+}
+
+void report_charge_end(const struct timeline *timeline, size_t at, int64_t *end_ns, double *end_percent)
+{
+        bool newest = at + 1 == timeline->n_charges;
+
+        *end_ns = newest ? timeline->to_ns : timeline->charges[at + 1].start_ns;
+        *end_percent = !newest ? timeline->charges[at + 1].level_percent :
+                       timeline->n_levels ? timeline->levels[timeline->n_levels - 1].percent : NAN;
+}
+
+static void charge_row(FILE *file, const struct report *report, size_t at)
+{
+        const struct store_charge *charge = &report->timeline->charges[at];
+        int64_t end_ns;
+        double end_percent, hours;
+
+        report_charge_end(report->timeline, at, &end_ns, &end_percent);
+        hours = (double)(end_ns - charge->start_ns) / (double)NS_PER_S / 3600;
         fputs("<tr><th scope=\"row\">", file);
         report_time(file, charge->start_ns, false);
-        fprintf(file, "</th><td class=\"text\">%s</td>", states[charge->state]);
+        fprintf(file, "</th><td class=\"text\">%s</td>", report_power_state(charge->state));
         report_cell(file, hours, 0.01, "h");
         report_cell(file, charge->level_percent, 1, "%");
         report_cell(file, end_percent, 1, "%");
-        report_cell(file, full_of(report, charge) * 1e-3, 1, report->design_is_charge ? "mAh" : "mWh");
+        report_cell(file, report_full(report, charge) * 1e-3, 1, report->design_is_charge ? "mAh" : "mWh");
         fputs("</tr>\n", file);
 }
 
@@ -105,13 +132,8 @@ static void charges(FILE *file, const struct report *report)
         fprintf(file, "<h3>Charges</h3>\n<p>Charged <b>%zu</b> time%s in this time.</p>\n<details%s>\n<summary>All changes of power</summary>\n", times,
                 times == 1 ? "" : "s", n <= 12 ? " open" : "");
         report_table(file, "Charging, full, and on battery; the newest first", heads);
-        for (size_t i = timeline->n_charges; i-- > 0 && rows < ROWS_MAX && timeline->charges[i].start_ns >= timeline->from_ns; rows++) {
-                bool newest = i + 1 == timeline->n_charges;
-
-                charge_row(file, report, &timeline->charges[i], newest ? timeline->to_ns : timeline->charges[i + 1].start_ns,
-                           !newest ? timeline->charges[i + 1].level_percent :
-                           timeline->n_levels ? timeline->levels[timeline->n_levels - 1].percent : NAN);
-        }
+        for (size_t i = timeline->n_charges; i-- > 0 && rows < REPORT_ROWS_MAX && timeline->charges[i].start_ns >= timeline->from_ns; rows++)
+                charge_row(file, report, i);
         report_table_end(file);
         fputs("</details>\n", file);
         if (n > rows)

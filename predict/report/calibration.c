@@ -12,11 +12,17 @@
 #include "util/quantile.h"
 #include "util/util.h"
 
-static const struct coefficient *measured_of(const struct profile *profile, const struct coefficient *c)
+const struct coefficient *report_measured(const struct profile *profile, const struct coefficient *c)
 {
         ssize_t at = !profile->measured ? -1 : profile_find(profile->measured, c->term, c->policy, c->point, c->disk);
 
         return at < 0 ? NULL : &profile->measured->coefficients[at];
+}
+
+const char *report_learnt_from(const struct coefficient *c, const struct coefficient *measured)
+{
+        return c->term >= TERM_APP_CPU ? "everyday use" : !measured ? "" :
+               measured->value != c->value ? "calibration, then everyday use" : "calibration";
 }
 
 static void name_cell(FILE *file, const struct profile *profile, const struct coefficient *c)
@@ -38,7 +44,7 @@ static void name_cell(FILE *file, const struct profile *profile, const struct co
 
 static void row(FILE *file, const struct profile *profile, const struct coefficient *c, double t)
 {
-        const struct coefficient *measured = measured_of(profile, c);
+        const struct coefficient *measured = report_measured(profile, c);
         double half = t * c->standard_error;
         const struct cost_value interval = { c->value, c->value - half, c->value + half };
 
@@ -50,8 +56,7 @@ static void row(FILE *file, const struct profile *profile, const struct coeffici
                 report_cell(file, measured->value, fabs(measured->value) / 100, "");
         else
                 fputs("<td></td>", file);
-        fprintf(file, "<td class=\"text\">%s</td></tr>\n", c->term >= TERM_APP_CPU ? "everyday use" : !measured ? "" :
-                measured->value != c->value ? "calibration, then everyday use" : "calibration");
+        fprintf(file, "<td class=\"text\">%s</td></tr>\n", report_learnt_from(c, measured));
 }
 
 static void sentence(FILE *file, const struct profile *profile)

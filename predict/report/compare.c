@@ -13,8 +13,7 @@
 
 #define ROWS_MAX 40
 
-/* Per day of recorded time, so that periods of different length can be compared. */
-static struct cost_value a_day(const struct cost_value *percent, double recorded_s)
+struct cost_value report_a_day(const struct cost_value *percent, double recorded_s)
 {
         double per = 86400 / recorded_s;
 
@@ -30,13 +29,18 @@ static void value_cells(FILE *file, const struct cost_value *value)
 }
 
 /* Intervals of both have errors of the same model, so that "cannot tell" is careful. */
-static void verdict(FILE *file, const struct cost_value *now, const struct cost_value *then)
+const char *report_verdict(const struct cost_value *now, const struct cost_value *then)
 {
-        fprintf(file, "<td class=\"text\">%s</td></tr>\n", isnan(now->low) || isnan(then->low) ? "unknown" :
-                now->low > then->high ? "\xe2\x96\xb2 more now" : now->high < then->low ? "\xe2\x96\xbc less now" : "cannot tell");
+        return isnan(now->low) || isnan(then->low) ? "unknown" :
+               now->low > then->high ? "\xe2\x96\xb2 more now" : now->high < then->low ? "\xe2\x96\xbc less now" : "cannot tell";
 }
 
-static const struct cost_app *find(const struct cost *cost, const char *app, enum app_state state)
+static void verdict(FILE *file, const struct cost_value *now, const struct cost_value *then)
+{
+        fprintf(file, "<td class=\"text\">%s</td></tr>\n", report_verdict(now, then));
+}
+
+const struct cost_app *report_find(const struct cost *cost, const char *app, enum app_state state)
 {
         for (size_t i = 0; i < cost->n_apps; i++)
                 if (cost->apps[i].state == state && strcmp(cost->apps[i].app, app) == 0)
@@ -48,8 +52,8 @@ static void app_row(FILE *file, const struct report *report, const struct cost_a
 {
         const struct cost_value nothing = { 0, 0, 0 };
         const struct cost_app *app = now ? now : then;
-        struct cost_value a = a_day(now ? &now->percent : &nothing, report->cost->recorded_s);
-        struct cost_value b = a_day(then ? &then->percent : &nothing, report->other->recorded_s);
+        struct cost_value a = report_a_day(now ? &now->percent : &nothing, report->cost->recorded_s);
+        struct cost_value b = report_a_day(then ? &then->percent : &nothing, report->other->recorded_s);
 
         fputs("<tr><th scope=\"row\">", file);
         report_name(file, app->app, app->name);
@@ -66,8 +70,8 @@ static void total_row(FILE *file, const struct report *report)
         struct cost_value then = { report->other->total_j.value / report->percent_j, report->other->total_j.low / report->percent_j,
                                    report->other->total_j.high / report->percent_j };
 
-        now = a_day(&now, report->cost->recorded_s);
-        then = a_day(&then, report->other->recorded_s);
+        now = report_a_day(&now, report->cost->recorded_s);
+        then = report_a_day(&then, report->other->recorded_s);
         fputs("<tr class=\"sum\"><th scope=\"row\">model total</th><td></td>", file);
         value_cells(file, &now);
         value_cells(file, &then);
@@ -101,12 +105,12 @@ void report_compare(FILE *file, const struct report *report)
         for (size_t i = 0; i < report->cost->n_apps && rows < ROWS_MAX; i++, rows++) {
                 const struct cost_app *app = &report->cost->apps[i];
 
-                app_row(file, report, app, find(report->other, app->app, app->state));
+                app_row(file, report, app, report_find(report->other, app->app, app->state));
         }
         for (size_t i = 0; i < report->other->n_apps && rows < ROWS_MAX; i++) {
                 const struct cost_app *app = &report->other->apps[i];
 
-                if (find(report->cost, app->app, app->state))
+                if (report_find(report->cost, app->app, app->state))
                         continue;
                 app_row(file, report, NULL, app);
                 rows++;
@@ -157,7 +161,7 @@ static void time_row(FILE *file, const char *what, const struct cost_app *const 
 
 static void pair_of(FILE *file, const struct report *report, enum app_state state)
 {
-        const struct cost_app *const apps[2] = { find(report->cost, report->apps[0], state), find(report->cost, report->apps[1], state) };
+        const struct cost_app *const apps[2] = { report_find(report->cost, report->apps[0], state), report_find(report->cost, report->apps[1], state) };
         bool front = state == STATE_FOREGROUND;
 
         if (!apps[0] && !apps[1])
@@ -175,9 +179,9 @@ void report_compare_apps(FILE *file, const struct report *report)
         fputs("<div class=\"wide\" role=\"region\" tabindex=\"0\" aria-label=\"Two apps side by side\">\n<table>\n"
               "<caption>What each took in this time</caption>\n<thead><tr><td></td>", file);
         for (size_t i = 0; i < 2; i++) {
-                const struct cost_app *app = find(report->cost, report->apps[i], STATE_FOREGROUND);
+                const struct cost_app *app = report_find(report->cost, report->apps[i], STATE_FOREGROUND);
 
-                app = app ? app : find(report->cost, report->apps[i], STATE_BACKGROUND);
+                app = app ? app : report_find(report->cost, report->apps[i], STATE_BACKGROUND);
                 fputs("<th scope=\"col\">", file);
                 report_name(file, report->apps[i], app ? app->name : report->apps[i]);
                 fputs("</th><th scope=\"col\">95&nbsp;% interval</th>", file);

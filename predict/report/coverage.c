@@ -8,11 +8,11 @@
 #include "report.h"
 #include "util/util.h"
 
+const struct report_answer report_answers[ANSWER_COUNT] = { { "cost", 95 }, { "predict", 90 }, { "budget", 95 } };
+
 void report_coverage(FILE *file, const struct report *report)
 {
         static const char *const heads[] = { "Answer", "Tried", "Held", "Share", "Promised", "Intervals since", NULL };
-        static const char *const names[ANSWER_COUNT] = { "cost", "predict", "budget" };
-        static const int promised[ANSWER_COUNT] = { 95, 90, 95 };
         const struct profile_score *scores = report->profile->learned.score;
         bool any = false;
 
@@ -29,11 +29,11 @@ void report_coverage(FILE *file, const struct report *report)
         for (size_t k = 0; k < ANSWER_COUNT; k++) {
                 if (!(scores[k].scored > 0))
                         continue;
-                fprintf(file, "<tr><th scope=\"row\">%s</th>", names[k]);
+                fprintf(file, "<tr><th scope=\"row\">%s</th>", report_answers[k].name);
                 report_cell(file, scores[k].scored, 0.1, "");
                 report_cell(file, scores[k].held, 0.1, "");
                 report_cell(file, 100 * scores[k].held / scores[k].scored, 1, "%");
-                fprintf(file, "<td>%d&nbsp;%%</td>", promised[k]);
+                fprintf(file, "<td>%d&nbsp;%%</td>", report_answers[k].promised);
                 report_cell(file, scores[k].width, 0.01, "times as wide");
                 fputs("</tr>\n", file);
         }

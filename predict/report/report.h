@@ -8,6 +8,7 @@
 
 #include "forecast/cost.h"
 #include "forecast/timeline.h"
+#include "model/component.h"
 
 #define REPORT_COLOURED 7 /* apps with a colour of their own; the rest are "other apps" */
 
@@ -35,6 +36,9 @@ void report_coverage(FILE *file, const struct report *report);
 
 extern const char report_css[];
 
+/* The same as tables of Markdown (GitHub's and GitLab's form). */
+void report_markdown(FILE *file, const struct report *report);
+
 /* What the sections share. */
 
 /* <section> with a heading; @id: of ours. */
@@ -51,6 +55,29 @@ void report_bounds(FILE *file, const struct cost_value *value, const char *unit)
 void report_name(FILE *file, const char *app, const char *name);
 void report_time(FILE *file, int64_t time_ns, bool day_only); /* <time> */
 char *report_when(int64_t time_ns, bool day_only, char buf[32]); /* "Tue 24 Nov 14:00" */
+
+/* Facts that the page and the Markdown share. */
+#define REPORT_ROWS_MAX 200 /* of apps, and of charges */
+extern const char *const report_components[COMPONENT_COUNT];
+size_t report_shown_components(const struct cost *cost, size_t shown[COMPONENT_COUNT]); /* that anything used */
+double report_half(const struct cost_value *value); /* half the interval; else a resolution that suits the value */
+/* Of a full battery, in the unit that the battery shows; NaN: it shows none. */
+double report_full(const struct report *report, const struct store_charge *charge);
+size_t report_known_charges(const struct report *report, size_t *first, size_t *last); /* that show it */
+const char *report_power_state(enum store_power_state state);
+void report_charge_end(const struct timeline *timeline, size_t at, int64_t *end_ns, double *end_percent);
+size_t report_sleep_sum(const struct timeline *timeline, double *seconds, double *energy_j); /* of those with a known energy */
+/* Per day of recorded time, so that periods of different length can be compared. */
+struct cost_value report_a_day(const struct cost_value *percent, double recorded_s);
+const struct cost_app *report_find(const struct cost *cost, const char *app, enum app_state state); /* or NULL */
+const char *report_verdict(const struct cost_value *now, const struct cost_value *then);
+const struct coefficient *report_measured(const struct profile *profile, const struct coefficient *c); /* as calibrated; or NULL */
+const char *report_learnt_from(const struct coefficient *c, const struct coefficient *measured);
+struct report_answer {
+        const char *name;
+        int promised; /* percent */
+};
+extern const struct report_answer report_answers[ANSWER_COUNT];
 
 /* A plot: an <svg> of the page's width and @height px, with a grid; what is drawn is in a plane of 1000 x @height. */
 struct plot {

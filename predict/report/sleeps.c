@@ -10,20 +10,27 @@
 #include "util/units.h"
 #include "util/util.h"
 
-static void total(FILE *file, const struct report *report)
+size_t report_sleep_sum(const struct timeline *timeline, double *seconds, double *energy_j)
 {
-        const struct timeline *timeline = report->timeline;
-        double seconds = 0, energy_j = 0;
-        char time[32], percent[32], power[32];
         size_t n = 0;
 
+        *seconds = *energy_j = 0;
         for (size_t i = 0; i < timeline->n_sleeps; i++) {
                 if (isnan(timeline->sleeps[i].discharge_j))
                         continue;
                 n++;
-                seconds += (double)timeline->sleeps[i].elapsed_ns / (double)NS_PER_S;
-                energy_j += timeline->sleeps[i].discharge_j;
+                *seconds += (double)timeline->sleeps[i].elapsed_ns / (double)NS_PER_S;
+                *energy_j += timeline->sleeps[i].discharge_j;
         }
+        return n;
+}
+
+static void total(FILE *file, const struct report *report)
+{
+        double seconds, energy_j;
+        char time[32], percent[32], power[32];
+        size_t n = report_sleep_sum(report->timeline, &seconds, &energy_j);
+
         if (n == 0 || seconds <= 0)
                 return;
         fprintf(file, "<p>%zu sleep%s of half an hour or more on battery, %s together, took <b>%s&nbsp;%%</b> of the battery: %s mW in the mean.</p>\n",
