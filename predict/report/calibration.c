@@ -4,6 +4,7 @@
 /* The power model: each coefficient with its interval, and what everyday use made of it. */
 
 #include <math.h>
+#include <string.h>
 
 #include "answer.h"
 #include "model/component.h"
@@ -59,6 +60,21 @@ static void row(FILE *file, const struct profile *profile, const struct coeffici
         fprintf(file, "<td class=\"text\">%s</td></tr>\n", report_learnt_from(c, measured));
 }
 
+const char *report_validated_words(const struct profile *profile)
+{
+        return profile_validated(profile) > 0  ? "It predicted states that were not fitted." :
+               profile_validated(profile) == 0 ? "It did not predict states that were not fitted; intervals are wider for it." :
+                                                 "Whether it predicts other states was not tried.";
+}
+
+const char *report_basis_words(const struct profile *profile)
+{
+        const char *basis = profile_basis(profile);
+
+        return strcmp(basis, "calibrated") == 0 ? "this very device" : strcmp(basis, "shipped") == 0 ? "such devices" :
+               "a usual device of this class; joulecast calibrate makes them this one's";
+}
+
 static void sentence(FILE *file, const struct profile *profile)
 {
         fputs("<p>The model is ", file);
@@ -72,11 +88,9 @@ static void sentence(FILE *file, const struct profile *profile)
                 fputs(", of ", file);
                 html_text(file, profile->created);
         }
-        fprintf(file, ". %s</p>\n", profile_validated(profile) > 0 ? "It predicted states that were not fitted." :
-                profile_validated(profile) == 0 ? "<b>It did not predict states that were not fitted; intervals are wider for it.</b>" :
-                "Whether it predicts other states was not tried.");
-        fprintf(file, "<p>Its numbers are of %s.</p>\n", profile_basis(profile)[0] == 'c' && profile_basis(profile)[1] == 'a' ? "this very device" :
-                profile_basis(profile)[0] == 's' ? "such devices" : "a usual device of this class; <code>joulecast calibrate</code> makes them this one's");
+        fprintf(file, ". %s%s%s</p>\n", profile_validated(profile) == 0 ? "<b>" : "", report_validated_words(profile),
+                profile_validated(profile) == 0 ? "</b>" : "");
+        fprintf(file, "<p>Its numbers are of %s.</p>\n", report_basis_words(profile));
 }
 
 void report_calibration(FILE *file, const struct report *report)

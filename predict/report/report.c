@@ -32,6 +32,7 @@ struct arguments {
         struct moment from;
         int64_t to_ns;
         const char *output, *compare, *compare_app;
+        bool markdown;
 };
 
 /* What a report is made of, to be freed. */
@@ -279,7 +280,7 @@ static void write_page(FILE *file, const struct report *report)
         html_end(file);
 }
 
-static int write_report(const char *path, const struct report *report)
+static int write_report(const char *path, bool markdown, const struct report *report)
 {
         struct text_kept kept = { 0 };
         FILE *file = text_open(&kept);
@@ -289,11 +290,11 @@ static int write_report(const char *path, const struct report *report)
 
         if (!file)
                 return CODE_FAILED;
-        write_page(file, report);
+        (markdown ? report_markdown : write_page)(file, report);
         text = text_close(file, &kept);
         if (!text)
                 return CODE_FAILED;
-        if (strcmp(path, "-") == 0) {
+        if (!path || strcmp(path, "-") == 0) {
                 fputs(text, stdout);
                 return log_flush_stdout(&program_log) < 0 ? CODE_FAILED : CODE_OK;
         }
@@ -308,6 +309,7 @@ int report_main(int argc, char **argv)
         struct arguments arguments = { .from.ns = INT64_MIN, .to_ns = INT64_MAX };
         const struct option_row rows[] = {
                 { "output", "FILE", N_("where to write the page; - for standard output"), .letter = 'o', .text = &arguments.output },
+                { "markdown", NULL, N_("tables of Markdown in place of the page"), .flag = &arguments.markdown },
                 OPTIONS_FROM(&arguments.from),
                 { "to", "T", N_("end, likewise"), OPTION_TIME(&arguments.to_ns) },
                 { "compare", "SPAN", N_("beside another time: before (as long, right before), or FROM..TO"), .text = &arguments.compare },
@@ -317,11 +319,13 @@ int report_main(int argc, char **argv)
                 .called = "joulecast report",
                 .usage = "joulecast report -o FILE.html [--from T | --since WHAT] [--to T]\n"
                          "                 [--compare SPAN] [--compare-app A,B]\n"
+                         "joulecast report --markdown [-o FILE.md] ...\n"
                          "joulecast report --json [--from T | --since WHAT] [--to T]",
                 .about = N_("A page of what was recorded: the battery and the apps over time, costs, hours,\n"
                          "sleeps, charges, battery health, the power model, and how often past answers\n"
-                         "were right. It is one file, which loads nothing and runs no script. --json\n"
-                         "prints what its pictures are made of."),
+                         "were right. It is one file, which loads nothing and runs no script. --markdown\n"
+                         "has the same as tables for an issue or a wiki, on standard output without -o.\n"
+                         "--json prints what the pictures are made of."),
                 .rows = rows, .n_rows = ARRAY_SIZE(rows),
         };
         _cleanup_(data_clear) struct data data = { 0 };
@@ -332,12 +336,12 @@ int report_main(int argc, char **argv)
         code = ask_check_span("report", &arguments.from, arguments.to_ns);
         if (code != CODE_OK)
                 return code;
-        if (!arguments.output == !arguments.options.json) {
-                log_error(&program_log, "where to? give either -o FILE.html or --json");
+        if (arguments.options.json ? arguments.output || arguments.markdown : !arguments.output && !arguments.markdown) {
+                log_error(&program_log, "where to? give one of -o FILE.html, --markdown and --json");
                 return CODE_USAGE;
         }
         code = find_data(&arguments, &data);
         if (code != CODE_OK)
                 return code;
-        return arguments.options.json ? answer_print_json(answer_timeline_json(data.timeline)) : write_report(arguments.output, &data.report);
+        return arguments.options.json ? answer_print_json(answer_timeline_json(data.timeline)) : write_report(arguments.output, arguments.markdown, &data.report);
 }

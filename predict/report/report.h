@@ -73,6 +73,8 @@ const struct cost_app *report_find(const struct cost *cost, const char *app, enu
 const char *report_verdict(const struct cost_value *now, const struct cost_value *then);
 const struct coefficient *report_measured(const struct profile *profile, const struct coefficient *c); /* as calibrated; or NULL */
 const char *report_learnt_from(const struct coefficient *c, const struct coefficient *measured);
+const char *report_validated_words(const struct profile *profile); /* a sentence */
+const char *report_basis_words(const struct profile *profile);     /* whose numbers they are, to follow "of" */
 struct report_answer {
         const char *name;
         int promised; /* percent */

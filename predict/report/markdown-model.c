@@ -1,0 +1,98 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/* In Markdown: the power model, and how often past answers were right. */
+
+#include <math.h>
+
+#include "markdown.h"
+#include "util/quantile.h"
+#include "util/util.h"
+
+static void name_cell(FILE *file, const struct profile *profile, const struct coefficient *c)
+{
+        char key[PROFILE_KEY_MAX];
+
+        fputs(" ", file);
+        for (size_t i = 0; c->term >= TERM_APP_CPU && i < profile->n_apps; i++) {
+                if (profile->apps[i].number != c->policy)
+                        continue;
+                md_text(file, profile->apps[i].id);
+                fputs(" ", file);
+                md_text(file, term_keys[c->term].key);
+                fputs(" |", file);
+                return;
+        }
+        md_text(file, profile_coefficient_key(c, key));
+        fputs(" |", file);
+}
+
+static void row(FILE *file, const struct profile *profile, const struct coefficient *c, double t)
+{
+        const struct coefficient *measured = report_measured(profile, c);
+        double half = t * c->standard_error;
+        const struct cost_value interval = { c->value, c->value - half, c->value + half };
+
+        md_row(file);
+        name_cell(file, profile, c);
+        md_number(file, c->value, isnan(half) ? fabs(c->value) / 100 : half, "");
+        md_word(file, *term_keys[c->term].unit ? term_keys[c->term].unit : "part");
+        md_bounds(file, &interval, "");
+        if (measured && measured->value != c->value)
+                md_number(file, measured->value, fabs(measured->value) / 100, "");
+        else
+                md_word(file, "");
+        md_word(file, report_learnt_from(c, measured));
+        md_row_end(file);
+}
+
+static void coefficients(FILE *file, const struct report *report)
+{
+        static const char *const heads[] = { "Coefficient", "Value", "<Unit", "95 % interval", "As calibrated", "<Learnt from", NULL };
+        const struct profile *profile = report->profile;
+        double t = quantile_student_t(profile->degrees_of_freedom, COST_LEVEL);
+
+        fputs("## Calibration\n\n", file);
+        fprintf(file, "%s Its numbers are of %s.\n\n", report_validated_words(profile), report_basis_words(profile));
+        md_table(file, "Coefficients of the power model", heads);
+        for (size_t i = 0; i < profile->n_coefficients; i++)
+                if (profile->coefficients[i].term != TERM_CURVE) /* of the gauge, for a fit */
+                        row(file, profile, &profile->coefficients[i], t);
+        md_table_end(file);
+}
+
+static void coverage(FILE *file, const struct report *report)
+{
+        static const char *const heads[] = { "Answer", "Tried", "Held", "Share", "Promised", "Intervals since", NULL };
+        const struct profile_score *scores = report->profile->learned.score;
+        bool any = false;
+
+        fputs("## Were past answers right?\n\n", file);
+        for (size_t k = 0; k < ANSWER_COUNT; k++)
+                any = any || scores[k].scored > 0;
+        if (!any) {
+                fputs("Nothing was scored yet. `joulecast learn`, which the service runs once a day, compares answers with what the battery gave "
+                      "later.\n\n", file);
+                return;
+        }
+        md_table(file, "Answers that were compared with what the battery gave later; old ones count less", heads);
+        for (size_t k = 0; k < ANSWER_COUNT; k++) {
+                if (!(scores[k].scored > 0))
+                        continue;
+                md_row(file);
+                md_word(file, report_answers[k].name);
+                md_number(file, scores[k].scored, 0.1, "");
+                md_number(file, scores[k].held, 0.1, "");
+                md_number(file, 100 * scores[k].held / scores[k].scored, 1, "%");
+                md_number(file, report_answers[k].promised, 1, "%");
+                md_number(file, scores[k].width, 0.01, "times as wide");
+                md_row_end(file);
+        }
+        md_table_end(file);
+}
+
+void md_model(FILE *file, const struct report *report)
+{
+        coefficients(file, report);
+        coverage(file, report);
+}

@@ -1,0 +1,164 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/* In Markdown: hours or days, sleeps, charges and battery health. */
+
+#include <math.h>
+#include <time.h>
+
+#include "answer.h"
+#include "markdown.h"
+#include "util/units.h"
+#include "util/util.h"
+
+/* Local hours for up to two days, else local days; slots that are longer stay as they are. */
+static bool same_row(const struct timeline *timeline, int64_t one_ns, int64_t other_ns)
+{
+        time_t one = (time_t)(one_ns / (int64_t)NS_PER_S), other = (time_t)(other_ns / (int64_t)NS_PER_S);
+        struct tm a, b;
+
+        if (timeline->slot_s >= TIMELINE_DAY_S || !localtime_r(&one, &a) || !localtime_r(&other, &b))
+                return false;
+        return a.tm_yday == b.tm_yday && a.tm_year == b.tm_year &&
+               (timeline->slot_s > TIMELINE_QUARTER_S || (a.tm_hour == b.tm_hour && a.tm_gmtoff == b.tm_gmtoff));
+}
+
+static void add_slot(const struct timeline *timeline, const struct timeline_slot *slot, struct timeline_slot *sum)
+{
+        sum->recorded_s += slot->recorded_s;
+        sum->suspend_s += slot->suspend_s;
+        sum->base_j += slot->base_j;
+        sum->others_j += slot->others_j;
+        for (size_t a = 0; a < timeline->n_apps; a++)
+                sum->apps_j[a] += slot->apps_j[a];
+}
+
+static void time_row(FILE *file, const struct report *report, const struct timeline_slot *slot)
+{
+        const struct timeline *timeline = report->timeline;
+        double total_j = slot->base_j + slot->others_j;
+        size_t dearest = 0;
+        char recorded[32];
+
+        for (size_t a = 0; a < timeline->n_apps; a++) {
+                total_j += slot->apps_j[a];
+                dearest = slot->apps_j[a] > slot->apps_j[dearest] ? a : dearest;
+        }
+        md_row(file);
+        md_time(file, slot->start_ns, timeline->slot_s > TIMELINE_QUARTER_S);
+        md_word(file, answer_print_duration(slot->recorded_s, recorded));
+        md_number(file, total_j / report->percent_j, 0.01, "%");
+        md_number(file, slot->base_j / report->percent_j, 0.01, "%");
+        if (timeline->n_apps && slot->apps_j[dearest] > 0) {
+                md_name(file, timeline->apps[dearest].app, timeline->apps[dearest].name);
+                md_number(file, slot->apps_j[dearest] / report->percent_j, 0.01, "%");
+        } else {
+                md_word(file, "");
+                md_word(file, "");
+        }
+        md_row_end(file);
+}
+
+void md_times(FILE *file, const struct report *report)
+{
+        static const char *const heads[] = { "From", "Recorded", "Battery", "Base", "<Dearest app", "Of it", NULL };
+        const struct timeline *timeline = report->timeline;
+
+        fprintf(file, "## %s\n\n", timeline->slot_s == TIMELINE_QUARTER_S ? "Hour by hour" : timeline->slot_s == TIMELINE_WEEK_S ?
+                "Week by week" : "Day by day");
+        md_table(file, "Battery over time, by the model", heads);
+        for (size_t i = 0; i < timeline->n_slots;) {
+                struct timeline_slot sum = { .start_ns = timeline->slots[i].start_ns };
+
+                do
+                        add_slot(timeline, &timeline->slots[i++], &sum);
+                while (i < timeline->n_slots && same_row(timeline, sum.start_ns, timeline->slots[i].start_ns));
+                if (sum.recorded_s > 0)
+                        time_row(file, report, &sum);
+        }
+        md_table_end(file);
+}
+
+static void sleeps(FILE *file, const struct report *report)
+{
+        static const char *const heads[] = { "From", "Length", "Battery", "Power", NULL };
+        const struct timeline *timeline = report->timeline;
+        char time[32], percent[32], power[32];
+        double seconds, energy_j;
+        size_t n = report_sleep_sum(timeline, &seconds, &energy_j);
+
+        fputs("## Sleeps\n\n", file);
+        if (n && seconds > 0)
+                fprintf(file, "%zu sleep%s of half an hour or more on battery, %s together, took %s %% of the battery: %s mW in the mean.\n\n", n,
+                        n == 1 ? "" : "s", answer_print_duration(seconds, time), answer_print_number(energy_j / report->percent_j, 0.1, percent),
+                        answer_print_number(1e3 * energy_j / seconds, 1, power));
+        if (timeline->n_sleeps == 0) {
+                fputs("No sleep of half an hour or more on battery is recorded in this time.\n\n", file);
+                return;
+        }
+        md_table(file, "Sleeps", heads);
+        for (size_t i = timeline->n_sleeps; i-- > 0 && timeline->n_sleeps - i <= REPORT_ROWS_MAX;) {
+                const struct store_sleep *sleep = &timeline->sleeps[i];
+                double elapsed_s = (double)sleep->elapsed_ns / (double)NS_PER_S;
+
+                md_row(file);
+                md_time(file, sleep->end_ns - (int64_t)sleep->elapsed_ns, false);
+                md_word(file, answer_print_duration(elapsed_s, time));
+                md_number(file, sleep->discharge_j / report->percent_j, 0.01, "%");
+                md_number(file, 1e3 * sleep->discharge_j / elapsed_s, 0.1, "mW");
+                md_row_end(file);
+        }
+        md_table_end(file);
+}
+
+static void health(FILE *file, const struct report *report)
+{
+        const char *unit = report->design_is_charge ? "mAh" : "mWh";
+        size_t first, last, n = report_known_charges(report, &first, &last);
+        double full = n ? report_full(report, &report->timeline->charges[last]) : NAN;
+
+        if (n == 0)
+                fputs("The battery has not shown how much it holds when it is full, or was not charged yet.\n\n", file);
+        else if (isnan(report->design))
+                fprintf(file, "It holds %.0f %s when full; its design is not known.\n\n", full * 1e-3, unit);
+        else
+                fprintf(file, "It holds %.0f %s when full, %.0f %% of its design of %.0f %s.\n\n", full * 1e-3, unit, 100 * full / report->design,
+                        report->design * 1e-3, unit);
+}
+
+static void charges(FILE *file, const struct report *report)
+{
+        static const char *const heads[] = { "From", "<State", "Length", "Level then", "At its end", "Full charge", NULL };
+        const struct timeline *timeline = report->timeline;
+        size_t rows = 0;
+
+        if (timeline->n_charges == 0 || timeline->charges[timeline->n_charges - 1].start_ns < timeline->from_ns) {
+                fputs("No change between charger and battery is recorded in this time.\n\n", file);
+                return;
+        }
+        md_table(file, "Charging, full, and on battery; the newest first", heads);
+        for (size_t i = timeline->n_charges; i-- > 0 && rows < REPORT_ROWS_MAX && timeline->charges[i].start_ns >= timeline->from_ns; rows++) {
+                const struct store_charge *charge = &timeline->charges[i];
+                double end_percent;
+                int64_t end_ns;
+
+                report_charge_end(timeline, i, &end_ns, &end_percent);
+                md_row(file);
+                md_time(file, charge->start_ns, false);
+                md_word(file, report_power_state(charge->state));
+                md_number(file, (double)(end_ns - charge->start_ns) / (double)NS_PER_S / 3600, 0.01, "h");
+                md_number(file, charge->level_percent, 1, "%");
+                md_number(file, end_percent, 1, "%");
+                md_number(file, report_full(report, charge) * 1e-3, 1, report->design_is_charge ? "mAh" : "mWh");
+                md_row_end(file);
+        }
+        md_table_end(file);
+}
+
+void md_battery(FILE *file, const struct report *report)
+{
+        sleeps(file, report);
+        fputs("## Charging and battery health\n\n", file);
+        health(file, report);
+        charges(file, report);
+}

@@ -1,0 +1,148 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/* The report as Markdown, for issues and wikis: the facts of the page as tables, without its pictures. */
+
+#include "markdown.h"
+
+#include <math.h>
+#include <string.h>
+#include <strings.h>
+
+#include "answer.h"
+#include "names.h"
+#include "util/units.h"
+#include "util/util.h"
+
+#define NO_BREAK "\xe2\x80\x8b" /* zero width: what follows is no name after @, and no number after # */
+
+void md_text(FILE *file, const char *text)
+{
+        char printable[1024];
+
+        util_printable(text, printable, sizeof(printable));
+        for (const char *at = printable; *at; at++) {
+                if (*at == '<')
+                        fputs("&lt;", file);
+                else if (*at == '>')
+                        fputs("&gt;", file);
+                else if (*at == '&')
+                        fputs("&amp;", file);
+                else if (*at == '|')
+                        fputs("&#124;", file); /* not all renderers know \\| in a table */
+                else if (*at == '@' || *at == '#')
+                        fprintf(file, "\\%c" NO_BREAK, *at);
+                else if (strchr("\\`*_{}[]!~$^:", *at) || (*at == '.' && at - printable >= 3 && strncasecmp(at - 3, "www", 3) == 0))
+                        fprintf(file, "\\%c", *at);
+                else
+                        fputc(*at, file);
+        }
+}
+
+void md_table(FILE *file, const char *caption, const char *const *heads)
+{
+        fprintf(file, "**%s**\n\n|", caption);
+        for (size_t i = 0; heads[i]; i++)
+                fprintf(file, " %s |", heads[i] + (*heads[i] == '<'));
+        fputs("\n|", file);
+        for (size_t i = 0; heads[i]; i++)
+                fputs(i == 0 || *heads[i] == '<' ? "---|" : "---:|", file);
+        fputs("\n", file);
+}
+
+void md_table_end(FILE *file)
+{
+        fputs("\n", file);
+}
+
+void md_row(FILE *file)
+{
+        fputs("|", file);
+}
+
+void md_row_end(FILE *file)
+{
+        fputs("\n", file);
+}
+
+void md_word(FILE *file, const char *word)
+{
+        fprintf(file, " %s |", word);
+}
+
+void md_name(FILE *file, const char *app, const char *name)
+{
+        char buf[APP_ID_MAX + 2];
+
+        fputs(" ", file);
+        md_text(file, names_in_table(app, name, buf, sizeof(buf)));
+        fputs(" |", file);
+}
+
+void md_time(FILE *file, int64_t time_ns, bool day_only)
+{
+        char text[32];
+
+        md_word(file, report_when(time_ns, day_only, text));
+}
+
+void md_number(FILE *file, double value, double resolution, const char *unit)
+{
+        char text[32];
+
+        if (isnan(value))
+                md_word(file, "unknown");
+        else
+                fprintf(file, " %s%s%s |", answer_print_number(value, resolution, text), *unit ? " " : "", unit);
+}
+
+void md_bounds(FILE *file, const struct cost_value *value, const char *unit)
+{
+        char text[64];
+
+        if (isnan(value->low) || isnan(value->high))
+                md_word(file, "unknown");
+        else
+                fprintf(file, " %s%s%s |", answer_print_bounds(value, text), *unit ? " " : "", unit);
+}
+
+void md_value(FILE *file, const struct cost_value *value, const char *unit)
+{
+        md_number(file, value->value, report_half(value), unit);
+        md_bounds(file, value, unit);
+}
+
+static void summary(FILE *file, const struct report *report)
+{
+        const struct cost *cost = report->cost;
+        double total = cost->total_j.value / report->percent_j;
+        char number[32], recorded[32];
+
+        if (!isnan(cost->measured_percent))
+                fprintf(file, "- The battery gave %s %% of a full one.\n", answer_print_number(cost->measured_percent, 0.1, number));
+        if (!isnan(total))
+                fprintf(file, "- By the model: %s %%.\n",
+                        answer_print_number(total, (cost->total_j.high - cost->total_j.low) / report->percent_j, number));
+        fprintf(file, "- Recorded: %s.\n\n", answer_print_duration(cost->recorded_s, recorded));
+}
+
+void report_markdown(FILE *file, const struct report *report)
+{
+        char from[32], to[32];
+
+        fprintf(file, "# What the battery was used for\n\n%s to %s", report_when(report->timeline->from_ns, false, from),
+                report_when(report->timeline->to_ns, false, to));
+        if (*report->profile->device) {
+                fputs(" \xc2\xb7 ", file);
+                md_text(file, report->profile->device);
+        }
+        fputs("\n\n", file);
+        summary(file, report);
+        md_costs(file, report);
+        md_times(file, report);
+        md_compare(file, report);
+        md_battery(file, report);
+        md_model(file, report);
+        fputs("Made by joulecast " JOULECAST_VERSION ". Percent is of the energy of a full battery. Intervals of costs hold in 95 of 100 cases. "
+              "Times are local.\n", file);
+}
