@@ -76,6 +76,19 @@ enum statement {
         SQL_REDATE_USAGE,
         SQL_REDATE_SLEEP,
         SQL_REDATE_CHARGE,
+        SQL_INTERVALS_OF,
+        SQL_USAGE_APPS,
+        SQL_GIVE_USAGE,
+        SQL_GET_ALIVE,
+        SQL_SET_ALIVE,
+        SQL_DROP_LOST_ALIVE,
+        SQL_PERIOD_BUCKETS,
+        SQL_HOURS_OF,
+        SQL_FOLDED,
+        SQL_FORGET_USAGE,
+        SQL_FORGET_INTERVALS,
+        SQL_FORGET_SLEEPS,
+        SQL_FORGET_CHARGES,
         SQL_COUNT
 };
 
@@ -313,10 +326,15 @@ int charge_put(struct store *store, const struct interval *interval); /* if the 
  */
 int store_cut_apps(struct store *store, struct totals *totals);
 int store_prune_apps(struct store *store);
+int store_drop_unused_apps(struct store *store); /* however many they are */
 
 /* store-rollup.c */
 int store_marks_read(struct store *store, struct marks *ret);
 int store_marks_write(struct store *store, const struct marks *marks);
+int store_drop_period(struct store *store, int64_t period);
+int store_add_times(struct times *to, const struct times *from);
+/* A new period; @totals may get fewer apps. */
+int store_write_period(struct store *store, enum store_grain grain, int64_t bucket_ns, const struct times *times, struct totals *totals);
 
 /* store-append.c */
 int store_find_last(struct store *store);                 /* last_ns and recorded_ns */

@@ -180,11 +180,14 @@ static int drop_unused(struct store *store, const bool *used)
 
 int store_prune_apps(struct store *store)
 {
+        return is_crowded(store) ? store_drop_unused_apps(store) : 0; /* all rows are read for it */
+}
+
+int store_drop_unused_apps(struct store *store)
+{
         _cleanup_free_ bool *used = NULL;
         int err;
 
-        if (!is_crowded(store)) /* all rows are read for it */
-                return 0;
         used = calloc(store->n_apps, sizeof(*used));
         if (!used)
                 return -ENOMEM;

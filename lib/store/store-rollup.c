@@ -37,7 +37,7 @@ int store_marks_write(struct store *store, const struct marks *marks)
         return store_step(store, set);
 }
 
-static int drop_period(struct store *store, int64_t period)
+int store_drop_period(struct store *store, int64_t period)
 {
         static const enum statement drops[] = { SQL_DROP_PERIOD_USAGE, SQL_DROP_PERIOD };
         int err = 0;
@@ -53,7 +53,7 @@ static int drop_period(struct store *store, int64_t period)
         return err;
 }
 
-static int add_times(struct times *to, const struct times *from)
+int store_add_times(struct times *to, const struct times *from)
 {
         to->start_ns = MIN(to->start_ns, from->start_ns);
         to->end_ns = MAX(to->end_ns, from->end_ns);
@@ -81,7 +81,7 @@ static int write_usages(struct store *store, const struct totals *totals, int64_
         return err;
 }
 
-static int write_period(struct store *store, enum store_grain grain, int64_t bucket_ns,
+int store_write_period(struct store *store, enum store_grain grain, int64_t bucket_ns,
                         const struct times *times, struct totals *totals)
 {
         sqlite3_stmt *add = store_statement(store, SQL_ADD_PERIOD);
@@ -120,14 +120,14 @@ static int add_to_period(struct store *store, enum store_grain grain, int64_t bu
                 sqlite3_reset(find);
                 err = store_times_of_period(store, id, &old);
                 if (!err)
-                        err = add_times(times, &old);
+                        err = store_add_times(times, &old);
                 if (!err)
                         err = totals_add_period(store, totals, id);
                 if (!err)
-                        err = drop_period(store, id);
+                        err = store_drop_period(store, id);
         }
         if (!err)
-                err = write_period(store, grain, bucket_ns, times, totals);
+                err = store_write_period(store, grain, bucket_ns, times, totals);
         totals_reset(totals);
         return err;
 }
@@ -164,7 +164,7 @@ static int next_part(struct store *store, struct bucket *bucket, int64_t start_n
         int err;
 
         if (bucket->open && bucket->start_ns == start_ns)
-                return add_times(&bucket->times, part);
+                return store_add_times(&bucket->times, part);
         err = close_bucket(store, bucket);
         bucket->open = true;
         bucket->start_ns = start_ns;
@@ -294,7 +294,7 @@ static int drop_periods(struct store *store, enum store_grain grain, int64_t unt
                 if (grain == STORE_HOUR)
                         err = drop_details(store, STORE_DAY, bucket_of(bucket_ns + HOUR_NS, DAY_NS));
                 if (!err)
-                        err = drop_period(store, id);
+                        err = store_drop_period(store, id);
         }
         sqlite3_reset(old);
         return err ? err : more;

@@ -93,7 +93,7 @@ static const char *const statement_text[SQL_COUNT] = {
         [SQL_ADD_KEY] = "INSERT INTO key (keyed, \"group\", key) VALUES (?1, ?2, ?3)",
         [SQL_ADD_ALIVE] = "INSERT INTO alive (apps) VALUES (?1)",
         [SQL_HAS_INTERVAL] = "SELECT 1 FROM interval WHERE end_ns = ?1",
-        [SQL_LAST_KEY] = "SELECT max(end_ns), max(recorded_ns) FROM interval",
+        [SQL_LAST_KEY] = "SELECT max(end_ns), max(ifnull(max(recorded_ns), 0), (SELECT folded_ns FROM mark)) FROM interval",
         [SQL_ADD_INTERVAL] =
                 "INSERT INTO interval (end_ns, start_ns, elapsed_ns, suspend_ns, discharge_uj, discharge_npercent,"
                 " battery_status, capacity_percent, charge_now_uah, charge_full_uah, energy_now_uwh, energy_full_uwh,"
@@ -174,6 +174,19 @@ static const char *const statement_text[SQL_COUNT] = {
         [SQL_REDATE_SLEEP] = "UPDATE OR REPLACE sleep SET end_ns = ?2 WHERE end_ns = ?1",
         [SQL_REDATE_CHARGE] = "UPDATE OR REPLACE charge SET start_ns = start_ns + (?2 - ?1)"
                              " WHERE start_ns BETWEEN ?1 - 1 AND ?1",
+        [SQL_INTERVALS_OF] = "SELECT end_ns, first_usage, n_usages, alive FROM interval WHERE end_ns > ?1 AND end_ns <= ?2",
+        [SQL_USAGE_APPS] = "SELECT id, app, state, active_ns FROM usage WHERE id >= ?1 AND id < ?2 AND interval = ?3",
+        [SQL_GIVE_USAGE] = "UPDATE usage SET app = ?2, active_ns = ?3 WHERE id = ?1",
+        [SQL_GET_ALIVE] = "SELECT apps FROM alive WHERE id = ?1",
+        [SQL_SET_ALIVE] = "UPDATE interval SET alive = ?2 WHERE end_ns = ?1",
+        [SQL_DROP_LOST_ALIVE] = "DELETE FROM alive WHERE id NOT IN (SELECT alive FROM interval WHERE alive IS NOT NULL)",
+        [SQL_PERIOD_BUCKETS] = "SELECT id, bucket_ns, details FROM period WHERE grain = ?1 AND bucket_ns > ?2 AND bucket_ns < ?3",
+        [SQL_HOURS_OF] = "SELECT id FROM period WHERE grain = 1 AND bucket_ns >= ?1 AND bucket_ns < ?2 ORDER BY bucket_ns",
+        [SQL_FOLDED] = INTERVALS " WHERE end_ns > ?1 AND end_ns <= ?2 AND recorded_ns <= ?3 ORDER BY recorded_ns",
+        [SQL_FORGET_USAGE] = "DELETE FROM usage WHERE interval > ?1 AND interval <= ?2",
+        [SQL_FORGET_INTERVALS] = "DELETE FROM interval WHERE end_ns > ?1 AND end_ns <= ?2",
+        [SQL_FORGET_SLEEPS] = "DELETE FROM sleep WHERE end_ns > ?1 AND end_ns <= ?2",
+        [SQL_FORGET_CHARGES] = "DELETE FROM charge WHERE start_ns > ?1 AND start_ns <= ?2",
 };
 
 /* Number @column of a usage: its name and, where @types, its constraint. */

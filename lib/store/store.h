@@ -62,6 +62,27 @@ struct store_retention {
 };
 int store_roll_up(struct store *store, int64_t now_ns, const struct store_retention *retention);
 
+/* What is to be forgotten of a span: intervals that ended in it, @from_ns < end <= @to_ns. */
+struct store_forget {
+        int64_t from_ns, to_ns; /* INT64_MIN, INT64_MAX: from the first, to the last */
+        int64_t uid;            /* only this user's apps; -1: everybody's */
+        const char *app;        /* only this one, by its id; NULL: all. Of everybody: all that is recorded, and not only apps */
+};
+
+struct store_forgotten {
+        bool whole;             /* all that is recorded, not only apps */
+        uint64_t apps, polls, hours, days; /* intervals and sums that were changed, or are gone */
+        bool stayed_large;      /* the file has freed pages, as it could not be written anew: a full disk, a reader */
+};
+
+/*
+ * store_forget() - all or nothing, and then the file is made smaller, so that no freed page has a name
+ *
+ * Of apps, the names, the users and the times go; what they used becomes TUNING_OTHER_APPS of no user, so that the sums of
+ * the machine stay. A sum of an hour or a day that is partly in the span, and whose parts are not kept, goes as a whole.
+ */
+int store_forget(struct store *store, const struct store_forget *what, struct store_forgotten *ret);
+
 /* All apps of other users as one, for who may not see them apart. */
 #define STORE_OTHERS "other-users"
 #define STORE_OTHERS_NAME "other users"
