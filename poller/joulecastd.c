@@ -330,6 +330,13 @@ static int look(void *data, uint64_t after, struct question_live *ret)
         return 0;
 }
 
+static int forget(void *data, const struct store_forget *what, struct store_forgotten *ret)
+{
+        struct poller *poller = data;
+
+        return poller->store && !poller->waiting ? store_forget(poller->store, what, ret) : -EBUSY;
+}
+
 static int run(const struct options *options, const struct config *config)
 {
         _cleanup_(poller_close) struct poller poller = { .retention = { (uint32_t)config->raw_hours, (uint32_t)config->hour_days,
@@ -340,7 +347,7 @@ static int run(const struct options *options, const struct config *config)
         _cleanup_free_ char *path = NULL;
         struct question_source source = { .profile = options->profile, .machine = options->machine,
                                           .live = !options->database, .sources = &poller.sources, .look = look,
-                                          .look_data = &poller };
+                                          .look_data = &poller, .forget = forget };
         int err = open_machine(options, config, &poller);
 
         if (err)

@@ -79,7 +79,7 @@ static int open_all(struct answering *answering, const struct question_source *s
         err = joulecast_context_set_machine(answering->context, source->machine);
         if (err < 0)
                 return err;
-        if (question->ask != ASK_APPS && question->ask != ASK_SINCE && question->ask != ASK_USAGE)
+        if (question->ask != ASK_APPS && question->ask != ASK_FORGET && question->ask != ASK_SINCE && question->ask != ASK_USAGE)
                 err = open_profile_of(answering, source, question);
         if (err == 0 && question->ask == ASK_LIVE) /* of nothing that is stored */
                 return 0;
@@ -274,6 +274,25 @@ static int answer_live(struct answering *answering, const struct question_source
         return err ? err : price_live(answering, &live, uid, ret);
 }
 
+/* Only their own apps; root, and whose service it is, may forget all. The database is not read while it is written anew. */
+static int answer_forget(struct answering *answering, const struct question_source *source, const struct question *question, uid_t uid,
+                         struct cJSON **ret)
+{
+        const struct store_forget what = { question->from.ns, question->to_ns, seen_by(uid), question->app };
+        struct store_forgotten forgotten = { 0 };
+        int err;
+
+        joulecast_usage_free(answering->usage);
+        answering->usage = NULL;
+        err = source->forget ? source->forget(source->look_data, &what, &forgotten) : -ENODATA;
+        if (err == -EBUSY)
+                snprintf(answering->sentence, sizeof(answering->sentence),
+                         "the service cannot write its database and waits; see its log");
+        if (!err)
+                *ret = answer_forgotten_json(&forgotten);
+        return err;
+}
+
 static int answer(const struct answering *answering, const struct question *question, struct cJSON **ret)
 {
         switch (question->ask) {
@@ -353,6 +372,8 @@ char *question_answer(const struct question_source *source, uid_t uid, const cha
                 err = open_all(&answering, source, uid, &question);
         if (err == 0 && question.ask == ASK_LIVE)
                 err = answer_live(&answering, source, &question, uid, &json);
+        else if (err == 0 && question.ask == ASK_FORGET)
+                err = answer_forget(&answering, source, &question, uid, &json);
         else if (err == 0)
                 err = answer(&answering, &question, &json);
         if (err == 0) {

@@ -35,7 +35,8 @@ static int __attribute__((format(printf, 2, 3))) wrong(struct reading *reading, 
 static int read_ask(struct reading *reading, const char *key, const struct cJSON *value)
 {
         static const char *const asks[] = {
-                [ASK_ADVISE] = "advise", [ASK_APPS] = "apps", [ASK_BUDGET] = "budget", [ASK_COST] = "cost", [ASK_LIVE] = "live",
+                [ASK_ADVISE] = "advise", [ASK_APPS] = "apps", [ASK_BUDGET] = "budget", [ASK_COST] = "cost", [ASK_FORGET] = "forget",
+                [ASK_LIVE] = "live",
                 [ASK_PREDICT] = "predict", [ASK_SERVICE] = "service", [ASK_SINCE] = "since",
                 [ASK_TIMELINE] = "timeline", [ASK_USAGE] = "usage",
                 [ASK_WHATIF] = "whatif",
@@ -47,8 +48,8 @@ static int read_ask(struct reading *reading, const char *key, const struct cJSON
                         return 0;
                 }
         }
-        return wrong(reading, "\"ask\" is \"advise\", \"apps\", \"budget\", \"cost\", \"live\", \"predict\", \"service\", \"since\", "
-                              "\"timeline\", \"usage\" or \"whatif\"");
+        return wrong(reading, "\"ask\" is \"advise\", \"apps\", \"budget\", \"cost\", \"forget\", \"live\", \"predict\", \"service\", "
+                              "\"since\", \"timeline\", \"usage\" or \"whatif\"");
 }
 
 static int read_from(struct reading *reading, const char *key, const struct cJSON *value)

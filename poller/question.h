@@ -12,6 +12,7 @@
 #include "api/service.h"
 #include "forecast/whatif.h"
 #include "moment.h"
+#include "store/store.h"
 
 enum ask {
         ASK_NOTHING,
@@ -19,6 +20,7 @@ enum ask {
         ASK_APPS,
         ASK_BUDGET,
         ASK_COST,
+        ASK_FORGET,
         ASK_LIVE,
         ASK_PREDICT,
         ASK_SERVICE,
@@ -65,6 +67,8 @@ struct question_source {
         /* Looks now, for what followed number @after. 0, or a negative errno. NULL: it cannot. */
         int (*look)(void *data, uint64_t after, struct question_live *ret);
         void *look_data;
+        /* Forgets in the database that the service writes. 0, or a negative errno. NULL: it cannot. */
+        int (*forget)(void *data, const struct store_forget *what, struct store_forgotten *ret);
 };
 
 /* The answer to a question of @uid, with a newline; free() it. NULL: out of memory. */

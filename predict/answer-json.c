@@ -8,6 +8,7 @@
 
 #include "answer.h"
 #include "options.h"
+#include "util/units.h"
 #include "util/util.h"
 
 void answer_add_time(struct cJSON *to, const char *key, int64_t time_ns)
@@ -18,6 +19,16 @@ void answer_add_time(struct cJSON *to, const char *key, int64_t time_ns)
                 cJSON_AddNullToObject(to, key);
         else
                 cJSON_AddStringToObject(to, key, (values_print_time(time_ns, buf, sizeof(buf)), buf));
+}
+
+void answer_add_exact_time(struct cJSON *to, const char *key, int64_t time_ns)
+{
+        char text[64];
+
+        values_print_time(time_ns, text, 32);
+        text[strcspn(text, "Z")] = '\0';
+        snprintf(text + strlen(text), 32, ".%09dZ", (int)(time_ns % (int64_t)NS_PER_S));
+        cJSON_AddStringToObject(to, key, text);
 }
 
 const char *answer_state(enum app_state state)

@@ -44,10 +44,13 @@ struct answer_live {
 struct cJSON *answer_live_json(const struct answer_live *live, const struct cost *cost, const struct profile *profile);
 /* And back; of the battery its percentage and whether it discharges. 0; -EBADMSG; -ENOMEM. */
 int answer_live_from_json(const struct cJSON *json, struct answer_live *live, struct cost **ret);
+struct cJSON *answer_forgotten_json(const struct store_forgotten *forgotten);
+int answer_forgotten_from_json(const struct cJSON *json, struct store_forgotten *ret); /* 0; -EBADMSG */
 struct cJSON *answer_timeline_json(const struct timeline *timeline);
 int answer_timeline_from_json(const struct cJSON *json, struct timeline **ret); /* 0; -EBADMSG; -ENOMEM */
 void answer_add_known(struct cJSON *to, const char *key, int is); /* true, false; below 0: null */
 void answer_add_time(struct cJSON *to, const char *key, int64_t time_ns); /* INT64_MIN: null */
+void answer_add_exact_time(struct cJSON *to, const char *key, int64_t time_ns); /* to the ns */
 const char *answer_state(enum app_state state);
 
 /* Nothing for a calibrated profile; else one line: whose numbers these are, and what a calibration would bring. */

@@ -21,4 +21,5 @@ int metrics_main(int argc, char **argv);
 int report_main(int argc, char **argv);
 int usage_main(int argc, char **argv);
 int apps_main(int argc, char **argv);
+int forget_main(int argc, char **argv);
 int price_packets_main(int argc, char **argv);

@@ -390,9 +390,19 @@ static int keep_marks(struct forget *forget)
         return store_marks_write(store, &store->marks);
 }
 
+static size_t count_named(const struct forget *forget)
+{
+        size_t n = 0;
+
+        for (size_t i = 0; i < forget->store->n_apps; i++)
+                n += *forget->store->apps[i].app && forget->store->apps[i].id != forget->others;
+        return n;
+}
+
 static int forget_all(struct forget *forget)
 {
         struct store *store = forget->store;
+        size_t named;
         int err = store_find_last(store);
 
         if (!err)
@@ -409,7 +419,12 @@ static int forget_all(struct forget *forget)
                 err = store_run(store, SQL_DROP_LOST_ALIVE);
         for (size_t i = 0; !err && i < store->n_apps; i++)
                 forget->result->apps += forget->met[i];
-        return err ? err : store_drop_unused_apps(store);
+        named = count_named(forget);
+        if (!err)
+                err = store_drop_unused_apps(store);
+        if (!err && forget->whole)
+                forget->result->apps = named - count_named(forget);
+        return err;
 }
 
 /* What was freed is overwritten, and given back; and the -wal, which may have it, too, is emptied. */

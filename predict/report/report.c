@@ -52,16 +52,6 @@ static void data_clear(struct data *data)
         ask_close(&data->ask);
 }
 
-static void add_time(struct cJSON *question, const char *key, int64_t time_ns)
-{
-        char text[64];
-
-        values_print_time(time_ns, text, 32);
-        text[strcspn(text, "Z")] = '\0'; /* to the ns, or an interval at the edge is another */
-        snprintf(text + strlen(text), 32, ".%09dZ", (int)(time_ns % (int64_t)NS_PER_S));
-        cJSON_AddStringToObject(question, key, text);
-}
-
 static char *make_question(const struct profile *profile, int64_t from_ns, int64_t to_ns)
 {
         struct cJSON *question = cJSON_CreateObject();
@@ -72,9 +62,9 @@ static char *make_question(const struct profile *profile, int64_t from_ns, int64
         cJSON_AddStringToObject(question, "ask", "timeline");
         cJSON_AddStringToObject(question, "profile", fingerprint);
         if (from_ns != INT64_MIN)
-                add_time(question, "from", from_ns);
+                answer_add_exact_time(question, "from", from_ns);
         if (to_ns != INT64_MAX)
-                add_time(question, "to", to_ns);
+                answer_add_exact_time(question, "to", to_ns);
         text = json_print(question, JSON_LINE);
         return !err && text && asprintf(&line, "%s\n", text) >= 0 ? line : NULL;
 }

@@ -1,0 +1,244 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/* `joulecast forget`: what was recorded is deleted, by this program where the database is the user's own, else by the service. */
+
+#include <cjson/cJSON.h>
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "answer.h"
+#include "api/joulecast-private.h"
+#include "api/service.h"
+#include "ask.h"
+#include "commands.h"
+#include "model/json-print.h"
+#include "recorded.h"
+#include "util/drop-root.h"
+#include "util/paths.h"
+#include "util/table.h"
+#include "util/util.h"
+
+struct arguments {
+        struct recorded recorded;
+        bool all;
+};
+
+/* What is there to be forgotten: an app's id, how many apps, and when. */
+struct found {
+        char app[APP_ID_MAX]; /* "": all */
+        size_t apps;
+        int64_t from_ns, to_ns;
+        bool whole;
+};
+
+static bool is_first(const struct usage_table *table, size_t at)
+{
+        for (size_t i = 0; i < at; i++)
+                if (!table->rows[i].base && strcmp(table->rows[i].name, table->rows[at].name) == 0)
+                        return false;
+        return !table->rows[at].base && strcmp(table->rows[at].name, STORE_OTHERS) != 0;
+}
+
+static int find(struct arguments *arguments, bool by_service, struct found *found)
+{
+        struct recorded *recorded = &arguments->recorded;
+        _cleanup_(usage_table_freep) struct usage_table *table = NULL;
+        int code = recorded_read(recorded, &table);
+
+        if (code != CODE_OK)
+                return code;
+        *found = (struct found){ .from_ns = table->from_ns, .to_ns = table->to_ns,
+                                 .whole = !recorded->app && (!by_service || geteuid() == 0) };
+        for (size_t i = 0; i < table->n_rows; i++) {
+                if (!is_first(table, i))
+                        continue;
+                found->apps++;
+                if (recorded->app)
+                        snprintf(found->app, sizeof(found->app), "%s", table->rows[i].name);
+        }
+        if (found->apps == 0 && !found->whole) {
+                log_error(&program_log, "nothing of yours was recorded in that time");
+                return CODE_NO_DATA;
+        }
+        return CODE_OK;
+}
+
+static int ask_user(const struct found *found, const struct options *options)
+{
+        char span[128], line[16] = "";
+
+        if (options->yes)
+                return CODE_OK;
+        if (!isatty(STDIN_FILENO)) {
+                log_error(&program_log, "no terminal to ask on; use --yes to forget");
+                return CODE_FAILED;
+        }
+        answer_print_span(found->from_ns, found->to_ns, NAN, span);
+        if (*found->app)
+                printf("Forget what %s used, in %s? [y/N] ", found->app, span);
+        else if (found->whole)
+                printf("Forget all that was recorded in %s, of %zu apps? [y/N] ", span, found->apps);
+        else
+                printf("Forget what your %zu apps used, in %s? [y/N] ", found->apps, span);
+        fflush(stdout);
+        if (fgets(line, sizeof(line), stdin) && (line[0] == 'y' || line[0] == 'Y'))
+                return CODE_OK;
+        printf("Nothing was forgotten.\n");
+        return CODE_FAILED;
+}
+
+static char *make_question(const struct store_forget *what)
+{
+        struct cJSON *question = cJSON_CreateObject();
+        _cleanup_free_ char *text = NULL;
+        char *line;
+
+        cJSON_AddStringToObject(question, "ask", "forget");
+        if (what->app)
+                cJSON_AddStringToObject(question, "app", what->app);
+        if (what->from_ns != INT64_MIN)
+                answer_add_exact_time(question, "from", what->from_ns);
+        if (what->to_ns != INT64_MAX)
+                answer_add_exact_time(question, "to", what->to_ns);
+        text = json_print(question, JSON_LINE);
+        return text && asprintf(&line, "%s\n", text) >= 0 ? line : NULL;
+}
+
+static int forget_by_service(const char *socket, const struct store_forget *what, struct store_forgotten *ret)
+{
+        struct joulecast_context context = { .log = program_log };
+        const struct joulecast_usage usage = { .context = &context, .service = (char *)socket };
+        _cleanup_(service_clear) struct service_answer answer = { 0 };
+        _cleanup_free_ char *question = make_question(what);
+        struct cJSON *json;
+        int err = question ? service_ask(&usage, question, &answer) : -ENOMEM;
+
+        if (err)
+                return err;
+        json = cJSON_Parse(answer.text);
+        err = json_failed() ? -ENOMEM : answer_forgotten_from_json(json, ret);
+        cJSON_Delete(json);
+        return service_check(&usage, err);
+}
+
+/* Root becomes the owner of the database: what SQLite keeps beside it must be the owner's. */
+static int forget_in_file(const struct options *options, const char *path, const struct store_forget *what, struct store_forgotten *ret)
+{
+        _cleanup_(store_closep) struct store *store = NULL;
+        struct stat status;
+        int err;
+
+        if (stat(path, &status) < 0)
+                return -errno;
+        if (geteuid() == 0 && status.st_uid != 0) {
+                err = drop_root_to(status.st_uid, status.st_gid);
+                if (err) {
+                        log_error(&program_log, "cannot become the owner of %s: %s", path, strerror(-err));
+                        return err;
+                }
+        }
+        err = store_open(path, options->device ? STORE_SIMULATE_MORE : STORE_WRITE, &program_log, &store);
+        return err ? err : store_forget(store, what, ret);
+}
+
+/* The socket of the service, if it has the database; NULL: the file is the user's to write. 0 or a negative errno. */
+static int find_service(const struct options *options, char **path, const char **socket)
+{
+        int err = options->database ? 0 : paths_usage(options->device, false, path);
+
+        if (!err && options->database)
+                *path = strdup(options->database);
+        if (err || !*path)
+                return err ? err : -ENOMEM;
+        *socket = NULL;
+        if (options->database || options->device)
+                return 0;
+        if (access(*path, W_OK) < 0 || (geteuid() == 0 && service_pid(service_path()) >= 0))
+                *socket = service_path();
+        return 0;
+}
+
+static int print_forgotten(const struct store_forgotten *done)
+{
+        if (done->polls + done->hours + done->days == 0) {
+                printf("There was nothing to forget.\n");
+                return CODE_OK;
+        }
+        printf("Forgotten: %llu app%s, in %llu polls, %llu hours and %llu days.\n\n", (unsigned long long)done->apps,
+               done->apps == 1 ? "" : "s", (unsigned long long)done->polls, (unsigned long long)done->hours, (unsigned long long)done->days);
+        if (!done->whole)
+                table_note("What they used stays in the sums of the machine, as other programs of nobody.");
+        table_note("The power model stays, with what it learnt of apps; joulecast profile reset removes it.");
+        if (done->stayed_large)
+                table_note("The file could not be written anew, and parts that are no longer used may still have names: see the message "
+                           "before, and forget again.");
+        return CODE_OK;
+}
+
+static int forget(struct arguments *arguments)
+{
+        struct recorded *recorded = &arguments->recorded;
+        struct options *options = &recorded->options;
+        _cleanup_free_ char *path = NULL;
+        const char *socket = NULL;
+        struct store_forgotten done = { 0 };
+        struct store_forget what;
+        struct found found;
+        int code, err = find_service(options, &path, &socket);
+
+        if (err) {
+                log_error(&program_log, "there is no home folder to look in; use --database FILE");
+                return CODE_FAILED;
+        }
+        code = find(arguments, socket, &found);
+        if (code == CODE_OK)
+                code = ask_user(&found, options);
+        if (code != CODE_OK)
+                return code;
+        what = (struct store_forget){ recorded->from.ns, recorded->to_ns, -1, *found.app ? found.app : NULL };
+        err = socket ? forget_by_service(socket, &what, &done) : forget_in_file(options, path, &what, &done);
+        if (err)
+                return CODE_FAILED; /* said already */
+        return options->json ? answer_print_json(answer_forgotten_json(&done)) : print_forgotten(&done);
+}
+
+int forget_main(int argc, char **argv)
+{
+        struct arguments arguments = { .recorded = { .from.ns = INT64_MIN, .to_ns = INT64_MAX } };
+        struct recorded *recorded = &arguments.recorded;
+        const struct option_row rows[] = {
+                { "app", "APP", "only this app: its id, its name, or a part of it", .text = &recorded->app },
+                OPTIONS_FROM(&recorded->from),
+                { "before", "T", "end, likewise", OPTION_TIME(&recorded->to_ns) },
+                { "all", NULL, "everything, from the first to the last", .flag = &arguments.all },
+        };
+        const struct option_table command = {
+                .called = "joulecast forget",
+                .usage = "joulecast forget [--app APP] [--from T | --since WHAT] [--before T] [--yes]\n"
+                         "joulecast forget --all [--yes]",
+                .about = "Deletes what was recorded: of one app, of a time, or all. It asks before, and says\n"
+                         "after what is gone. Of a database of your own everything goes: apps, polls, sums,\n"
+                         "sleeps and charges. Of the service's database only your own apps go, and root's\n"
+                         "word counts for all; what these apps used stays in the sums of the machine, without\n"
+                         "name and user. Recording goes on; the power model stays.",
+                .rows = rows, .n_rows = ARRAY_SIZE(rows),
+        };
+        bool some;
+        int code = options_parse(&command, SHARED_DEVICE | SHARED_DATABASE | SHARED_JSON | SHARED_YES, argc, argv, &recorded->options);
+
+        if (code >= 0)
+                return code;
+        some = recorded->app || recorded->from.word || recorded->from.ns != INT64_MIN || recorded->to_ns != INT64_MAX;
+        if (some == arguments.all) {
+                log_error(&program_log, some ? "--all is everything; give it alone" :
+                                               "what is to be forgotten? give --app, --since, --before or --all");
+                return CODE_USAGE;
+        }
+        code = ask_check_span("forget", &recorded->from, recorded->to_ns);
+        return code == CODE_OK ? forget(&arguments) : code;
+}
