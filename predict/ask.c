@@ -11,6 +11,7 @@
 #include "moment.h"
 #include "util/paths.h"
 #include "util/util.h"
+#include "util/words.h"
 
 static void log_of_library(void *data, enum joulecast_level level, const char *sentence)
 {
@@ -155,8 +156,8 @@ char *ask_minutes(double minutes, double beside, char *buf)
 char *ask_held(double percent, double limit_percent, char *buf)
 {
         if (percent < limit_percent + 1)
-                snprintf(buf, 96, "held at %.0f %% by the charge limit", percent);
+                snprintf(buf, 96, _("held at %.0f %% by the charge limit"), percent);
         else
-                snprintf(buf, 96, "held at %.0f %% by the charge limit of %.0f %%", percent, limit_percent);
+                snprintf(buf, 96, _("held at %.0f %% by the charge limit of %.0f %%"), percent, limit_percent);
         return buf;
 }

@@ -22,6 +22,7 @@
 #include "util/paths.h"
 #include "util/table.h"
 #include "util/util.h"
+#include "util/words.h"
 
 struct arguments {
         struct recorded recorded;
@@ -80,15 +81,15 @@ static int ask_user(const struct found *found, const struct options *options)
         }
         answer_print_span(found->from_ns, found->to_ns, NAN, span);
         if (*found->app)
-                printf("Forget what %s used, in %s? [y/N] ", found->app, span);
+                printf(_("Forget what %s used, in %s? [y/N] "), found->app, span);
         else if (found->whole)
-                printf("Forget all that was recorded in %s, of %zu apps? [y/N] ", span, found->apps);
+                printf(_("Forget all that was recorded in %s, of %zu apps? [y/N] "), span, found->apps);
         else
-                printf("Forget what your %zu apps used, in %s? [y/N] ", found->apps, span);
+                printf(_("Forget what your %zu apps used, in %s? [y/N] "), found->apps, span);
         fflush(stdout);
         if (fgets(line, sizeof(line), stdin) && (line[0] == 'y' || line[0] == 'Y'))
                 return CODE_OK;
-        printf("Nothing was forgotten.\n");
+        printf("%s\n", _("Nothing was forgotten."));
         return CODE_FAILED;
 }
 
@@ -166,11 +167,14 @@ static int find_service(const struct options *options, char **path, const char *
 static int print_forgotten(const struct store_forgotten *done)
 {
         if (done->polls + done->hours + done->days == 0) {
-                printf("There was nothing to forget.\n");
+                printf("%s\n", _("There was nothing to forget."));
                 return CODE_OK;
         }
-        printf("Forgotten: %llu app%s, in %llu polls, %llu hours and %llu days.\n\n", (unsigned long long)done->apps,
-               done->apps == 1 ? "" : "s", (unsigned long long)done->polls, (unsigned long long)done->hours, (unsigned long long)done->days);
+        printf(words_counted("Forgotten: %llu app, in %llu polls, %llu hours and %llu days.", "Forgotten: %llu apps, in %llu polls, %llu hours "
+                             "and %llu days.", (unsigned long)done->apps),
+               (unsigned long long)done->apps, (unsigned long long)done->polls, (unsigned long long)done->hours,
+               (unsigned long long)done->days);
+        printf("\n\n");
         if (!done->whole)
                 table_note("What they used stays in the sums of the machine, as other programs of nobody.");
         table_note("The power model stays, with what it learnt of apps; joulecast profile reset removes it.");
@@ -212,20 +216,20 @@ int forget_main(int argc, char **argv)
         struct arguments arguments = { .recorded = { .from.ns = INT64_MIN, .to_ns = INT64_MAX } };
         struct recorded *recorded = &arguments.recorded;
         const struct option_row rows[] = {
-                { "app", "APP", "only this app: its id, its name, or a part of it", .text = &recorded->app },
+                { "app", "APP", N_("only this app: its id, its name, or a part of it"), .text = &recorded->app },
                 OPTIONS_FROM(&recorded->from),
-                { "before", "T", "end, likewise", OPTION_TIME(&recorded->to_ns) },
-                { "all", NULL, "everything, from the first to the last", .flag = &arguments.all },
+                { "before", "T", N_("end, likewise"), OPTION_TIME(&recorded->to_ns) },
+                { "all", NULL, N_("everything, from the first to the last"), .flag = &arguments.all },
         };
         const struct option_table command = {
                 .called = "joulecast forget",
                 .usage = "joulecast forget [--app APP] [--from T | --since WHAT] [--before T] [--yes]\n"
                          "joulecast forget --all [--yes]",
-                .about = "Deletes what was recorded: of one app, of a time, or all. It asks before, and says\n"
+                .about = N_("Deletes what was recorded: of one app, of a time, or all. It asks before, and says\n"
                          "after what is gone. Of a database of your own everything goes: apps, polls, sums,\n"
                          "sleeps and charges. Of the service's database only your own apps go, and root's\n"
                          "word counts for all; what these apps used stays in the sums of the machine, without\n"
-                         "name and user. Recording goes on; the power model stays.",
+                         "name and user. Recording goes on; the power model stays."),
                 .rows = rows, .n_rows = ARRAY_SIZE(rows),
         };
         bool some;
@@ -235,8 +239,8 @@ int forget_main(int argc, char **argv)
                 return code;
         some = recorded->app || recorded->from.word || recorded->from.ns != INT64_MIN || recorded->to_ns != INT64_MAX;
         if (some == arguments.all) {
-                log_error(&program_log, some ? "--all is everything; give it alone" :
-                                               "what is to be forgotten? give --app, --since, --before or --all");
+                log_error(&program_log, some ? N_("--all is everything; give it alone") :
+                                               N_("what is to be forgotten? give --app, --since, --before or --all"));
                 return CODE_USAGE;
         }
         code = ask_check_span("forget", &recorded->from, recorded->to_ns);

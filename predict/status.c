@@ -138,7 +138,7 @@ static void print_battery(const struct status *status)
         if (isnan(status->now.percent))
                 printf("Battery    unknown\n");
         else if (status->now.budget && joulecast_budget_held_at_limit(status->now.budget) > 0)
-                printf("Battery    %s\n", ask_held(status->now.percent, joulecast_budget_charge_limit_percent(status->now.budget), held));
+                printf(_("Battery    %s\n"), ask_held(status->now.percent, joulecast_budget_charge_limit_percent(status->now.budget), held));
         else if (isnan(status->now.power_w))
                 printf("Battery    %.0f %%%s%s\n", status->now.percent, power, status->now.live ? "" : ", as last recorded");
         else
@@ -158,7 +158,7 @@ static void print_remaining(const struct status *status)
                 full = joulecast_budget_minutes_to_full(status->now.budget);
         }
         if (full.value > 0 && !isnan(limit))
-                printf("Remaining  %s until the limit of %.3g %% likely, %s at the latest\n",
+                printf(_("Remaining  %s until the limit of %.3g %% likely, %s at the latest\n"),
                        ask_minutes(full.value, full.high, likely), limit, ask_minutes(full.high, full.value, high));
         else if (full.value > 0)
                 printf("Remaining  full in %s likely, %s at the latest\n", ask_minutes(full.value, full.high, likely),

@@ -10,6 +10,7 @@
 #include "markdown.h"
 #include "util/units.h"
 #include "util/util.h"
+#include "util/words.h"
 
 #define COMPARED_MAX 40
 
@@ -19,7 +20,7 @@ static void app_row(FILE *file, const struct cost_app *app)
 
         md_row(file);
         md_name(file, app->app, app->name);
-        md_word(file, answer_state(app->state));
+        md_word(file, _(answer_state(app->state)));
         md_value(file, &app->percent, "%");
         md_number(file, app->energy_j.value, report_half(&app->energy_j), "J");
         md_word(file, answer_print_duration(app->active_s, time));
@@ -31,7 +32,7 @@ static void whole_row(FILE *file, const char *name, const struct cost_value *ene
         const struct cost_value percent = { energy_j->value / percent_j, energy_j->low / percent_j, energy_j->high / percent_j };
 
         md_row(file);
-        md_word(file, name);
+        md_word(file, _(name));
         md_word(file, "");
         md_value(file, &percent, "%");
         md_number(file, energy_j->value, report_half(energy_j), "J");
@@ -41,37 +42,37 @@ static void whole_row(FILE *file, const char *name, const struct cost_value *ene
 
 static void by_app(FILE *file, const struct report *report)
 {
-        static const char *const heads[] = { "App", "<State", "Battery", "95 % interval", "Energy", "Time", NULL };
+        static const char *const heads[] = { N_("App"), "<" N_("State"), N_("Battery"), N_("95 % interval"), N_("Energy"), N_("Time"), NULL };
         const struct cost *cost = report->cost;
         const struct cost_value base_j = { cost->base_j, NAN, NAN };
 
-        md_table(file, "Cost by app, in the foreground and in the background", heads);
+        md_table(file, N_("Cost by app, in the foreground and in the background"), heads);
         for (size_t i = 0; i < MIN(cost->n_apps, (size_t)REPORT_ROWS_MAX); i++)
                 app_row(file, &cost->apps[i]);
-        whole_row(file, "*base*", &base_j, report->percent_j);
-        whole_row(file, "*model total*", &cost->total_j, report->percent_j);
-        whole_row(file, "*unattributed*", &cost->unexplained_j, report->percent_j);
-        whole_row(file, "*battery*", &cost->measured_j, report->percent_j);
+        whole_row(file, N_("*base*"), &base_j, report->percent_j);
+        whole_row(file, N_("*model total*"), &cost->total_j, report->percent_j);
+        whole_row(file, N_("*unattributed*"), &cost->unexplained_j, report->percent_j);
+        whole_row(file, N_("*battery*"), &cost->measured_j, report->percent_j);
         md_table_end(file);
         if (cost->n_apps > REPORT_ROWS_MAX)
-                fprintf(file, "%zu more rows are left out; joulecast cost has them all.\n\n", cost->n_apps - REPORT_ROWS_MAX);
+                fprintf(file, _("%zu more rows are left out; joulecast cost has them all.\n\n"), cost->n_apps - REPORT_ROWS_MAX);
 }
 
 static void by_component(FILE *file, const struct report *report)
 {
         const struct cost *cost = report->cost;
-        const char *heads[COMPONENT_COUNT + 3] = { "App", "<State" };
+        const char *heads[COMPONENT_COUNT + 3] = { N_("App"), "<" N_("State") };
         size_t shown[COMPONENT_COUNT], n = report_shown_components(cost, shown);
 
         for (size_t c = 0; c < n; c++)
                 heads[c + 2] = report_components[shown[c]];
-        md_table(file, "Cost by component, J", heads);
+        md_table(file, N_("Cost by component, J"), heads);
         for (size_t i = 0; i < MIN(cost->n_apps, (size_t)REPORT_ROWS_MAX); i++) {
                 const struct cost_app *app = &cost->apps[i];
 
                 md_row(file);
                 md_name(file, app->app, app->name);
-                md_word(file, answer_state(app->state));
+                md_word(file, _(answer_state(app->state)));
                 for (size_t c = 0; c < n; c++)
                         md_number(file, app->component_j[shown[c]], fabs(app->component_j[shown[c]]) / 100, "");
                 md_row_end(file);
@@ -83,12 +84,12 @@ void md_costs(FILE *file, const struct report *report)
 {
         const struct cost *cost = report->cost;
 
-        fputs("## Cost by app and component\n\n", file);
+        fprintf(file, "## %s\n\n", _("Cost by app and component"));
         by_app(file, report);
         if (isnan(cost->unexplained_j.value))
-                fputs("Unattributed energy is unknown, as the device was not on battery all the time.\n\n", file);
+                fputs(_("Unattributed energy is unknown, as the device was not on battery all the time.\n\n"), file);
         if (cost->n_not_measured) {
-                fputs("Not measured, and in no sum: ", file);
+                fputs(_("Not measured, and in no sum: "), file);
                 for (size_t i = 0; i < cost->n_not_measured; i++) {
                         fputs(i ? ", " : "", file);
                         md_text(file, cost->not_measured[i]);
@@ -107,23 +108,23 @@ static void compared_row(FILE *file, const struct report *report, const struct c
 
         md_row(file);
         md_name(file, app->app, app->name);
-        md_word(file, answer_state(app->state));
+        md_word(file, _(answer_state(app->state)));
         md_value(file, &a, "%");
         md_value(file, &b, "%");
-        md_word(file, report_verdict(&a, &b));
+        md_word(file, _(report_verdict(&a, &b)));
         md_row_end(file);
 }
 
 static void two_periods(FILE *file, const struct report *report)
 {
-        static const char *const heads[] = { "App", "<State", "Now", "95 % interval", "Then", "95 % interval", "<Difference", NULL };
+        static const char *const heads[] = { N_("App"), "<" N_("State"), N_("Now"), N_("95 % interval"), N_("Then"), N_("95 % interval"), "<" N_("Difference"), NULL };
         char from[32], to[32];
         size_t rows = 0;
 
-        fputs("## Two periods side by side\n\n", file);
-        fprintf(file, "Now: %s to %s. ", report_when(report->cost->from_ns, false, from), report_when(report->cost->to_ns, false, to));
-        fprintf(file, "Then: %s to %s.\n\n", report_when(report->other->from_ns, false, from), report_when(report->other->to_ns, false, to));
-        md_table(file, "Percent of the battery for each day of recorded time", heads);
+        fprintf(file, "## %s\n\n", _("Two periods side by side"));
+        fprintf(file, _("Now: %s to %s. "), report_when(report->cost->from_ns, false, from), report_when(report->cost->to_ns, false, to));
+        fprintf(file, _("Then: %s to %s.\n\n"), report_when(report->other->from_ns, false, from), report_when(report->other->to_ns, false, to));
+        md_table(file, N_("Percent of the battery for each day of recorded time"), heads);
         for (size_t i = 0; i < report->cost->n_apps && rows < COMPARED_MAX; i++, rows++) {
                 const struct cost_app *app = &report->cost->apps[i];
 
@@ -142,10 +143,10 @@ static void two_periods(FILE *file, const struct report *report)
 
 static void two_apps(FILE *file, const struct report *report)
 {
-        static const char *const heads[] = { "App", "<State", "Battery", "95 % interval", "Energy", "Time", NULL };
+        static const char *const heads[] = { N_("App"), "<" N_("State"), N_("Battery"), N_("95 % interval"), N_("Energy"), N_("Time"), NULL };
 
-        fputs("## Two apps side by side\n\n", file);
-        md_table(file, "What each took in this time", heads);
+        fprintf(file, "## %s\n\n", _("Two apps side by side"));
+        md_table(file, N_("What each took in this time"), heads);
         for (size_t i = 0; i < 2; i++)
                 for (size_t k = 0; k < report->cost->n_apps; k++)
                         if (strcmp(report->cost->apps[k].app, report->apps[i]) == 0)

@@ -8,6 +8,7 @@
 #include "markdown.h"
 #include "util/quantile.h"
 #include "util/util.h"
+#include "util/words.h"
 
 static void name_cell(FILE *file, const struct profile *profile, const struct coefficient *c)
 {
@@ -36,25 +37,26 @@ static void row(FILE *file, const struct profile *profile, const struct coeffici
         md_row(file);
         name_cell(file, profile, c);
         md_number(file, c->value, isnan(half) ? fabs(c->value) / 100 : half, "");
-        md_word(file, *term_keys[c->term].unit ? term_keys[c->term].unit : "part");
+        md_word(file, *term_keys[c->term].unit ? term_keys[c->term].unit : _("part"));
         md_bounds(file, &interval, "");
         if (measured && measured->value != c->value)
                 md_number(file, measured->value, fabs(measured->value) / 100, "");
         else
                 md_word(file, "");
-        md_word(file, report_learnt_from(c, measured));
+        md_word(file, *report_learnt_from(c, measured) ? _(report_learnt_from(c, measured)) : "");
         md_row_end(file);
 }
 
 static void coefficients(FILE *file, const struct report *report)
 {
-        static const char *const heads[] = { "Coefficient", "Value", "<Unit", "95 % interval", "As calibrated", "<Learnt from", NULL };
+        static const char *const heads[] = { N_("Coefficient"), N_("Value"), "<" N_("Unit"), N_("95 % interval"), N_("As calibrated"), "<" N_("Learnt from"), NULL };
         const struct profile *profile = report->profile;
         double t = quantile_student_t(profile->degrees_of_freedom, COST_LEVEL);
 
-        fputs("## Calibration\n\n", file);
-        fprintf(file, "%s Its numbers are of %s.\n\n", report_validated_words(profile), report_basis_words(profile));
-        md_table(file, "Coefficients of the power model", heads);
+        fprintf(file, "## %s\n\n", _("Calibration"));
+        fprintf(file, "%s ", _(report_validated_words(profile)));
+        fprintf(file, _("Its numbers are of %s.\n\n"), _(report_basis_words(profile)));
+        md_table(file, N_("Coefficients of the power model"), heads);
         for (size_t i = 0; i < profile->n_coefficients; i++)
                 if (profile->coefficients[i].term != TERM_CURVE) /* of the gauge, for a fit */
                         row(file, profile, &profile->coefficients[i], t);
@@ -63,19 +65,19 @@ static void coefficients(FILE *file, const struct report *report)
 
 static void coverage(FILE *file, const struct report *report)
 {
-        static const char *const heads[] = { "Answer", "Tried", "Held", "Share", "Promised", "Intervals since", NULL };
+        static const char *const heads[] = { N_("Answer"), N_("Tried"), N_("Held"), N_("Share"), N_("Promised"), N_("Intervals since"), NULL };
         const struct profile_score *scores = report->profile->learned.score;
         bool any = false;
 
-        fputs("## Were past answers right?\n\n", file);
+        fprintf(file, "## %s\n\n", _("Were past answers right?"));
         for (size_t k = 0; k < ANSWER_COUNT; k++)
                 any = any || scores[k].scored > 0;
         if (!any) {
-                fputs("Nothing was scored yet. `joulecast learn`, which the service runs once a day, compares answers with what the battery gave "
-                      "later.\n\n", file);
+                fputs(_("Nothing was scored yet. `joulecast learn`, which the service runs once a day, compares answers with what the battery gave "
+                        "later.\n\n"), file);
                 return;
         }
-        md_table(file, "Answers that were compared with what the battery gave later; old ones count less", heads);
+        md_table(file, N_("Answers that were compared with what the battery gave later; old ones count less"), heads);
         for (size_t k = 0; k < ANSWER_COUNT; k++) {
                 if (!(scores[k].scored > 0))
                         continue;
@@ -85,7 +87,7 @@ static void coverage(FILE *file, const struct report *report)
                 md_number(file, scores[k].held, 0.1, "");
                 md_number(file, 100 * scores[k].held / scores[k].scored, 1, "%");
                 md_number(file, report_answers[k].promised, 1, "%");
-                md_number(file, scores[k].width, 0.01, "times as wide");
+                md_number(file, scores[k].width, 0.01, _("times as wide"));
                 md_row_end(file);
         }
         md_table_end(file);

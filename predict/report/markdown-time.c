@@ -10,6 +10,7 @@
 #include "markdown.h"
 #include "util/units.h"
 #include "util/util.h"
+#include "util/words.h"
 
 /* Local hours for up to two days, else local days; slots that are longer stay as they are. */
 static bool same_row(const struct timeline *timeline, int64_t one_ns, int64_t other_ns)
@@ -61,12 +62,12 @@ static void time_row(FILE *file, const struct report *report, const struct timel
 
 void md_times(FILE *file, const struct report *report)
 {
-        static const char *const heads[] = { "From", "Recorded", "Battery", "Base", "<Dearest app", "Of it", NULL };
+        static const char *const heads[] = { N_("From"), N_("Recorded"), N_("Battery"), N_("Base"), "<" N_("Dearest app"), N_("Of it"), NULL };
         const struct timeline *timeline = report->timeline;
 
-        fprintf(file, "## %s\n\n", timeline->slot_s == TIMELINE_QUARTER_S ? "Hour by hour" : timeline->slot_s == TIMELINE_WEEK_S ?
-                "Week by week" : "Day by day");
-        md_table(file, "Battery over time, by the model", heads);
+        fprintf(file, "## %s\n\n", timeline->slot_s == TIMELINE_QUARTER_S ? _("Hour by hour") : timeline->slot_s == TIMELINE_WEEK_S ?
+                _("Week by week") : _("Day by day"));
+        md_table(file, N_("Battery over time, by the model"), heads);
         for (size_t i = 0; i < timeline->n_slots;) {
                 struct timeline_slot sum = { .start_ns = timeline->slots[i].start_ns };
 
@@ -81,22 +82,24 @@ void md_times(FILE *file, const struct report *report)
 
 static void sleeps(FILE *file, const struct report *report)
 {
-        static const char *const heads[] = { "From", "Length", "Battery", "Power", NULL };
+        static const char *const heads[] = { N_("From"), N_("Length"), N_("Battery"), N_("Power"), NULL };
         const struct timeline *timeline = report->timeline;
         char time[32], percent[32], power[32];
         double seconds, energy_j;
         size_t n = report_sleep_sum(timeline, &seconds, &energy_j);
 
-        fputs("## Sleeps\n\n", file);
+        fprintf(file, "## %s\n\n", _("Sleeps"));
         if (n && seconds > 0)
-                fprintf(file, "%zu sleep%s of half an hour or more on battery, %s together, took %s %% of the battery: %s mW in the mean.\n\n", n,
-                        n == 1 ? "" : "s", answer_print_duration(seconds, time), answer_print_number(energy_j / report->percent_j, 0.1, percent),
+                fprintf(file, words_counted("%zu sleep of half an hour or more on battery, %s together, took %s %% of the battery: %s mW in the mean.",
+                                            "%zu sleeps of half an hour or more on battery, %s together, took %s %% of the battery: %s mW in the mean.",
+                                            n), n, answer_print_duration(seconds, time), answer_print_number(energy_j / report->percent_j, 0.1, percent),
                         answer_print_number(1e3 * energy_j / seconds, 1, power));
+        fputs(n && seconds > 0 ? "\n\n" : "", file);
         if (timeline->n_sleeps == 0) {
-                fputs("No sleep of half an hour or more on battery is recorded in this time.\n\n", file);
+                fputs(_("No sleep of half an hour or more on battery is recorded in this time.\n\n"), file);
                 return;
         }
-        md_table(file, "Sleeps", heads);
+        md_table(file, N_("Sleeps"), heads);
         for (size_t i = timeline->n_sleeps; i-- > 0 && timeline->n_sleeps - i <= REPORT_ROWS_MAX;) {
                 const struct store_sleep *sleep = &timeline->sleeps[i];
                 double elapsed_s = (double)sleep->elapsed_ns / (double)NS_PER_S;
@@ -118,25 +121,25 @@ static void health(FILE *file, const struct report *report)
         double full = n ? report_full(report, &report->timeline->charges[last]) : NAN;
 
         if (n == 0)
-                fputs("The battery has not shown how much it holds when it is full, or was not charged yet.\n\n", file);
+                fputs(_("The battery has not shown how much it holds when it is full, or was not charged yet.\n\n"), file);
         else if (isnan(report->design))
-                fprintf(file, "It holds %.0f %s when full; its design is not known.\n\n", full * 1e-3, unit);
+                fprintf(file, _("It holds %.0f %s when full; its design is not known.\n\n"), full * 1e-3, unit);
         else
-                fprintf(file, "It holds %.0f %s when full, %.0f %% of its design of %.0f %s.\n\n", full * 1e-3, unit, 100 * full / report->design,
+                fprintf(file, _("It holds %.0f %s when full, %.0f %% of its design of %.0f %s.\n\n"), full * 1e-3, unit, 100 * full / report->design,
                         report->design * 1e-3, unit);
 }
 
 static void charges(FILE *file, const struct report *report)
 {
-        static const char *const heads[] = { "From", "<State", "Length", "Level then", "At its end", "Full charge", NULL };
+        static const char *const heads[] = { N_("From"), "<" N_("State"), N_("Length"), N_("Level then"), N_("At its end"), N_("Full charge"), NULL };
         const struct timeline *timeline = report->timeline;
         size_t rows = 0;
 
         if (timeline->n_charges == 0 || timeline->charges[timeline->n_charges - 1].start_ns < timeline->from_ns) {
-                fputs("No change between charger and battery is recorded in this time.\n\n", file);
+                fputs(_("No change between charger and battery is recorded in this time.\n\n"), file);
                 return;
         }
-        md_table(file, "Charging, full, and on battery; the newest first", heads);
+        md_table(file, N_("Charging, full, and on battery; the newest first"), heads);
         for (size_t i = timeline->n_charges; i-- > 0 && rows < REPORT_ROWS_MAX && timeline->charges[i].start_ns >= timeline->from_ns; rows++) {
                 const struct store_charge *charge = &timeline->charges[i];
                 double end_percent;
@@ -145,7 +148,7 @@ static void charges(FILE *file, const struct report *report)
                 report_charge_end(timeline, i, &end_ns, &end_percent);
                 md_row(file);
                 md_time(file, charge->start_ns, false);
-                md_word(file, report_power_state(charge->state));
+                md_word(file, _(report_power_state(charge->state)));
                 md_number(file, (double)(end_ns - charge->start_ns) / (double)NS_PER_S / 3600, 0.01, "h");
                 md_number(file, charge->level_percent, 1, "%");
                 md_number(file, end_percent, 1, "%");
@@ -158,7 +161,7 @@ static void charges(FILE *file, const struct report *report)
 void md_battery(FILE *file, const struct report *report)
 {
         sleeps(file, report);
-        fputs("## Charging and battery health\n\n", file);
+        fprintf(file, "## %s\n\n", _("Charging and battery health"));
         health(file, report);
         charges(file, report);
 }

@@ -13,6 +13,7 @@
 #include "names.h"
 #include "util/units.h"
 #include "util/util.h"
+#include "util/words.h"
 
 #define NO_BREAK "\xe2\x80\x8b" /* zero width: what follows is no name after @, and no number after # */
 
@@ -41,9 +42,9 @@ void md_text(FILE *file, const char *text)
 
 void md_table(FILE *file, const char *caption, const char *const *heads)
 {
-        fprintf(file, "**%s**\n\n|", caption);
+        fprintf(file, "**%s**\n\n|", _(caption));
         for (size_t i = 0; heads[i]; i++)
-                fprintf(file, " %s |", heads[i] + (*heads[i] == '<'));
+                fprintf(file, " %s |", _(heads[i] + (*heads[i] == '<')));
         fputs("\n|", file);
         for (size_t i = 0; heads[i]; i++)
                 fputs(i == 0 || *heads[i] == '<' ? "---|" : "---:|", file);
@@ -91,7 +92,7 @@ void md_number(FILE *file, double value, double resolution, const char *unit)
         char text[32];
 
         if (isnan(value))
-                md_word(file, "unknown");
+                md_word(file, _("unknown"));
         else
                 fprintf(file, " %s%s%s |", answer_print_number(value, resolution, text), *unit ? " " : "", unit);
 }
@@ -101,7 +102,7 @@ void md_bounds(FILE *file, const struct cost_value *value, const char *unit)
         char text[64];
 
         if (isnan(value->low) || isnan(value->high))
-                md_word(file, "unknown");
+                md_word(file, _("unknown"));
         else
                 fprintf(file, " %s%s%s |", answer_print_bounds(value, text), *unit ? " " : "", unit);
 }
@@ -119,18 +120,19 @@ static void summary(FILE *file, const struct report *report)
         char number[32], recorded[32];
 
         if (!isnan(cost->measured_percent))
-                fprintf(file, "- The battery gave %s %% of a full one.\n", answer_print_number(cost->measured_percent, 0.1, number));
+                fprintf(file, _("- The battery gave %s %% of a full one.\n"), answer_print_number(cost->measured_percent, 0.1, number));
         if (!isnan(total))
-                fprintf(file, "- By the model: %s %%.\n",
+                fprintf(file, _("- By the model: %s %%.\n"),
                         answer_print_number(total, (cost->total_j.high - cost->total_j.low) / report->percent_j, number));
-        fprintf(file, "- Recorded: %s.\n\n", answer_print_duration(cost->recorded_s, recorded));
+        fprintf(file, _("- Recorded: %s.\n\n"), answer_print_duration(cost->recorded_s, recorded));
 }
 
 void report_markdown(FILE *file, const struct report *report)
 {
         char from[32], to[32];
 
-        fprintf(file, "# What the battery was used for\n\n%s to %s", report_when(report->timeline->from_ns, false, from),
+        fprintf(file, "# %s\n\n", _("What the battery was used for"));
+        fprintf(file, _("%s to %s"), report_when(report->timeline->from_ns, false, from),
                 report_when(report->timeline->to_ns, false, to));
         if (*report->profile->device) {
                 fputs(" \xc2\xb7 ", file);
@@ -143,6 +145,6 @@ void report_markdown(FILE *file, const struct report *report)
         md_compare(file, report);
         md_battery(file, report);
         md_model(file, report);
-        fputs("Made by joulecast " JOULECAST_VERSION ". Percent is of the energy of a full battery. Intervals of costs hold in 95 of 100 cases. "
-              "Times are local.\n", file);
+        fprintf(file, _("Made by joulecast %s. Percent is of the energy of a full battery. Intervals of costs hold in 95 of 100 cases. Times are "
+                        "local.\n"), JOULECAST_VERSION);
 }
