@@ -269,16 +269,41 @@ static int place_apps(const struct reader *reader)
         return 0;
 }
 
+/*
+ * A long span is read by days, which are those of UTC, until the begin of one; then the hours that are told apart begin. Days
+ * that are not UTC's are a little less exact there, and half as many rows are priced. INT64_MIN: hours for all of it.
+ */
+static int64_t sums_until(const struct timeline *timeline)
+{
+        const int64_t day_ns = TIMELINE_DAY_S * (int64_t)NS_PER_S;
+        int64_t hours_from_ns = timeline->n_hours ? timeline->hours[0].start_ns : timeline->to_ns;
+
+        if (timeline->slot_s < TIMELINE_DAY_S || timeline->to_ns - timeline->from_ns < 100 * day_ns)
+                return INT64_MIN;
+        return hours_from_ns - hours_from_ns % day_ns;
+}
+
 int timeline_read_energy(const struct profile *profile, struct store *store, int64_t uid, int64_t from_ns, int64_t to_ns,
                          struct timeline *timeline)
 {
         _cleanup_(reader_clear) struct reader reader = { .profile = profile, .timeline = timeline };
-        const struct store_query query = {
+        struct store_query query = {
                 .from_ns = from_ns, .to_ns = to_ns, .uid = uid, .others = true,
                 .grain = timeline->slot_s == TIMELINE_QUARTER_S ? STORE_RAW : STORE_HOUR,
         };
-        int err = store_rows(store, &query, add_row, &reader);
+        int64_t days_until_ns = sums_until(timeline);
+        int err = 0;
 
+        if (days_until_ns != INT64_MIN) {
+                query.grain = STORE_BEST;
+                query.to_ns = days_until_ns;
+                err = store_rows(store, &query, add_row, &reader);
+                query.grain = STORE_HOUR;
+                query.from_ns = days_until_ns;
+                query.to_ns = to_ns;
+        }
+        if (!err)
+                err = store_rows(store, &query, add_row, &reader);
         if (!err)
                 err = place_apps(&reader);
         if (err)
