@@ -33,7 +33,7 @@ static void figure(FILE *file, const char *what, double value, double resolution
         if (isnan(value))
                 fprintf(file, "<div><dt>%s</dt><dd>unknown</dd></div>\n", what);
         else
-                fprintf(file, "<div><dt>%s</dt><dd><data value=\"%s\">%s</data><small>&nbsp;%s</small></dd></div>\n", what,
+                fprintf(file, "<div><dt>%s</dt><dd><data value=\"%s\">%s</data> <small>%s</small></dd></div>\n", what,
                         util_print_double(value, whole, sizeof(whole)), answer_print_number(value, resolution, text), unit);
 }
 

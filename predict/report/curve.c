@@ -145,6 +145,8 @@ static void legend(FILE *file, const struct stack *stack)
                 size_t app = stack->n_apps - 1 - (layer - 2);
                 char class[8];
 
+                if (layer == 1 && layers_j[layer] <= 0) /* no other apps */
+                        continue;
                 fprintf(file, "<li><span class=\"key %s\"></span>", layer_class(stack, layer, class));
                 if (layer > 1)
                         report_name(file, timeline->apps[app].app, timeline->apps[app].name);
@@ -190,7 +192,7 @@ void report_curve(FILE *file, const struct report *report)
                 draw_levels(file, report);
         else
                 fputs("<p>The level of the battery is not known in this time.</p>\n", file);
-        if (report->timeline->slot_s >= TIMELINE_DAY_S)
+        if (report->timeline->n_levels > 1 && report->timeline->slot_s >= TIMELINE_DAY_S)
                 fputs("<p class=\"note\">Kept for so long are the levels at which a charger came or went; between them the line is straight.</p>\n", file);
         fprintf(file, "<h3>What drew from it, in %s</h3>\n", stack.unit);
         draw_stack(file, &stack);
