@@ -62,40 +62,53 @@ static int not_counted(struct model_vector *vector, enum component component)
         return name_missing(vector, name);
 }
 
-/* The coefficients of one term of one policy lie side by side, ascending by point: [*first, *end). */
-static bool find_range(const struct profile *profile, enum term term, uint32_t policy, size_t *first,
-                       size_t *end)
+/* What is priced, by what, and into what. Coefficients are sorted by term, then policy, then point. */
+struct pricing {
+        const struct profile *profile;
+        const struct usage *usage;
+        struct model_vector *vector;
+        size_t first[TERM_COUNT + 1]; /* of each term's coefficients */
+        /* 1 << component: some term of it has a coefficient; some plain amount of it is not 0; one was not counted. */
+        uint32_t components, used, uncounted;
+};
+
+/* Coefficients of one term and, where it has policies, of one policy: [first, end), ascending by point. */
+struct range {
+        size_t first, end;
+        size_t at; /* where the last point was found: most come in ascending order */
+};
+
+static void find_terms(struct pricing *pricing)
 {
+        const struct profile *profile = pricing->profile;
         size_t i = 0;
 
-        while (i < profile->n_coefficients && (profile->coefficients[i].term < term ||
-                                               (profile->coefficients[i].term == term &&
-                                                profile->coefficients[i].policy < policy)))
-                i++;
-        *first = i;
-        while (i < profile->n_coefficients && profile->coefficients[i].term == term &&
-               profile->coefficients[i].policy == policy)
-                i++;
-        *end = i;
-        return *end > *first;
+        for (enum term term = 0; term < TERM_COUNT; term++) {
+                pricing->first[term] = i;
+                while (i < profile->n_coefficients && profile->coefficients[i].term == term)
+                        i++;
+                if (i > pricing->first[term])
+                        pricing->components |= UINT32_C(1) << term_keys[term].component;
+        }
+        pricing->first[TERM_COUNT] = i;
 }
 
-static bool has_term(const struct profile *profile, enum term term)
+static bool has_term(const struct pricing *pricing, enum term term)
 {
-        for (size_t i = 0; i < profile->n_coefficients; i++) {
-                if (profile->coefficients[i].term == term)
-                        return true;
-        }
-        return false;
+        return pricing->first[term] < pricing->first[term + 1];
 }
 
-static bool has_component(const struct profile *profile, enum component component)
+static bool find_range(const struct pricing *pricing, enum term term, uint32_t policy, struct range *ret)
 {
-        for (size_t i = 0; i < profile->n_coefficients; i++) {
-                if (model_term_component(profile->coefficients[i].term) == component)
-                        return true;
-        }
-        return false;
+        const struct coefficient *c = pricing->profile->coefficients;
+        size_t first = pricing->first[term], end, last = pricing->first[term + 1];
+
+        while (first < last && c[first].policy < policy)
+                first++;
+        for (end = first; end < last && c[end].policy == policy;)
+                end++;
+        *ret = (struct range){ first, end, first };
+        return end > first;
 }
 
 /*
@@ -104,16 +117,18 @@ static bool has_component(const struct profile *profile, enum component componen
  * falls faster, static power does not fall at all); for a brightness along the line of the two levels at that
  * end.
  */
-static void split_weight(const struct profile *profile, size_t first, size_t end, uint32_t point,
-                         double amount, struct model_vector *vector)
+static void split_weight(const struct pricing *pricing, struct range *range, uint32_t point, double amount)
 {
-        const struct coefficient *c = profile->coefficients;
-        enum component component = model_term_component(c[first].term);
-        size_t above = first, nearest, next;
+        const struct coefficient *c = pricing->profile->coefficients;
+        struct model_vector *vector = pricing->vector;
+        size_t first = range->first, end = range->end, above = range->at, nearest, next;
         double spread;
 
+        while (above > first && c[above - 1].point >= point)
+                above--;
         while (above < end && c[above].point < point)
                 above++;
+        range->at = above;
         if (above < end && c[above].point == point) {
                 vector->weight[above] += amount;
                 return;
@@ -137,26 +152,26 @@ static void split_weight(const struct profile *profile, size_t first, size_t end
                 spread = c[nearest].point ? c[nearest].value * ((double)point / c[nearest].point - 1) :
                                             c[nearest].value;
         }
-        vector->component_spread_mj[component] += fabs(spread * amount);
+        vector->component_spread_mj[model_term_component(c[first].term)] += fabs(spread * amount);
 }
 
 /*
  * Half the weight on the cheapest and half on the dearest candidate;
  * half their distance is not known better.
  */
-static void split_range(const struct profile *profile, size_t first, size_t end, double amount,
-                        struct model_vector *vector)
+static void split_range(const struct pricing *pricing, const struct range *range, double amount)
 {
-        const struct coefficient *c = profile->coefficients;
-        size_t low = first, high = first;
+        const struct coefficient *c = pricing->profile->coefficients;
+        struct model_vector *vector = pricing->vector;
+        size_t low = range->first, high = range->first;
 
-        for (size_t i = first; i < end; i++) {
+        for (size_t i = range->first; i < range->end; i++) {
                 low = c[i].value < c[low].value ? i : low;
                 high = c[i].value > c[high].value ? i : high;
         }
         vector->weight[low] += amount / 2;
         vector->weight[high] += amount / 2;
-        vector->component_spread_mj[model_term_component(c[first].term)] +=
+        vector->component_spread_mj[model_term_component(c[range->first].term)] +=
                 fabs(c[high].value - c[low].value) / 2 * fabs(amount);
 }
 
@@ -167,41 +182,65 @@ static double point_power(const struct profile *profile, enum term term, uint32_
         return i < 0 ? 0 : profile->coefficients[i].value;
 }
 
-static void add_at(const struct profile *profile, enum term term, uint32_t policy, uint32_t khz,
-                   double amount, struct model_vector *vector)
-{
-        size_t first, end;
+/* What prices the CPU time of one policy. */
+enum { CPU_ACTIVE, CPU_SHARED, CPU_IDLE, CPU_TERMS };
+struct cpu_ranges {
+        bool found;
+        uint32_t policy;
+        struct range by[CPU_TERMS];
+};
 
-        if (amount != 0 && find_range(profile, term, policy, &first, &end))
-                split_weight(profile, first, end, khz, amount, vector);
+static struct cpu_ranges *find_cpu(const struct pricing *pricing, uint32_t policy, struct cpu_ranges *ranges)
+{
+        static const enum term terms[CPU_TERMS] = { TERM_CPU_ACTIVE, TERM_CPU_SHARED, TERM_CPU_IDLE };
+        uint32_t as;
+
+        if (ranges->found && ranges->policy == policy)
+                return ranges;
+        as = profile_as(pricing->profile, policy);
+        for (size_t i = 0; i < CPU_TERMS; i++)
+                find_range(pricing, terms[i], as, &ranges->by[i]);
+        ranges->found = true;
+        ranges->policy = policy;
+        return ranges;
 }
 
-static void add_cpu_point(const struct profile *profile, uint32_t policy, uint32_t khz, double busy_s,
-                          double any_s, struct model_vector *vector)
+static bool is_empty(const struct range *range)
 {
-        policy = profile_as(profile, policy);
-        add_at(profile, TERM_CPU_ACTIVE, policy, khz, busy_s, vector);
-        add_at(profile, TERM_CPU_SHARED, policy, khz, any_s, vector);
-        add_at(profile, TERM_CPU_IDLE, policy, khz, any_s, vector);
+        return range->first == range->end;
+}
+
+static void add_at(const struct pricing *pricing, struct range *range, uint32_t khz, double amount)
+{
+        if (amount != 0 && !is_empty(range))
+                split_weight(pricing, range, khz, amount);
+}
+
+static void add_cpu_point(const struct pricing *pricing, struct cpu_ranges *ranges, uint32_t khz, double busy_s, double any_s)
+{
+        add_at(pricing, &ranges->by[CPU_ACTIVE], khz, busy_s);
+        add_at(pricing, &ranges->by[CPU_SHARED], khz, any_s);
+        add_at(pricing, &ranges->by[CPU_IDLE], khz, any_s);
 }
 
 /*
  * Above the lowest operating point, idling costs more. A CPU that nobody drives is mostly at its lowest, so where no
  * frequency is known nothing is added, and half of the most that it may be is not known better.
  */
-static void add_idle(const struct profile *profile, const struct usage *usage, struct model_vector *vector)
+static void add_idle(const struct pricing *pricing, struct cpu_ranges *ranges)
 {
-        for (size_t i = 0; i < usage->idle.n; i++) {
-                const struct point *idle = &usage->idle.list[i];
-                uint32_t policy = profile_as(profile, idle->policy);
+        const struct points *idles = &pricing->usage->idle;
+
+        for (size_t i = 0; i < idles->n; i++) {
+                const struct point *idle = &idles->list[i];
+                struct range *range = &find_cpu(pricing, idle->policy, ranges)->by[CPU_IDLE];
                 double idle_s = (double)idle->idle_ns * S_PER_NS;
-                size_t first, end;
 
                 if (idle->khz != KHZ_UNKNOWN)
-                        add_at(profile, TERM_CPU_IDLE, policy, idle->khz, idle_s, vector);
-                else if (find_range(profile, TERM_CPU_IDLE, policy, &first, &end))
-                        vector->component_spread_mj[COMPONENT_BASE] +=
-                                fabs(profile->coefficients[end - 1].value) / 2 * idle_s;
+                        add_at(pricing, range, idle->khz, idle_s);
+                else if (!is_empty(range))
+                        pricing->vector->component_spread_mj[COMPONENT_BASE] +=
+                                fabs(pricing->profile->coefficients[range->end - 1].value) / 2 * idle_s;
         }
 }
 
@@ -221,42 +260,44 @@ static bool is_known_policy(const struct profile *profile, uint32_t policy)
         return groups && listed;
 }
 
-static int name_missing_cpu(const struct profile *profile, const struct point *cpu,
-                            struct model_vector *vector)
+static int name_missing_cpu(const struct pricing *pricing, const struct cpu_ranges *ranges)
 {
-        static const struct {
-                enum term term;
-                const char *word;
-        } terms[] = { { TERM_CPU_ACTIVE, "active_mw" }, { TERM_CPU_SHARED, "shared_mw" } };
+        static const char *const words[] = { [CPU_ACTIVE] = "active_mw", [CPU_SHARED] = "shared_mw" };
         char name[PROFILE_KEY_MAX];
-        size_t first, end;
         int err;
 
-        for (size_t i = 0; i < ARRAY_SIZE(terms); i++) {
-                if (find_range(profile, terms[i].term, profile_as(profile, cpu->policy), &first, &end))
+        for (size_t i = 0; i < ARRAY_SIZE(words); i++) {
+                if (!is_empty(&ranges->by[i]))
                         continue;
-                snprintf(name, sizeof(name), "cpu.%u.%s", cpu->policy, terms[i].word);
-                err = unpriced(vector, COMPONENT_CPU, name);
+                snprintf(name, sizeof(name), "cpu.%u.%s", ranges->policy, words[i]);
+                err = unpriced(pricing->vector, COMPONENT_CPU, name);
                 if (err < 0)
                         return err;
         }
         return 0;
 }
 
-/* Frequency unknown: anything between the cheapest and the dearest operating point that it may have been. */
-static int add_cpu_range(const struct profile *profile, const struct point *cpu, double busy_s,
-                         double any_s, struct model_vector *vector)
+static void add_cpu_of(const struct pricing *pricing, const struct coefficient *one, double busy_s, double any_s)
 {
+        struct cpu_ranges ranges = { 0 };
+
+        add_cpu_point(pricing, find_cpu(pricing, one->policy, &ranges), one->point, busy_s, any_s);
+}
+
+/* Frequency unknown: anything between the cheapest and the dearest operating point that it may have been. */
+static int add_cpu_range(const struct pricing *pricing, const struct cpu_ranges *ranges, double busy_s, double any_s)
+{
+        const struct profile *profile = pricing->profile;
         const struct coefficient *low = NULL, *high = NULL;
-        bool known = is_known_policy(profile, cpu->policy);
-        uint32_t as = profile_as(profile, cpu->policy);
+        bool known = is_known_policy(profile, ranges->policy);
+        uint32_t as = profile_as(profile, ranges->policy);
         double low_mj = 0, high_mj = 0;
 
-        for (size_t i = 0; i < profile->n_coefficients; i++) {
+        for (size_t i = pricing->first[TERM_CPU_ACTIVE]; i < pricing->first[TERM_CPU_ACTIVE + 1]; i++) {
                 const struct coefficient *c = &profile->coefficients[i];
                 double mj;
 
-                if (c->term != TERM_CPU_ACTIVE || (known && c->policy != as))
+                if (known && c->policy != as)
                         continue;
                 mj = c->value * busy_s + any_s * (point_power(profile, TERM_CPU_SHARED, c->policy, c->point) +
                                                   point_power(profile, TERM_CPU_IDLE, c->policy, c->point));
@@ -270,57 +311,61 @@ static int add_cpu_range(const struct profile *profile, const struct point *cpu,
                 }
         }
         if (!low || !high)
-                return name_missing_cpu(profile, cpu, vector);
-        add_cpu_point(profile, low->policy, low->point, busy_s / 2, any_s / 2, vector);
-        add_cpu_point(profile, high->policy, high->point, busy_s / 2, any_s / 2, vector);
-        vector->component_spread_mj[COMPONENT_CPU] += (high_mj - low_mj) / 2;
+                return name_missing_cpu(pricing, ranges);
+        add_cpu_of(pricing, low, busy_s / 2, any_s / 2);
+        add_cpu_of(pricing, high, busy_s / 2, any_s / 2);
+        pricing->vector->component_spread_mj[COMPONENT_CPU] += (high_mj - low_mj) / 2;
         return 0;
 }
 
-static int add_cpu(const struct profile *profile, const struct usage *usage, struct model_vector *vector)
+static int add_cpu(const struct pricing *pricing)
 {
+        const struct usage *usage = pricing->usage;
+        struct cpu_ranges ranges = { 0 };
         int err;
 
         if (!(usage->have & USAGE_CPU))
-                return not_counted(vector, COMPONENT_CPU);
-        add_idle(profile, usage, vector);
+                return not_counted(pricing->vector, COMPONENT_CPU);
+        add_idle(pricing, &ranges);
         if (usage_busy_ns(usage) == 0)
                 return 0;
-        if (!has_term(profile, TERM_CPU_ACTIVE))
-                return unpriced(vector, COMPONENT_CPU, component_names[COMPONENT_CPU]);
+        if (!has_term(pricing, TERM_CPU_ACTIVE))
+                return unpriced(pricing->vector, COMPONENT_CPU, component_names[COMPONENT_CPU]);
         for (size_t i = 0; i < usage->cpu.n; i++) {
                 const struct point *cpu = &usage->cpu.list[i];
                 double busy_s = (double)cpu->busy_ns * S_PER_NS, any_s = (double)cpu->any_ns * S_PER_NS;
 
                 if (cpu->busy_ns == 0 && cpu->any_ns == 0)
                         continue;
+                find_cpu(pricing, cpu->policy, &ranges);
                 if (cpu->khz != KHZ_UNKNOWN)
-                        add_cpu_point(profile, cpu->policy, cpu->khz, busy_s, any_s, vector);
-                err = cpu->khz == KHZ_UNKNOWN ? add_cpu_range(profile, cpu, busy_s, any_s, vector) :
-                                                name_missing_cpu(profile, cpu, vector);
+                        add_cpu_point(pricing, &ranges, cpu->khz, busy_s, any_s);
+                err = cpu->khz == KHZ_UNKNOWN ? add_cpu_range(pricing, &ranges, busy_s, any_s) :
+                                                name_missing_cpu(pricing, &ranges);
                 if (err < 0)
                         return err;
         }
         return 0;
 }
 
-static int add_display(const struct profile *profile, const struct usage *usage, struct model_vector *vector)
+static int add_display(const struct pricing *pricing)
 {
-        size_t first, end;
+        const struct usage *usage = pricing->usage;
+        struct range range;
 
         if (!(usage->have & USAGE_DISPLAY))
-                return not_counted(vector, COMPONENT_DISPLAY);
+                return not_counted(pricing->vector, COMPONENT_DISPLAY);
         if (usage_screen_ns(usage) == 0)
                 return 0;
-        if (!find_range(profile, TERM_DISPLAY, 0, &first, &end))
-                return unpriced(vector, COMPONENT_DISPLAY, component_names[COMPONENT_DISPLAY]);
+        if (!find_range(pricing, TERM_DISPLAY, 0, &range))
+                return unpriced(pricing->vector, COMPONENT_DISPLAY, component_names[COMPONENT_DISPLAY]);
         for (size_t i = 0; i < usage->screen.n; i++) {
                 double on_s = (double)usage->screen.list[i].on_ns * S_PER_NS;
 
                 if (usage->screen.list[i].brightness == BRIGHTNESS_UNKNOWN)
-                        split_range(profile, first, end, on_s, vector);
+                        split_range(pricing, &range, on_s);
                 else
-                        split_weight(profile, first, end, usage->screen.list[i].brightness, on_s, vector);
+                        split_weight(pricing, &range, usage->screen.list[i].brightness, on_s);
         }
         return 0;
 }
@@ -329,19 +374,19 @@ static int add_display(const struct profile *profile, const struct usage *usage,
  * One amount of one term that has no points. Several storages share it by range, as bytes are not counted by
  * storage.
  */
-static int add_amount(const struct profile *profile, enum term term, double amount, struct model_vector *vector)
+static int add_amount(const struct pricing *pricing, enum term term, double amount)
 {
         char key[PROFILE_KEY_MAX];
-        size_t first, end;
+        struct range range;
 
         if (amount == 0)
                 return 0;
-        if (find_range(profile, term, 0, &first, &end)) {
-                split_range(profile, first, end, amount, vector);
+        if (find_range(pricing, term, 0, &range)) {
+                split_range(pricing, &range, amount);
                 return 0;
         }
         snprintf(key, sizeof(key), "%s.%s", term_keys[term].section, term_keys[term].key);
-        return unpriced(vector, model_term_component(term), key);
+        return unpriced(pricing->vector, model_term_component(term), key);
 }
 
 /*
@@ -350,91 +395,91 @@ static int add_amount(const struct profile *profile, enum term term, double amou
  * where the profile could price it. A GPS without a price for its sleep is in the base's.
  * Bluetooth without one is in the base's as well, as far as a calibration met it, and is named.
  */
-static int add_held_amount(const struct profile *profile, const struct usage *usage, enum amount amount,
-                           struct model_vector *vector)
+static int add_held_amount(const struct pricing *pricing, enum amount amount)
 {
         const struct amount_kind *kind = &amount_kinds[amount];
+        const struct usage *usage = pricing->usage;
         enum component component = model_term_component(kind->term);
-        bool counted = usage->have & kind->have, priced = has_term(profile, kind->term);
+        bool counted = usage->have & kind->have, priced = has_term(pricing, kind->term);
 
         if (counted && priced)
-                return add_amount(profile, kind->term, (double)usage->amount[amount] / kind->per_unit, vector);
+                return add_amount(pricing, kind->term, (double)usage->amount[amount] / kind->per_unit);
         if (kind->term == TERM_BLUETOOTH)
-                return counted && usage->amount[amount] > 0 ? name_missing(vector, "bluetooth") : 0;
+                return counted && usage->amount[amount] > 0 ? name_missing(pricing->vector, "bluetooth") : 0;
         if (component == COMPONENT_BASE || (counted && usage->amount[amount] == 0))
                 return 0;
         if (priced)
-                return not_counted(vector, component);
-        vector->unknown |= UINT32_C(1) << component;
-        return counted ? name_missing(vector, component_names[component]) : 0;
+                return not_counted(pricing->vector, component);
+        pricing->vector->unknown |= UINT32_C(1) << component;
+        return counted ? name_missing(pricing->vector, component_names[component]) : 0;
 }
 
-static bool is_held(const struct amount_kind *kind)
-{
-        return kind->term != TERM_NONE && term_keys[kind->term].held;
-}
-
-static int add_held(const struct profile *profile, const struct usage *usage, struct model_vector *vector)
+static int add_held(const struct pricing *pricing)
 {
         int err = 0;
 
         for (size_t i = 0; !err && i < AMOUNT_COUNT; i++)
-                if (is_held(&amount_kinds[i]))
-                        err = add_held_amount(profile, usage, i, vector);
+                if (amount_kinds[i].term != TERM_NONE && term_keys[amount_kinds[i].term].held)
+                        err = add_held_amount(pricing, i);
         return err;
 }
 
-static bool is_priced_in(const struct amount_kind *kind, enum component component)
+/* In no component: COMPONENT_COUNT. */
+static enum component plain_component(const struct amount_kind *kind)
 {
-        return kind->term != TERM_NONE && !is_held(kind) && model_term_component(kind->term) == component;
+        return kind->term == TERM_NONE || term_keys[kind->term].held ? COMPONENT_COUNT : term_keys[kind->term].component;
+}
+
+static void find_amounts(struct pricing *pricing)
+{
+        const struct usage *usage = pricing->usage;
+
+        for (size_t i = 0; i < AMOUNT_COUNT; i++) {
+                uint32_t component = UINT32_C(1) << plain_component(&amount_kinds[i]);
+
+                pricing->used |= usage->amount[i] ? component : 0;
+                pricing->uncounted |= (usage->have & amount_kinds[i].have) == amount_kinds[i].have ? 0 : component;
+        }
 }
 
 /*
  * The plain amounts of a component: wholly unknown where they were not counted, or where the profile has no
  * coefficient of it. WiFi: the machine knows its association, which is base, where bytes by app are not counted.
  */
-static int add_amounts(const struct profile *profile, const struct usage *usage, enum component component,
-                       struct model_vector *vector)
+static int add_amounts(const struct pricing *pricing, enum component component)
 {
-        bool used = false, counted = true;
+        uint32_t bit = UINT32_C(1) << component;
         int err = 0;
 
-        for (size_t i = 0; i < AMOUNT_COUNT; i++) {
-                if (!is_priced_in(&amount_kinds[i], component))
-                        continue;
-                used = used || usage->amount[i] != 0;
-                counted = counted && (usage->have & amount_kinds[i].have) == amount_kinds[i].have;
-        }
-        if (!counted)
-                err = not_counted(vector, component);
-        if (err || !used)
+        if (pricing->uncounted & bit)
+                err = not_counted(pricing->vector, component);
+        if (err || !(pricing->used & bit))
                 return err;
-        if (!has_component(profile, component))
-                return unpriced(vector, component, component_names[component]);
+        if (!(pricing->components & bit))
+                return unpriced(pricing->vector, component, component_names[component]);
         for (size_t i = 0; !err && i < AMOUNT_COUNT; i++)
-                if (is_priced_in(&amount_kinds[i], component))
-                        err = add_amount(profile, amount_kinds[i].term,
-                                         (double)usage->amount[i] / amount_kinds[i].per_unit, vector);
+                if (pricing->usage->amount[i] && plain_component(&amount_kinds[i]) == component)
+                        err = add_amount(pricing, amount_kinds[i].term,
+                                         (double)pricing->usage->amount[i] / amount_kinds[i].per_unit);
         return err;
 }
 
 /* Where packets were counted and the profile has the radio, it prices what bytes and bursts price else. */
-static bool is_by_radio(const struct profile *profile, const struct usage *usage, enum air air)
+static bool is_by_radio(const struct pricing *pricing, enum air air)
 {
-        return (usage->have & USAGE_RADIO) && radio_usage_radio(profile, air);
+        return (pricing->usage->have & USAGE_RADIO) && radio_usage_radio(pricing->profile, air);
 }
 
 /* A radio that is on takes what it draws if nothing ever comes, and what packets take above that. */
-static int add_radio(const struct profile *profile, const struct usage *usage, enum air air, uint64_t on_ns,
-                     struct model_vector *vector)
+static int add_radio(const struct pricing *pricing, enum air air, uint64_t on_ns)
 {
-        ssize_t factor = profile_find(profile, radio_usage_term(air), 0, 0, "");
+        ssize_t factor = profile_find(pricing->profile, radio_usage_term(air), 0, 0, "");
         double above_mj, rest_mw = 0;
-        int err = radio_usage_price(profile, air, usage, &above_mj);
+        int err = radio_usage_price(pricing->profile, air, pricing->usage, &above_mj);
 
         if (!err)
-                err = radio_usage_rest_mw(profile, air, &rest_mw);
-        vector->weight[factor] += above_mj + rest_mw * (double)on_ns * S_PER_NS;
+                err = radio_usage_rest_mw(pricing->profile, air, &rest_mw);
+        pricing->vector->weight[factor] += above_mj + rest_mw * (double)on_ns * S_PER_NS;
         return err;
 }
 
@@ -457,92 +502,101 @@ double model_air_mj(const struct model_vector *vector, const struct profile *pro
  * What goes over the air takes more or less at another signal, as everyday use showed; bursts and association do not.
  * Where the signal is not known, anything between the least and the most of it.
  */
-static void add_signal(const struct profile *profile, const struct usage *usage, struct model_vector *vector)
+static void add_signal(const struct pricing *pricing)
 {
+        const struct coefficient *c = pricing->profile->coefficients;
         uint32_t minus_dbm[SIGNALS_MAX];
-        double share[SIGNALS_MAX], air_mj = model_air_mj(vector, profile, NULL);
-        double known = 0, least = INFINITY, most = -INFINITY;
-        size_t first, end, n = 0;
+        double share[SIGNALS_MAX], air_mj, known = 0, least = INFINITY, most = -INFINITY;
+        struct range range;
+        size_t n = 0;
 
-        if (!(usage->have & USAGE_WIFI) || air_mj == 0 || !find_range(profile, TERM_WIFI_SIGNAL, 0, &first, &end))
+        if (!(pricing->usage->have & USAGE_WIFI) || !find_range(pricing, TERM_WIFI_SIGNAL, 0, &range))
                 return;
-        for (; first + n < end && n < SIGNALS_MAX; n++)
-                minus_dbm[n] = profile->coefficients[first + n].point;
-        usage_signal_shares(usage, minus_dbm, n, share);
+        air_mj = model_air_mj(pricing->vector, pricing->profile, NULL);
+        if (air_mj == 0)
+                return;
+        for (; range.first + n < range.end && n < SIGNALS_MAX; n++)
+                minus_dbm[n] = c[range.first + n].point;
+        usage_signal_shares(pricing->usage, minus_dbm, n, share);
         for (size_t i = 0; i < n; i++) {
-                double part = profile->coefficients[first + i].value;
+                double part = c[range.first + i].value;
 
-                vector->weight[first + i] += share[i] * air_mj;
+                pricing->vector->weight[range.first + i] += share[i] * air_mj;
                 known += share[i];
                 least = fmin(least, part);
                 most = fmax(most, part);
         }
-        vector->component_spread_mj[COMPONENT_WIFI] += fmax(1 - known, 0) * air_mj * (most - least) / 2;
+        pricing->vector->component_spread_mj[COMPONENT_WIFI] += fmax(1 - known, 0) * air_mj * (most - least) / 2;
 }
 
-static int add_wifi(const struct profile *profile, const struct usage *usage, struct model_vector *vector)
+static int add_wifi(const struct pricing *pricing)
 {
+        const struct usage *usage = pricing->usage;
         int err = 0;
 
-        if (!is_by_radio(profile, usage, AIR_WIFI))
-                return add_amounts(profile, usage, COMPONENT_WIFI, vector);
+        if (!is_by_radio(pricing, AIR_WIFI))
+                return add_amounts(pricing, COMPONENT_WIFI);
         if (!(usage->have & USAGE_WIFI))
-                return not_counted(vector, COMPONENT_WIFI);
-        if (has_term(profile, TERM_WIFI_ON)) /* drawn beside the radio */
-                err = add_amount(profile, TERM_WIFI_ON, (double)usage->wifi_on_ns * S_PER_NS, vector);
-        return err ? err : add_radio(profile, usage, AIR_WIFI, usage->wifi_on_ns, vector);
+                return not_counted(pricing->vector, COMPONENT_WIFI);
+        if (has_term(pricing, TERM_WIFI_ON)) /* drawn beside the radio */
+                err = add_amount(pricing, TERM_WIFI_ON, (double)usage->wifi_on_ns * S_PER_NS);
+        return err ? err : add_radio(pricing, AIR_WIFI, usage->wifi_on_ns);
 }
 
 /* Where no radio prices it, its bytes are among those of name_other_net(). */
-static int add_cellular(const struct profile *profile, const struct usage *usage, struct model_vector *vector)
+static int add_cellular(const struct pricing *pricing)
 {
-        if (!radio_usage_radio(profile, AIR_CELLULAR))
+        if (!radio_usage_radio(pricing->profile, AIR_CELLULAR))
                 return 0;
-        if (!is_by_radio(profile, usage, AIR_CELLULAR))
-                return not_counted(vector, COMPONENT_CELLULAR);
-        return add_radio(profile, usage, AIR_CELLULAR, usage->time_ns, vector);
+        if (!is_by_radio(pricing, AIR_CELLULAR))
+                return not_counted(pricing->vector, COMPONENT_CELLULAR);
+        return add_radio(pricing, AIR_CELLULAR, pricing->usage->time_ns);
 }
 
 /*
  * Ethernet, and a modem that the profile has no radio for. They make no forecast uncertain, as their energy is mostly small.
  */
-static int name_other_net(const struct profile *profile, const struct usage *usage, struct model_vector *vector)
+static int name_other_net(const struct pricing *pricing)
 {
-        uint64_t priced = is_by_radio(profile, usage, AIR_CELLULAR) ? radio_usage_bytes(usage, AIR_CELLULAR) : 0;
+        const struct usage *usage = pricing->usage;
+        uint64_t priced = is_by_radio(pricing, AIR_CELLULAR) ? radio_usage_bytes(usage, AIR_CELLULAR) : 0;
 
         if (!(usage->have & USAGE_OTHER_NET) || usage->other_rx_bytes + usage->other_tx_bytes <= priced)
                 return 0;
-        return name_missing(vector, "network (other than WiFi)");
+        return name_missing(pricing->vector, "network (other than WiFi)");
 }
 
-static int add_all(const struct profile *profile, const struct usage *usage, struct model_vector *vector)
+static int add_all(const struct pricing *pricing)
 {
-        int err = add_amounts(profile, usage, COMPONENT_BASE, vector);
+        int err = add_amounts(pricing, COMPONENT_BASE);
 
         if (!err)
-                err = add_cpu(profile, usage, vector);
+                err = add_cpu(pricing);
         if (!err)
-                err = add_display(profile, usage, vector);
+                err = add_display(pricing);
         for (enum component c = COMPONENT_DISK; !err && c < COMPONENT_BASE; c++)
-                err = c == COMPONENT_WIFI ? add_wifi(profile, usage, vector) : add_amounts(profile, usage, c, vector);
+                err = c == COMPONENT_WIFI ? add_wifi(pricing) : add_amounts(pricing, c);
         if (!err)
-                add_signal(profile, usage, vector);
+                add_signal(pricing);
         if (!err)
-                err = add_cellular(profile, usage, vector);
+                err = add_cellular(pricing);
         if (!err)
-                err = add_held(profile, usage, vector);
-        return err ? err : name_other_net(profile, usage, vector);
+                err = add_held(pricing);
+        return err ? err : name_other_net(pricing);
 }
 
 int model_vector_make(const struct profile *profile, const struct usage *usage, struct model_vector *ret)
 {
         _cleanup_(model_vector_clear) struct model_vector vector = { .n = profile->n_coefficients };
+        struct pricing pricing = { .profile = profile, .usage = usage, .vector = &vector };
         int err;
 
         vector.weight = calloc(vector.n ? vector.n : 1, sizeof(*vector.weight));
         if (!vector.weight)
                 return -ENOMEM;
-        err = add_all(profile, usage, &vector);
+        find_terms(&pricing);
+        find_amounts(&pricing);
+        err = add_all(&pricing);
         if (err < 0)
                 return err;
         *ret = vector;
