@@ -14,26 +14,31 @@ void usage_clear(struct usage *usage)
         *usage = (struct usage){ 0 };
 }
 
+static int copy_points(struct points *to, const struct points *from)
+{
+        struct point *list = from->n ? reallocarray(NULL, from->n, sizeof(*list)) : NULL;
+
+        if (from->n && !list)
+                return -ENOMEM;
+        if (list)
+                memcpy(list, from->list, from->n * sizeof(*list));
+        *to = (struct points){ list, from->n };
+        return 0;
+}
+
 int usage_copy(struct usage *to, const struct usage *from)
 {
         struct usage copy = *from;
+        int err = 0;
 
         memset(copy.keyed, 0, sizeof(copy.keyed));
-        for (size_t k = 0; k < KEYED_COUNT; k++) {
-                const struct points *points = &from->keyed[k];
-
-                if (points->n == 0)
-                        continue;
-                copy.keyed[k].list = reallocarray(NULL, points->n, sizeof(struct point));
-                if (!copy.keyed[k].list) {
-                        usage_clear(&copy);
-                        return -ENOMEM;
-                }
-                memcpy(copy.keyed[k].list, points->list, points->n * sizeof(struct point));
-                copy.keyed[k].n = points->n;
-        }
-        *to = copy;
-        return 0;
+        for (size_t k = 0; k < KEYED_COUNT && !err; k++)
+                err = copy_points(&copy.keyed[k], &from->keyed[k]);
+        if (err)
+                usage_clear(&copy);
+        else
+                *to = copy;
+        return err;
 }
 
 static int add(uint64_t *to, uint64_t amount)
@@ -41,7 +46,7 @@ static int add(uint64_t *to, uint64_t amount)
         return __builtin_add_overflow(*to, amount, to) ? -EOVERFLOW : 0;
 }
 
-static int compare(const struct point *a, const struct point *b)
+int usage_point_compare(const struct point *a, const struct point *b)
 {
         if (a->group != b->group)
                 return a->group < b->group ? -1 : 1;
@@ -67,9 +72,9 @@ static int add_point(struct points *points, const struct point *point, size_t *a
 {
         int err;
 
-        while (*at < points->n && compare(&points->list[*at], point) < 0)
+        while (*at < points->n && usage_point_compare(&points->list[*at], point) < 0)
                 (*at)++;
-        if (*at == points->n || compare(&points->list[*at], point) != 0)
+        if (*at == points->n || usage_point_compare(&points->list[*at], point) != 0)
                 return insert(points, *at, point);
         err = add(&points->list[*at].ns, point->ns);
         return err ? err : add(&points->list[*at].any_ns, point->any_ns);
@@ -125,15 +130,15 @@ static size_t count_new(const struct points *to, const struct points *from)
         size_t n = 0;
 
         for (size_t i = 0, at = 0; i < from->n; i++) {
-                while (at < to->n && compare(&to->list[at], &from->list[i]) < 0)
+                while (at < to->n && usage_point_compare(&to->list[at], &from->list[i]) < 0)
                         at++;
-                n += at == to->n || compare(&to->list[at], &from->list[i]) != 0;
+                n += at == to->n || usage_point_compare(&to->list[at], &from->list[i]) != 0;
         }
         return n;
 }
 
 /* From the back, so that none is moved twice. -EINVAL: @from is not ascending. */
-static int add_points(struct points *to, const struct points *from)
+static int merge_points(struct points *to, const struct points *from)
 {
         size_t n = count_new(to, from), end = to->n + n, old = to->n;
         int err = 0;
@@ -149,9 +154,9 @@ static int add_points(struct points *to, const struct points *from)
         for (size_t i = from->n; i-- > 0 && !err;) {
                 const struct point *point = &from->list[i];
 
-                while (old > 0 && compare(&to->list[old - 1], point) > 0)
+                while (old > 0 && usage_point_compare(&to->list[old - 1], point) > 0)
                         to->list[--end] = to->list[--old];
-                if (old > 0 && compare(&to->list[old - 1], point) == 0) {
+                if (old > 0 && usage_point_compare(&to->list[old - 1], point) == 0) {
                         to->list[--end] = to->list[--old];
                         err = add(&to->list[end].ns, point->ns);
                         if (!err)
@@ -165,6 +170,13 @@ static int add_points(struct points *to, const struct points *from)
         return err;
 }
 
+static int add_points(struct points *to, const struct points *from)
+{
+        if (from->n == 0)
+                return 0;
+        return to->list ? merge_points(to, from) : copy_points(to, from);
+}
+
 int usage_add(struct usage *to, const struct usage *from)
 {
         uint32_t have = usage_is_empty(to) ? from->have : to->have & from->have;
@@ -176,6 +188,28 @@ int usage_add(struct usage *to, const struct usage *from)
                 err = add_points(&to->keyed[k], &from->keyed[k]);
         if (!err)
                 to->have = have;
+        return err;
+}
+
+static bool has_points(const struct usage *usage)
+{
+        for (size_t k = 0; k < KEYED_COUNT; k++)
+                if (usage->keyed[k].list)
+                        return true;
+        return false;
+}
+
+int usage_move(struct usage *to, struct usage *from)
+{
+        int err = 0;
+
+        if (usage_is_empty(to) && !has_points(to)) {
+                *to = *from;
+                *from = (struct usage){ 0 };
+        } else {
+                err = usage_add(to, from);
+                usage_clear(from);
+        }
         return err;
 }
 

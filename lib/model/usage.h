@@ -56,6 +56,7 @@ struct usage {
         };
 };
 
+int usage_point_compare(const struct point *a, const struct point *b); /* by group, then key */
 void usage_clear(struct usage *usage); /* frees the points, zeroes the rest */
 int usage_copy(struct usage *to, const struct usage *from);
 
@@ -64,6 +65,8 @@ int usage_copy(struct usage *to, const struct usage *from);
  * (an empty @to takes over that of @from). 0; -ENOMEM; -EOVERFLOW.
  */
 int usage_add(struct usage *to, const struct usage *from);
+/* Adds and clears @from: an empty @to takes its points over. Likewise. */
+int usage_move(struct usage *to, struct usage *from);
 /* What is left is the part of it from @from to @to of @of; parts that meet sum to the whole exactly. */
 void usage_cut(struct usage *usage, uint64_t from, uint64_t to, uint64_t of);
 /* 0; -ENOMEM; -EOVERFLOW. */

@@ -175,18 +175,26 @@ const struct app_name *names_find_app(const struct store *store, uint64_t id)
         return bsearch(&id, store->apps, store->n_apps, sizeof(*store->apps), compare_app);
 }
 
+static int compare_key(const void *id, const void *element)
+{
+        uint64_t one = *(const uint64_t *)id, other = (uint64_t)((const struct key_name *)element)->id;
+
+        return one < other ? -1 : one > other;
+}
+
 bool names_find_key(const struct store *store, enum keyed keyed, uint64_t id, struct point *ret)
 {
-        for (size_t i = 0; i < store->n_keys; i++) {
-                const struct key_name *key = &store->keys[(i + (size_t)id + store->n_keys - 1) % store->n_keys];
+        const struct key_name *key = NULL;
 
-                if ((uint64_t)key->id != id) /* ids start at 1, so mostly the first look finds it */
-                        continue;
-                ret->group = key->group;
-                ret->key = key->key;
-                return key->keyed == keyed;
-        }
-        return false;
+        if (id - 1 < store->n_keys && (uint64_t)store->keys[id - 1].id == id) /* ids start at 1 */
+                key = &store->keys[id - 1];
+        else if (store->n_keys > 0)
+                key = bsearch(&id, store->keys, store->n_keys, sizeof(*store->keys), compare_key);
+        if (!key)
+                return false;
+        ret->group = key->group;
+        ret->key = key->key;
+        return key->keyed == keyed;
 }
 
 /* Adds one row; its id is larger than all before. */

@@ -37,6 +37,7 @@ enum statement {
         SQL_ADD_COMMON_USAGES,
         SQL_LAST_USAGE,
         SQL_USAGE,
+        SQL_USAGE_TIMES,
         SQL_RAW_PIECES,
         SQL_PERIOD_PIECES,
         SQL_INTERVAL,
@@ -47,6 +48,7 @@ enum statement {
         SQL_PERIOD,
         SQL_FIND_PERIOD,
         SQL_PERIOD_USAGE,
+        SQL_PERIOD_USAGE_TIMES,
         SQL_ADD_PERIOD,
         SQL_ADD_PERIOD_USAGE,
         SQL_DROP_PERIOD,
@@ -157,6 +159,7 @@ struct totals {
         struct totals_slot *slots; /* of app * 2 + state */
         size_t slots_capacity;
         uint64_t intervals;        /* that were added */
+        bool times;                /* of usages only the machine's times are read */
 };
 
 struct store {
@@ -268,6 +271,7 @@ bool store_is_common_column(int column);
 bool store_is_common(const struct usage *usage);
 int store_insert_usages(struct store *store, enum statement which, const struct store_usage *rows, size_t n);
 int store_read_usage(const struct store *store, sqlite3_stmt *row, const struct points *shape, struct usage *ret);
+int store_read_usage_times(sqlite3_stmt *row, struct usage *ret); /* of SQL_USAGE_TIMES */
 
 /* store-totals.c */
 void totals_reset(struct totals *totals);

@@ -302,6 +302,7 @@ int store_rows(struct store *store, const struct store_query *query,
 
         if (err)
                 return err;
+        store->totals.times = query->times;
         err = names_load(store);
         if (!err)
                 err = make_plan(store, query, &plan);
@@ -313,6 +314,7 @@ int store_rows(struct store *store, const struct store_query *query,
                         stop = emit(store, &emission, &times);
         }
         totals_reset(&store->totals);
+        store->totals.times = false;
         err = store_finish(store, store_told(store, err));
         return err ? err : stop;
 }

@@ -104,6 +104,8 @@ static const char *const statement_text[SQL_COUNT] = {
         [SQL_ADD_COMMON_USAGES] = "INSERT INTO usage (interval, @COMMON_COLUMNS@) VALUES @COMMON_ROWS@",
         [SQL_LAST_USAGE] = "SELECT ifnull(max(id), 0) FROM usage",
         [SQL_USAGE] = "SELECT interval, @COLUMNS@ FROM usage WHERE id >= ?1 AND id < ?2 AND interval = ?3",
+        [SQL_USAGE_TIMES] = "SELECT interval, app, state, active_ns, time_ns, suspend_ns FROM usage"
+                            " WHERE id >= ?1 AND id < ?2 AND interval = ?3",
         [SQL_RAW_PIECES] = "SELECT end_ns, start_ns, recorded_ns FROM interval WHERE end_ns > ?1 AND end_ns <= ?2",
         [SQL_PERIOD_PIECES] = "SELECT id, bucket_ns, start_ns, details FROM period"
                               " WHERE grain = ?1 AND bucket_ns > ?2 AND bucket_ns < ?3 ORDER BY bucket_ns",
@@ -119,6 +121,8 @@ static const char *const statement_text[SQL_COUNT] = {
                        " FROM period WHERE id = ?1",
         [SQL_FIND_PERIOD] = "SELECT id FROM period WHERE grain = ?1 AND bucket_ns = ?2",
         [SQL_PERIOD_USAGE] = "SELECT period, @COLUMNS@ FROM period_usage WHERE period = ?1",
+        [SQL_PERIOD_USAGE_TIMES] = "SELECT period, app, state, active_ns, time_ns, suspend_ns FROM period_usage"
+                                   " WHERE period = ?1",
         [SQL_ADD_PERIOD] = "INSERT INTO period (grain, bucket_ns, start_ns, end_ns, elapsed_ns, known_ns,"
                            " percent_known_ns, discharge_uj, discharge_npercent, counted_ns, shared_ns,"
                            " " SIGNAL_SUMS ", recorded_ns, details)"

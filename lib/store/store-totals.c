@@ -103,18 +103,17 @@ static int add_usage(struct store *store, struct totals *totals, sqlite3_stmt *r
         enum app_state state = sqlite3_column_int64(row, USAGE_COLUMN_STATE - 1) ? STATE_FOREGROUND : STATE_BACKGROUND;
         struct totals_slot *slot;
         struct total *total;
-        struct usage usage;
+        struct usage usage = { 0 };
         size_t index;
         int err = store_is_number(row, USAGE_COLUMN_ACTIVE - 1) ? 0 : -EBADMSG;
 
         if (!err)
-                err = store_read_usage(store, row, shape, &usage);
-
+                err = totals->times ? store_read_usage_times(row, &usage) : store_read_usage(store, row, shape, &usage);
         if (err)
                 return err;
         total = totals_of(store, totals, (uint64_t)app, state, &err);
         if (!err && !usage_is_empty(&usage))
-                err = usage_add(&total->usage, &usage);
+                err = usage_move(&total->usage, &usage);
         usage_clear(&usage);
         if (!err)
                 err = add_active(store, totals, (uint64_t)app, state, (uint64_t)active_ns);
@@ -126,7 +125,7 @@ static int add_usage(struct store *store, struct totals *totals, sqlite3_stmt *r
 
 static int add_usages(struct store *store, struct totals *totals, sqlite3_stmt *interval, const struct points *shape)
 {
-        sqlite3_stmt *rows = store_statement(store, SQL_USAGE);
+        sqlite3_stmt *rows = store_statement(store, totals->times ? SQL_USAGE_TIMES : SQL_USAGE);
         int64_t first = sqlite3_column_int64(interval, FIRST_USAGE), n = sqlite3_column_int64(interval, N_USAGES);
         int more = 0, err = 0;
 
@@ -153,7 +152,8 @@ struct store_row totals_row(struct store *store, size_t i, const struct times *t
         struct total *total = &store->totals.list[i];
         const struct app_name *app = &store->apps[total->app];
 
-        complete(total);
+        if (!store->totals.times)
+                complete(total);
         return (struct store_row){
                 .start_ns = times->start_ns,
                 .end_ns = times->end_ns,
@@ -328,7 +328,7 @@ int store_times_of_period(struct store *store, int64_t period, struct times *ret
 int totals_add_period(struct store *store, struct totals *totals, int64_t period)
 {
         static const struct points none;
-        sqlite3_stmt *rows = store_statement(store, SQL_PERIOD_USAGE);
+        sqlite3_stmt *rows = store_statement(store, totals->times ? SQL_PERIOD_USAGE_TIMES : SQL_PERIOD_USAGE);
         int more, err = 0;
 
         if (!rows)

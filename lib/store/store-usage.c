@@ -70,24 +70,39 @@ static int get_point(const struct store *store, enum keyed keyed, struct bytes_r
         return names_find_key(store, keyed, id, ret) ? 0 : -EBADMSG;
 }
 
+/* Mostly they ascend, as they were written. @room: of the list; 0 once it has no more than it needs. */
+static int put_last(struct points *points, size_t *room, const struct point *point)
+{
+        if (points->n < *room && (points->n == 0 || usage_point_compare(&points->list[points->n - 1], point) < 0)) {
+                points->list[points->n++] = *point;
+                return 0;
+        }
+        *room = 0;
+        return usage_points_add(points, point);
+}
+
 int store_get_points(const struct store *store, enum keyed keyed, struct bytes_reader reader, struct points *ret)
 {
-        struct usage usage = { 0 };
-        int err = keyed == KEYED_RADIO ? radio_usage_unpack(&reader, &usage.radio) : 0;
+        struct points points = { 0 };
+        int err = keyed == KEYED_RADIO ? radio_usage_unpack(&reader, &points) : 0;
+        size_t room = 0;
 
+        if (!err && reader.at < reader.end) {
+                room = bytes_count(&reader) / (keyed_kinds[keyed].any_ns ? 3 : 2);
+                points.list = reallocarray(NULL, room + 1, sizeof(*points.list));
+                err = points.list ? 0 : -ENOMEM;
+        }
         while (!err && reader.at < reader.end) {
                 struct point point = { 0 };
 
                 err = get_point(store, keyed, &reader, &point);
                 if (!err)
-                        err = usage_add_point(&usage, keyed, &point);
+                        err = put_last(&points, &room, &point);
         }
-        *ret = usage.keyed[keyed];
-        usage.keyed[keyed] = (struct points){ 0 };
-        if (err) {
-                free(ret->list);
-                *ret = (struct points){ 0 };
-        }
+        if (err)
+                free(points.list);
+        else
+                *ret = points;
         return err == -ENOMEM ? err : err ? -EBADMSG : 0;
 }
 
@@ -181,10 +196,20 @@ int store_insert_usages(struct store *store, enum statement which, const struct 
 
 static int get_amount(sqlite3_stmt *row, int column, uint64_t *ret)
 {
-        int64_t amount = sqlite3_column_int64(row, column);
+        int type = sqlite3_column_type(row, column);
 
-        *ret = (uint64_t)amount;
-        return sqlite3_column_type(row, column) == SQLITE_NULL || store_is_number(row, column) ? 0 : -EBADMSG;
+        *ret = 0;
+        if (type == SQLITE_NULL) /* most are */
+                return 0;
+        *ret = (uint64_t)sqlite3_column_int64(row, column);
+        return type == SQLITE_INTEGER && *ret <= INT64_MAX ? 0 : -EBADMSG;
+}
+
+int store_read_usage_times(sqlite3_stmt *row, struct usage *ret)
+{
+        int err = get_amount(row, USAGE_COLUMN_ACTIVE, &ret->time_ns);
+
+        return err ? err : get_amount(row, USAGE_COLUMN_ACTIVE + 1, &ret->suspend_ns);
 }
 
 /* The points of a sum, and nothing else. Without points it has the shape of the interval. */
@@ -193,10 +218,11 @@ static int get_keyed(const struct store *store, sqlite3_stmt *row, int column, e
 {
         uint64_t sum_ns = 0;
         int err = get_amount(row, column, &sum_ns);
+        bool none = sqlite3_column_type(row, column + 1) == SQLITE_NULL;
 
-        if (err)
+        if (err || (none && sum_ns == 0))
                 return err;
-        if (sum_ns > 0 && keyed == KEYED_CPU && sqlite3_column_type(row, column + 1) == SQLITE_NULL)
+        if (none && keyed == KEYED_CPU)
                 err = shape->n > 0 ? usage_points_share(shape, sum_ns, ret) : -EBADMSG;
         else
                 err = store_get_points(store, keyed, store_reader_of(row, column + 1), ret);

@@ -136,6 +136,7 @@ struct store_query {
         const char *app;       /* NULL: all, the base too */
         int64_t uid;           /* -1: everybody's */
         bool others;           /* with a uid: what is not its own comes too, as STORE_OTHERS */
+        bool times;            /* of usages time_ns and suspend_ns are enough: a small part of the time */
 };
 
 /*

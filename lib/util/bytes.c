@@ -34,18 +34,29 @@ int bytes_put_raw(struct bytes *bytes, const unsigned char *data, size_t n)
         return 0;
 }
 
+size_t bytes_count(const struct bytes_reader *reader)
+{
+        size_t n = 0;
+
+        for (const unsigned char *at = reader->at; at < reader->end; at++)
+                n += !(*at & 0x80);
+        return n;
+}
+
 int bytes_get(struct bytes_reader *reader, uint64_t *ret)
 {
+        const unsigned char *at = reader->at, *end = reader->end;
         uint64_t number = 0;
 
-        for (unsigned shift = 0; reader->at < reader->end && shift < 64; shift += 7) {
-                unsigned char byte = *reader->at++;
+        for (unsigned shift = 0; at < end && shift < 64; shift += 7) {
+                unsigned char byte = *at++;
 
                 if ((shift == 63 && byte > 1) || (shift > 0 && byte == 0))
                         return -EBADMSG;
                 number |= (uint64_t)(byte & 0x7f) << shift;
                 if (!(byte & 0x80)) {
                         *ret = number;
+                        reader->at = at;
                         return 0;
                 }
         }

@@ -22,4 +22,5 @@ struct bytes_reader {
 void bytes_clear(struct bytes *bytes);
 int bytes_put(struct bytes *bytes, uint64_t number);         /* 0; -ENOMEM */
 int bytes_put_raw(struct bytes *bytes, const unsigned char *data, size_t n); /* as they are; likewise */
+size_t bytes_count(const struct bytes_reader *reader); /* how many numbers follow */
 int bytes_get(struct bytes_reader *reader, uint64_t *ret);   /* 0; -EBADMSG, also if it has more bytes than it needs */
