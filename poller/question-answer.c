@@ -195,8 +195,9 @@ static int answer_apps(const struct answering *answering, struct cJSON **ret)
 static int answer_usage(const struct answering *answering, const struct question *question, struct cJSON **ret)
 {
         _cleanup_(usage_table_freep) struct usage_table *table = NULL;
-        int err = usage_table_read(answering->usage->store, answering->usage->uid, question->app, question->from.ns,
-                                   question->to_ns, &table);
+        const struct store_query query = { .from_ns = question->from.ns, .to_ns = question->to_ns, .app = question->app,
+                                           .uid = answering->usage->uid };
+        int err = usage_table_read(answering->usage->store, &query, &table);
 
         if (err == 0)
                 *ret = answer_usage_json(table);

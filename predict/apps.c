@@ -110,7 +110,7 @@ static struct cJSON *apps_json(const struct usage_table *table, const struct see
 
 int apps_main(int argc, char **argv)
 {
-        struct recorded recorded = { .from.ns = INT64_MIN, .to_ns = INT64_MAX };
+        struct recorded recorded = { .from.ns = INT64_MIN, .to_ns = INT64_MAX, .times = true };
         bool ids = false;
         const struct option_row rows[] = {
                 OPTIONS_FROM(&recorded.from),

@@ -75,9 +75,9 @@ static void localise(const struct recorded *recorded, struct usage_table *table)
 
 static int read_table(const struct joulecast_usage *usage, const struct recorded *recorded, struct usage_table **ret)
 {
-        int err = usage->service ? ask_service(usage, recorded, ret) :
-                                   usage_table_read(usage->store, usage->uid, recorded->app, recorded->from.ns,
-                                                    recorded->to_ns, ret);
+        const struct store_query query = { .from_ns = recorded->from.ns, .to_ns = recorded->to_ns, .app = recorded->app,
+                                           .uid = usage->uid, .times = recorded->times };
+        int err = usage->service ? ask_service(usage, recorded, ret) : usage_table_read(usage->store, &query, ret);
 
         if (!err)
                 localise(recorded, *ret);

@@ -12,6 +12,7 @@ struct recorded {
         const char *app;        /* NULL: all */
         struct moment from;
         int64_t to_ns;          /* INT64_MAX: to the last */
+        bool times;             /* the times of apps are enough */
 };
 
 /* From the database, or from the service where that may not be read. An exit code, after its sentence. */

@@ -174,11 +174,11 @@ static void a_history_of_the_last_days(void)
         check_int(profile_new("", 1, &profile), 0);
         append_days(store, START, START + 100 * DAY, 6 * HOUR);
         check_int(store_roll_up(store, START + 100 * DAY, &keep_all), 0);
-        check_int(history_read_for(profile, store, -1, true, &history), 0);
+        check_int(history_read_for(profile, store, -1, HISTORY_WHOLE, &history), 0);
         whole_s = history ? history->awake_s : 0;
         history_free(history);
         check_near(whole_s, 100 * 86400, 1e-3);
-        check_int(history_read_for(profile, store, -1, false, &history), 0);
+        check_int(history_read_for(profile, store, -1, HISTORY_RECENT, &history), 0);
         check(history && history->awake_s < (TUNING_DAY_DAYS + TUNING_HOUR_DAYS + 2) * 86400.0);
         check(history && history->awake_s > (TUNING_DAY_DAYS + TUNING_HOUR_DAYS - 2) * 86400.0);
         history_free(history);

@@ -157,9 +157,9 @@ JOULECAST_EXPORT int joulecast_forecast_new(const struct joulecast_profile *prof
         if (usage->service) {
                 err = service_forecast(usage, profile, app, minutes, &forecast->forecast);
         } else {
-                err = api_usage_history(usage, profile, false, &history);
+                err = api_usage_history(usage, profile, NULL, &history);
                 if (!err && history_find(history, app) == -ENOENT)
-                        err = api_usage_history(usage, profile, true, &history);
+                        err = api_usage_history(usage, profile, app, &history);
                 if (err < 0)
                         return err;
                 if (history_find(history, app) < 0)
@@ -273,12 +273,12 @@ JOULECAST_EXPORT int joulecast_plan_battery(struct joulecast_plan *plan, double 
         return set_number(&plan->plan.battery_percent, percent, 100);
 }
 
-static int budget_by(struct joulecast_usage *usage, const struct joulecast_profile *profile, bool whole,
+static int budget_by(struct joulecast_usage *usage, const struct joulecast_profile *profile, const char *seek,
                      const struct budget_plan *plan, const struct history **history, const char **missing,
                      struct budget *ret)
 {
         const struct forecast_battery *battery;
-        int err = api_usage_history(usage, profile, whole, history);
+        int err = api_usage_history(usage, profile, seek, history);
 
         *missing = NULL;
         if (!err)
@@ -302,9 +302,9 @@ JOULECAST_EXPORT int joulecast_budget_new(const struct joulecast_profile *profil
         if (usage->service)
                 err = service_budget(usage, profile, &plan->plan, &budget->budget);
         else
-                err = budget_by(usage, profile, false, &plan->plan, &history, &missing, &budget->budget);
+                err = budget_by(usage, profile, NULL, &plan->plan, &history, &missing, &budget->budget);
         if (err == -ENODATA && missing && history_find(history, missing) == -ENOENT)
-                err = budget_by(usage, profile, true, &plan->plan, &history, &missing, &budget->budget);
+                err = budget_by(usage, profile, missing, &plan->plan, &history, &missing, &budget->budget);
         if (err == -ENODATA && missing)
                 return api_not_found(usage, history, missing);
         if (err < 0)

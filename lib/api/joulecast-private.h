@@ -64,14 +64,16 @@ struct joulecast_usage {
         struct history *history;        /* by the profile of history_id; made when needed */
         uint64_t history_id;
         bool whole;                     /* the history has all days */
+        struct history *names;          /* of all days' apps; made when an app is not found */
         struct profile *learnt;         /* the history's, with suspend power from sleeps; or NULL */
 };
 
 /*
- * The history of @usage by @profile; kept for the next call. @whole: an app was not found in the last days. 0; -ENODATA;
- * -errno.
+ * The history of @usage by @profile; kept for the next call. @missing: an app that was not found in that of the last days,
+ * or NULL; then all days are read, if it is found in them, and else they are only known by the names of their apps. 0;
+ * -ENODATA; -errno.
  */
-int api_usage_history(struct joulecast_usage *usage, const struct joulecast_profile *profile, bool whole,
+int api_usage_history(struct joulecast_usage *usage, const struct joulecast_profile *profile, const char *missing,
                       const struct history **ret);
 /* What would gain most now, as advice_make(). How many, or a negative errno. */
 ssize_t api_advise(struct joulecast_usage *usage, const struct joulecast_profile *profile,

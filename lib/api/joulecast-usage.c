@@ -24,6 +24,7 @@ JOULECAST_EXPORT void joulecast_usage_free(struct joulecast_usage *usage)
 {
         if (!usage)
                 return;
+        history_free(usage->names);
         history_free(usage->history);
         profile_free(usage->learnt);
         store_close(usage->store);
@@ -115,19 +116,12 @@ JOULECAST_EXPORT int joulecast_usage_since(struct joulecast_usage *usage, enum j
         return usage->service ? service_since(usage, event, time_ns) : store_since(usage->store, events[event], time_ns);
 }
 
-/* The cost by a blank profile is the times. */
 JOULECAST_EXPORT int joulecast_usage_apps(struct joulecast_usage *usage, joulecast_app_visitor visitor,
                                           void *data)
 {
-        _cleanup_(profile_freep) struct profile *blank = NULL;
         _cleanup_(cost_freep) struct cost *cost = NULL;
-        int err;
+        int err = usage->service ? service_apps(usage, &cost) : cost_make_times(usage->store, usage->uid, &cost);
 
-        err = profile_new("", 1, &blank);
-        if (err == 0 && usage->service)
-                err = service_apps(usage, &cost);
-        else if (err == 0)
-                err = cost_make_for(blank, usage->store, usage->uid, INT64_MIN, INT64_MAX, &cost);
         for (size_t i = 0; err == 0 && i < cost->n_apps; i++) {
                 const struct cost_app *app = &cost->apps[i];
 
@@ -213,33 +207,52 @@ JOULECAST_EXPORT int joulecast_usage_battery(struct joulecast_usage *usage, doub
         return err;
 }
 
-int api_usage_history(struct joulecast_usage *usage, const struct joulecast_profile *profile, bool whole,
-                      const struct history **ret)
+static int read_history(struct joulecast_usage *usage, const struct joulecast_profile *profile, bool whole)
 {
         _cleanup_(profile_freep) struct profile *learnt = NULL;
         struct history *history = NULL;
-        int err;
+        int err = suspend_learn(profile->profile, usage->store, &learnt);
 
-        if (!usage->history || usage->history_id != profile->id || (whole && !usage->whole)) {
-                err = suspend_learn(profile->profile, usage->store, &learnt);
-                if (err < 0 && err != -ENODATA)
-                        return err;
-                err = history_read_for(learnt ? learnt : profile->profile, usage->store, usage->uid,
-                                       whole, &history);
-                if (err == -ENODATA)
-                        log_error(&usage->context->log,
-                                  "nothing was recorded yet; start the service, or run joulecast poll");
-                if (err < 0)
-                        return err;
-                history_free(usage->history);
-                usage->history = history;
-                profile_free(usage->learnt);
-                usage->learnt = TAKE_PTR(learnt);
-                usage->history_id = profile->id;
-                usage->whole = whole;
-        }
-        *ret = usage->history;
+        if (err < 0 && err != -ENODATA)
+                return err;
+        err = history_read_for(learnt ? learnt : profile->profile, usage->store, usage->uid,
+                               whole ? HISTORY_WHOLE : HISTORY_RECENT, &history);
+        if (err == -ENODATA)
+                log_error(&usage->context->log, "nothing was recorded yet; start the service, or run joulecast poll");
+        if (err < 0)
+                return err;
+        history_free(usage->history);
+        usage->history = history;
+        profile_free(usage->learnt);
+        usage->learnt = TAKE_PTR(learnt);
+        usage->history_id = profile->id;
+        usage->whole = whole;
         return 0;
+}
+
+static int read_names(struct joulecast_usage *usage, const struct joulecast_profile *profile)
+{
+        return usage->names ? 0 : history_read_for(profile->profile, usage->store, usage->uid, HISTORY_NAMES, &usage->names);
+}
+
+int api_usage_history(struct joulecast_usage *usage, const struct joulecast_profile *profile, const char *missing,
+                      const struct history **ret)
+{
+        bool whole = missing, is_read = usage->history && usage->history_id == profile->id;
+        int err = 0;
+
+        if (whole && !(is_read && usage->whole)) {
+                err = read_names(usage, profile);
+                if (err == 0 && history_find(usage->names, missing) < 0) {
+                        *ret = usage->names;
+                        return 0;
+                }
+        }
+        if (err == 0 && (!is_read || (whole && !usage->whole)))
+                err = read_history(usage, profile, whole);
+        if (err == 0)
+                *ret = usage->history;
+        return err;
 }
 
 JOULECAST_EXPORT int joulecast_app_of_pid(pid_t pid, char *buf, size_t size)

@@ -85,11 +85,11 @@ JOULECAST_EXPORT int joulecast_change_off(struct joulecast_change *change, enum 
         return 0;
 }
 
-static int gain_by(struct joulecast_usage *usage, const struct joulecast_profile *profile, bool whole,
+static int gain_by(struct joulecast_usage *usage, const struct joulecast_profile *profile, const char *seek,
                    const struct changes *changes, const struct history **history, const char **missing, struct gain *ret)
 {
         const struct forecast_battery *battery;
-        int err = api_usage_history(usage, profile, whole, history);
+        int err = api_usage_history(usage, profile, seek, history);
 
         *missing = NULL;
         if (!err)
@@ -113,9 +113,9 @@ JOULECAST_EXPORT int joulecast_gain_new(const struct joulecast_profile *profile,
         if (usage->service)
                 err = service_gain(usage, profile, changes, &gain->gain);
         else
-                err = gain_by(usage, profile, false, changes, &history, &missing, &gain->gain);
+                err = gain_by(usage, profile, NULL, changes, &history, &missing, &gain->gain);
         if (err == -ENODATA && missing && history_find(history, missing) == -ENOENT)
-                err = gain_by(usage, profile, true, changes, &history, &missing, &gain->gain);
+                err = gain_by(usage, profile, missing, changes, &history, &missing, &gain->gain);
         if (err == -ENODATA && missing)
                 return api_not_found(usage, history, missing);
         if (err < 0)
@@ -172,7 +172,7 @@ ssize_t api_advise(struct joulecast_usage *usage, const struct joulecast_profile
 
         if (usage->service)
                 return service_advise(usage, profile, ret);
-        err = api_usage_history(usage, profile, false, &history);
+        err = api_usage_history(usage, profile, NULL, &history);
         if (!err)
                 err = api_usage_battery(usage, &battery);
         return err ? err : advice_make(history, battery, ret);

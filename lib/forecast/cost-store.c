@@ -13,19 +13,16 @@ static int add_row(void *data, const struct store_row *row)
         return cost_maker_add(data, row);
 }
 
-int cost_make_for(const struct profile *profile, struct store *store, int64_t uid, int64_t from_ns,
-                  int64_t to_ns, struct cost **ret)
+static int make(const struct profile *profile, struct store *store, const struct store_query *query, struct cost **ret)
 {
         _cleanup_(cost_maker_freep) struct cost_maker *maker = NULL;
-        struct store_query query = { .from_ns = from_ns, .to_ns = to_ns, .grain = STORE_BEST, .uid = uid,
-                                     .others = true };
         struct store_battery battery = { 0 };
         int err;
 
         err = cost_maker_new(&maker);
         if (err < 0)
                 return err;
-        err = store_battery(store, from_ns, to_ns, &battery);
+        err = store_battery(store, query->from_ns, query->to_ns, &battery);
         if (err < 0)
                 return err;
         if (battery.elapsed_ns == 0)
@@ -33,10 +30,29 @@ int cost_make_for(const struct profile *profile, struct store *store, int64_t ui
         err = store_battery_step(store, &battery.step);
         if (err < 0)
                 return err;
-        err = store_rows(store, &query, add_row, maker);
+        err = store_rows(store, query, add_row, maker);
         if (err < 0)
                 return err;
         return cost_maker_finish(maker, profile, &battery, ret);
+}
+
+int cost_make_for(const struct profile *profile, struct store *store, int64_t uid, int64_t from_ns,
+                  int64_t to_ns, struct cost **ret)
+{
+        const struct store_query query = { .from_ns = from_ns, .to_ns = to_ns, .grain = STORE_BEST, .uid = uid,
+                                           .others = true };
+
+        return make(profile, store, &query, ret);
+}
+
+int cost_make_times(struct store *store, int64_t uid, struct cost **ret)
+{
+        const struct store_query query = { .from_ns = INT64_MIN, .to_ns = INT64_MAX, .grain = STORE_BEST, .uid = uid,
+                                           .others = true, .times = true };
+        _cleanup_(profile_freep) struct profile *blank = NULL;
+        int err = profile_new("", 1, &blank);
+
+        return err ? err : make(blank, store, &query, ret);
 }
 
 int cost_make(const struct profile *profile, struct store *store, int64_t from_ns, int64_t to_ns,

@@ -64,6 +64,8 @@ int cost_make(const struct profile *profile, struct store *store, int64_t from_n
 /* For user @uid: their own apps, and one for all other users. -1: all apps. */
 int cost_make_for(const struct profile *profile, struct store *store, int64_t uid, int64_t from_ns,
                   int64_t to_ns, struct cost **ret);
+/* The same of all time by a blank profile: how long each app was there, and no energy. It is read in a part of the time. */
+int cost_make_times(struct store *store, int64_t uid, struct cost **ret);
 /* Of a usage table, which has no battery and no base. */
 int cost_make_from_table(const struct profile *profile, const struct usage_table *table, struct cost **ret);
 /*

@@ -27,6 +27,7 @@ static int64_t edge(int64_t ns, int64_t period_ns)
 struct reading {
         struct history *history;
         int64_t now_ns, last_ns;
+        bool names; /* of the apps alone */
 };
 
 /*
@@ -45,7 +46,9 @@ static int add_row(void *data, const struct store_row *row)
 {
         struct reading *reading = data;
 
-        return is_ahead(reading, row->start_ns, row->end_ns) ? 0 : history_add(reading->history, row);
+        if (is_ahead(reading, row->start_ns, row->end_ns))
+                return 0;
+        return (reading->names ? history_add_name : history_add)(reading->history, row);
 }
 
 static int add_level(void *data, const struct store_poll *level)
@@ -83,12 +86,13 @@ static int find_end(struct store *store, int64_t until_ns, int64_t now, int64_t 
         return err == -ENODATA ? 0 : err;
 }
 
-static int read_until(const struct profile *profile, struct store *store, int64_t uid, int64_t until_ns, bool whole,
-                      struct history **ret)
+static int read_until(const struct profile *profile, struct store *store, int64_t uid, int64_t until_ns,
+                      enum history_extent extent, struct history **ret)
 {
         _cleanup_(history_freep) struct history *history = NULL;
-        struct store_query query = { .grain = STORE_DAY, .from_ns = INT64_MIN, .uid = uid, .others = true };
-        struct reading reading = { .now_ns = now_ns(), .last_ns = INT64_MIN }, levels = reading;
+        struct store_query query = { .grain = STORE_DAY, .from_ns = INT64_MIN, .uid = uid, .others = true,
+                                     .times = extent == HISTORY_NAMES };
+        struct reading reading = { .now_ns = now_ns(), .last_ns = INT64_MIN, .names = query.times }, levels = reading;
         int64_t end_ns;
         int err = find_end(store, until_ns, reading.now_ns, &end_ns);
 
@@ -100,7 +104,7 @@ static int read_until(const struct profile *profile, struct store *store, int64_
         reading.history = levels.history = history;
         history->others = uid >= 0;
         query.to_ns = edge(end_ns - TUNING_HOUR_DAYS * DAY_NS, DAY_NS);
-        if (!whole)
+        if (extent == HISTORY_RECENT)
                 query.from_ns = query.to_ns - TUNING_DAY_DAYS * DAY_NS;
         err = store_rows(store, &query, add_row, &reading);
         if (err < 0)
@@ -114,7 +118,8 @@ static int read_until(const struct profile *profile, struct store *store, int64_
         query.grain = STORE_RAW;
         query.from_ns = query.to_ns;
         query.to_ns = until_ns;
-        err = store_levels(store, query.from_ns, query.to_ns, add_level, &levels);
+        if (extent != HISTORY_NAMES)
+                err = store_levels(store, query.from_ns, query.to_ns, add_level, &levels);
         if (err < 0)
                 return err;
         err = store_rows(store, &query, add_row, &reading);
@@ -123,23 +128,24 @@ static int read_until(const struct profile *profile, struct store *store, int64_
         err = history_finish(history);
         if (err < 0)
                 return err;
-        if (!(history->awake_s > 0))
+        if (extent != HISTORY_NAMES && !(history->awake_s > 0))
                 return -ENODATA;
         *ret = TAKE_PTR(history);
         return 0;
 }
 
-int history_read_for(const struct profile *profile, struct store *store, int64_t uid, bool whole, struct history **ret)
+int history_read_for(const struct profile *profile, struct store *store, int64_t uid, enum history_extent extent,
+                     struct history **ret)
 {
-        return read_until(profile, store, uid, INT64_MAX, whole, ret);
+        return read_until(profile, store, uid, INT64_MAX, extent, ret);
 }
 
 int history_read_until(const struct profile *profile, struct store *store, int64_t until_ns, struct history **ret)
 {
-        return read_until(profile, store, -1, until_ns, false, ret);
+        return read_until(profile, store, -1, until_ns, HISTORY_RECENT, ret);
 }
 
 int history_read(const struct profile *profile, struct store *store, struct history **ret)
 {
-        return history_read_for(profile, store, -1, true, ret);
+        return history_read_for(profile, store, -1, HISTORY_WHOLE, ret);
 }

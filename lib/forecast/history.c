@@ -352,10 +352,23 @@ static void see_brightness(struct history *history, const struct points *screen)
         }
 }
 
+static int add_name(struct history *history, const struct store_row *row, size_t *app)
+{
+        int err = find_app(history, row->app ? row->app : "", app);
+
+        return err < 0 ? err : rename_app(&history->apps[*app], row->name);
+}
+
+int history_add_name(struct history *history, const struct store_row *row)
+{
+        size_t app = 0;
+
+        return add_name(history, row, &app);
+}
+
 int history_add(struct history *history, const struct store_row *row)
 {
         struct history_reader *reader = history->reader;
-        const char *id = row->app ? row->app : "";
         struct cell *cell;
         size_t app = 0, i;
         int err;
@@ -366,9 +379,7 @@ int history_add(struct history *history, const struct store_row *row)
                 if (err < 0)
                         return err;
         }
-        err = find_app(history, id, &app);
-        if (err == 0)
-                err = rename_app(&history->apps[app], row->name);
+        err = add_name(history, row, &app);
         if (err == 0)
                 err = span_add(history, &reader->span, app, row);
         if (err < 0)

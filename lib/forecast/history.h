@@ -100,12 +100,17 @@ struct history {
  * Return: 0; -ENODATA: nothing is stored; another negative errno.
  */
 int history_read(const struct profile *profile, struct store *store, struct history **ret);
+enum history_extent {
+        HISTORY_RECENT, /* TUNING_DAY_DAYS of the days */
+        HISTORY_WHOLE,  /* all days */
+        HISTORY_NAMES,  /* ids and names of all apps and nothing else: for history_find() and history_offer() */
+};
 /*
- * For user @uid: the apps of other users are one, which history_find() does not find. -1: all apps. @whole: all days;
- * else TUNING_DAY_DAYS of them.
+ * For user @uid: the apps of other users are one, which history_find() does not find. -1: all apps.
  */
-int history_read_for(const struct profile *profile, struct store *store, int64_t uid, bool whole, struct history **ret);
-/* Only what was recorded until then; not the whole. */
+int history_read_for(const struct profile *profile, struct store *store, int64_t uid, enum history_extent extent,
+                     struct history **ret);
+/* Only what was recorded until then, of the recent days. */
 int history_read_until(const struct profile *profile, struct store *store, int64_t until_ns, struct history **ret);
 void history_free(struct history *history);
 void history_freep(struct history **history);
@@ -114,6 +119,7 @@ void history_freep(struct history **history);
 int history_new(const struct profile *profile, struct history **ret);
 int history_add_level(struct history *history, const struct store_poll *level);
 int history_add(struct history *history, const struct store_row *row);
+int history_add_name(struct history *history, const struct store_row *row);
 int history_finish(struct history *history);
 
 /* After a use that ended at @last_ns, is one from @start_ns on another session? */

@@ -55,13 +55,14 @@ static int by_use(const void *a, const void *b)
         return strcmp(one->name, other->name);
 }
 
-int usage_table_read(struct store *store, int64_t uid, const char *app, int64_t from_ns, int64_t to_ns,
-                     struct usage_table **ret)
+int usage_table_read(struct store *store, const struct store_query *asked, struct usage_table **ret)
 {
         _cleanup_(usage_table_freep) struct usage_table *table = calloc(1, sizeof(*table));
-        const struct store_query query = { .from_ns = from_ns, .to_ns = to_ns, .grain = STORE_BEST, .app = app,
-                                           .uid = uid, .others = true };
+        struct store_query query = *asked;
         int err;
+
+        query.grain = STORE_BEST;
+        query.others = true;
 
         if (!table)
                 return -ENOMEM;

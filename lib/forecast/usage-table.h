@@ -66,9 +66,11 @@ struct usage_table {
 int usage_table_parse(const char *text, size_t length, const char *name, const struct log *log,
                       struct usage_table **ret);
 int usage_table_load(const char *path, const struct log *log, struct usage_table **ret);
-/* What is stored of a span. @uid, @app: as in a struct store_query. 0; -ENODATA; -errno. */
-int usage_table_read(struct store *store, int64_t uid, const char *app, int64_t from_ns, int64_t to_ns,
-                     struct usage_table **ret);
+/*
+ * What is stored of a span, of what @query asks for; @grain and @others are not looked at. With @times only the rows' times
+ * are read. 0; -ENODATA; -errno.
+ */
+int usage_table_read(struct store *store, const struct store_query *query, struct usage_table **ret);
 /* As CSV, with columns for all that any row has; free() it. 0; -ENOMEM. */
 int usage_table_print(const struct usage_table *table, char **ret);
 /* The row of a name and state, which is added where it is new (@added). NULL: no memory. */
