@@ -385,6 +385,14 @@ static void reply(struct client *client, char *answer)
         to(client->data, owned);
 }
 
+/* The memory of an answer, to the system. */
+static void give_back(void)
+{
+#ifdef __GLIBC__
+        malloc_trim(0);
+#endif
+}
+
 static void answer(struct answers *answers, struct client *client)
 {
         uint64_t begin_ns = util_boottime_ns();
@@ -395,9 +403,7 @@ static void answer(struct answers *answers, struct client *client)
                 reply(client, text);
         else
                 begin_answer(client, text);
-#ifdef __GLIBC__
-        malloc_trim(0); /* return the memory of the answer to the system */
-#endif
+        give_back();
         charge(answers, uid, begin_ns);
 }
 
@@ -450,6 +456,9 @@ void answers_forget(struct answers *answers, const void *data)
 
 void answers_rest(struct answers *answers)
 {
-        if (answers)
-                answers->spent_ns = answers->n_accounts = 0;
+        if (!answers)
+                return;
+        answers->spent_ns = answers->n_accounts = 0;
+        if (question_kept_drop(answers->source->kept))
+                give_back();
 }

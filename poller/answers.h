@@ -45,4 +45,4 @@ void answers_watch(const struct answers *answers, struct pollfd fds[ANSWERS_FDS]
 uint64_t answers_deadline_ns(struct answers *answers); /* of the next client, 0: now; UINT64_MAX: none */
 /* Receives and sends, and computes at most one answer. @now_ns: CLOCK_BOOTTIME. */
 void answers_serve(struct answers *answers, const struct pollfd fds[ANSWERS_FDS], uint64_t now_ns);
-void answers_rest(struct answers *answers); /* after a poll: the next share begins */
+void answers_rest(struct answers *answers); /* after a poll: the next share begins, and what is kept of the store is old */

@@ -337,8 +337,14 @@ static int forget(void *data, const struct store_forget *what, struct store_forg
         return poller->store && !poller->waiting ? store_forget(poller->store, what, ret) : -EBUSY;
 }
 
+static void question_kept_freep(struct question_kept **kept)
+{
+        question_kept_free(*kept);
+}
+
 static int run(const struct options *options, const struct config *config)
 {
+        _cleanup_(question_kept_freep) struct question_kept *kept = NULL;
         _cleanup_(poller_close) struct poller poller = { .retention = { (uint32_t)config->raw_hours, (uint32_t)config->hour_days,
                                                                         (uint32_t)config->day_days },
                                                          .sync_ns = (uint64_t)(config->sync_s * 1e9),
@@ -363,7 +369,10 @@ static int run(const struct options *options, const struct config *config)
         if (err)
                 return err;
         source.database = path;
-        err = open_answers(options, &source, interval_s, &poller);
+        err = question_kept_new(&kept);
+        source.kept = kept;
+        if (!err)
+                err = open_answers(options, &source, interval_s, &poller);
         if (err)
                 return err;
         say_what_is_watched(options, &poller.sources, interval_s, path);

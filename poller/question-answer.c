@@ -10,87 +10,13 @@
 #include <string.h>
 
 #include "answer.h"
+#include "answering.h"
 #include "model/json-print.h"
 #include "process/collector.h"
 #include "moment.h"
 #include "question.h"
 #include "util/units.h"
 #include "util/util.h"
-
-/* If the library fails, its last error message becomes the answer. */
-struct answering {
-        struct joulecast_context *context;
-        struct joulecast_profile *profile;
-        struct joulecast_usage *usage;
-        char sentence[1024];
-};
-
-static void answering_clear(struct answering *answering)
-{
-        joulecast_usage_free(answering->usage);
-        joulecast_profile_free(answering->profile);
-        joulecast_context_free(answering->context);
-}
-
-static void keep_message(void *data, enum joulecast_level level, const char *sentence)
-{
-        struct answering *answering = data;
-
-        if (level == JOULECAST_ERROR)
-                snprintf(answering->sentence, sizeof(answering->sentence), "%s", sentence);
-}
-
-/* A client with a profile of its own must not get an answer by another one. */
-static int open_profile_of(struct answering *answering, const struct question_source *source,
-                           const struct question *question)
-{
-        char fingerprint[SERVICE_FINGERPRINT_MAX];
-        int err = joulecast_profile_load(answering->context, source->profile, &answering->profile);
-
-        if (err == -ENOENT) {
-                snprintf(answering->sentence, sizeof(answering->sentence),
-                         "the service has no profile of this machine, and no battery shows its class; run joulecast calibrate");
-                return -ENODATA;
-        }
-        if (err == 0 && question->profile)
-                err = service_fingerprint(answering->profile->profile, fingerprint);
-        if (err == 0 && question->profile && strcmp(question->profile, fingerprint) != 0) {
-                snprintf(answering->sentence, sizeof(answering->sentence),
-                         "the service answers only by the machine's profile, /etc/joulecast/profile.ini");
-                err = -EACCES;
-        }
-        return err;
-}
-
-/* The user whose apps are shown apart; -1: everybody's are. */
-static int64_t seen_by(uid_t uid)
-{
-        return uid != 0 && uid != geteuid() ? (int64_t)uid : -1;
-}
-
-static int open_all(struct answering *answering, const struct question_source *source, uid_t uid,
-                    struct question *question)
-{
-        int err = joulecast_context_new(&answering->context);
-
-        if (err < 0)
-                return err;
-        joulecast_context_set_log(answering->context, keep_message, answering);
-        err = joulecast_context_set_machine(answering->context, source->machine);
-        if (err < 0)
-                return err;
-        if (question->ask != ASK_APPS && question->ask != ASK_FORGET && question->ask != ASK_SINCE && question->ask != ASK_USAGE)
-                err = open_profile_of(answering, source, question);
-        if (err == 0 && question->ask == ASK_LIVE) /* of nothing that is stored */
-                return 0;
-        if (err == 0)
-                err = joulecast_usage_open(answering->context, source->database, &answering->usage);
-        if (err < 0)
-                return err;
-        answering->usage->live = source->live;
-        answering->usage->uid = seen_by(uid);
-        return moment_find(answering->usage, &question->from, answering->sentence, sizeof(answering->sentence));
-}
 
 static int answer_cost(const struct answering *answering, const struct question *question, struct cJSON **ret)
 {
@@ -250,7 +176,7 @@ static int price_live(const struct answering *answering, const struct question_l
         _cleanup_(cost_freep) struct cost *cost = NULL;
         const struct profile *profile = answering->profile->profile;
         struct answer_live about = { .number = live->number };
-        int err = cost_make_now(profile, live->list, live->n, seen_by(uid), &cost);
+        int err = cost_make_now(profile, live->list, live->n, answering_seen_by(uid), &cost);
 
         for (size_t i = 0; i < live->n; i++)
                 about.suspend_s += (double)live->list[i].suspend_ns / (double)NS_PER_S;
@@ -279,12 +205,13 @@ static int answer_live(struct answering *answering, const struct question_source
 static int answer_forget(struct answering *answering, const struct question_source *source, const struct question *question, uid_t uid,
                          struct cJSON **ret)
 {
-        const struct store_forget what = { question->from.ns, question->to_ns, seen_by(uid), question->app };
+        const struct store_forget what = { question->from.ns, question->to_ns, answering_seen_by(uid), question->app };
         struct store_forgotten forgotten = { 0 };
         int err;
 
         joulecast_usage_free(answering->usage);
         answering->usage = NULL;
+        question_kept_drop(source->kept);
         err = source->forget ? source->forget(source->look_data, &what, &forgotten) : -ENODATA;
         if (err == -EBUSY)
                 snprintf(answering->sentence, sizeof(answering->sentence),
@@ -362,27 +289,26 @@ char *question_refuse(int err, const char *sentence)
 
 char *question_answer(const struct question_source *source, uid_t uid, const char *text, size_t length)
 {
-        _cleanup_(answering_clear) struct answering answering = { 0 };
+        struct answering answering = { 0 };
         _cleanup_(question_clear) struct question question = { 0 };
         struct cJSON *json = NULL;
+        char *line = NULL;
         int err = question_parse(text, length, &question, answering.sentence);
 
         if (err == 0 && question.ask == ASK_SERVICE)
                 return print_line(answer_service(source));
         if (err == 0)
-                err = open_all(&answering, source, uid, &question);
+                err = answering_open(&answering, source, uid, &question);
         if (err == 0 && question.ask == ASK_LIVE)
                 err = answer_live(&answering, source, &question, uid, &json);
         else if (err == 0 && question.ask == ASK_FORGET)
                 err = answer_forget(&answering, source, &question, uid, &json);
         else if (err == 0)
                 err = answer(&answering, &question, &json);
+        answering_close(&answering, source);
         if (err == 0) {
-                char *line = print_line(json);
-
-                if (line)
-                        return line;
-                err = -ENOMEM;
+                line = print_line(json);
+                err = line ? 0 : -ENOMEM;
         }
-        return question_refuse(err, answering.sentence);
+        return line ? line : question_refuse(err, answering.sentence);
 }

@@ -362,9 +362,61 @@ static void sleeps_are_kept(void)
         remove_database();
 }
 
+/* Sums of apps with a name, which used what a row of times does not tell. */
+struct times {
+        uint64_t active_ns, time_ns, suspend_ns, busy_ns;
+        int64_t first_ns, last_ns;
+        size_t rows;
+};
+
+static int add_times(void *data, const struct store_row *row)
+{
+        struct times *sum = data;
+
+        sum->active_ns += row->active_ns;
+        sum->time_ns += row->usage->time_ns;
+        sum->suspend_ns += row->usage->suspend_ns;
+        sum->busy_ns += usage_busy_ns(row->usage);
+        sum->first_ns = sum->rows++ == 0 ? row->start_ns : sum->first_ns;
+        sum->last_ns = row->end_ns;
+        return 0;
+}
+
+/* Of polls, hours and days. */
+static void times_alone_are_the_same_times(void)
+{
+        struct store *store = open_store(STORE_WRITE);
+
+        append_days(store, START, START + 3 * DAY, 600 * S);
+        check_int(store_roll_up(store, START + 3 * DAY, &keep_all), 0);
+        for (enum store_grain grain = STORE_RAW; grain <= STORE_BEST; grain++) {
+                struct store_query query = { INT64_MIN, INT64_MAX, grain, NULL, -1 };
+                struct times all = { 0 }, times = { 0 };
+
+                check_int(store_rows(store, &query, add_times, &all), 0);
+                query.times = true;
+                check_int(store_rows(store, &query, add_times, &times), 0);
+                check(all.busy_ns > 0 && all.time_ns > 0);
+                check_int(times.busy_ns, 0);
+                check_int(times.rows, all.rows);
+                check_int(times.active_ns, all.active_ns);
+                check_int(times.time_ns, all.time_ns);
+                check_int(times.suspend_ns, all.suspend_ns);
+                check_int(times.first_ns, all.first_ns);
+                check_int(times.last_ns, all.last_ns);
+                query.times = false; /* and the next question has all of it again */
+                times = (struct times){ 0 };
+                check_int(store_rows(store, &query, add_times, &times), 0);
+                check_int(times.busy_ns, all.busy_ns);
+        }
+        store_close(store);
+        remove_database();
+}
+
 int main(void)
 {
         name_database();
+        times_alone_are_the_same_times();
         totals_survive_every_roll_up();
         retention_drops_details_and_keeps_totals();
         late_interval_counts_once();

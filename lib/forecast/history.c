@@ -79,6 +79,16 @@ void history_freep(struct history **history)
         history_free(*history);
 }
 
+size_t history_bytes(const struct history *history)
+{
+        size_t weights = history->profile->n_coefficients * sizeof(double);
+
+        return history->capacity.apps * sizeof(*history->apps) + history->n_apps * 4 * weights +
+               history->capacity.blocks * sizeof(*history->blocks) + history->n_blocks * 2 * weights +
+               history->capacity.uses * sizeof(*history->uses) + history->capacity.levels * sizeof(*history->levels) +
+               history->capacity.spans * sizeof(*history->spans) + history->n_spans * weights;
+}
+
 static uint32_t hash_text(const char *text)
 {
         uint32_t hash = UINT32_C(2166136261);
@@ -280,7 +290,7 @@ static int close_app(struct history *history, size_t i, struct cell *cell, struc
         }
         add_weights(block->total, &vector);
         history->uses[history->n_uses++] = (struct history_use){
-                .app = (uint32_t)(i / 2),
+                .app = (unsigned)(i / 2) & INT32_MAX,
                 .block = (uint32_t)history->n_blocks,
                 .state = i % 2,
                 .active_s = active_s,
@@ -417,6 +427,17 @@ static int make_empty(const struct history *history, struct model_vector *vector
         return vector->weight ? 0 : -ENOMEM;
 }
 
+/* It may be kept for a while, and grows by doubling. */
+static void shrink(void *list, size_t *capacity, size_t n, size_t size)
+{
+        void *shrunk = n > 0 ? reallocarray(*(void **)list, n, size) : NULL;
+
+        if (!shrunk)
+                return;
+        *(void **)list = shrunk;
+        *capacity = n;
+}
+
 int history_finish(struct history *history)
 {
         int err = close_block(history);
@@ -429,5 +450,8 @@ int history_finish(struct history *history)
                 err = make_empty(history, &history->background);
         reader_free(history->reader);
         history->reader = NULL;
+        shrink(&history->uses, &history->capacity.uses, history->n_uses, sizeof(*history->uses));
+        shrink(&history->blocks, &history->capacity.blocks, history->n_blocks, sizeof(*history->blocks));
+        shrink(&history->levels, &history->capacity.levels, history->n_levels, sizeof(*history->levels));
         return err;
 }

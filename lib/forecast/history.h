@@ -33,8 +33,8 @@ struct history_app {
 
 /* One app in one state in one block. */
 struct history_use {
-        uint32_t app, block;
-        enum app_state state;
+        unsigned app : 31, state : 1; /* enum app_state; there are many of these */
+        uint32_t block;
         double active_s;
         double energy_mj;
         double unlit_mj;  /* thereof without the screen */
@@ -112,6 +112,7 @@ int history_read_for(const struct profile *profile, struct store *store, int64_t
                      struct history **ret);
 /* Only what was recorded until then, of the recent days. */
 int history_read_until(const struct profile *profile, struct store *store, int64_t until_ns, struct history **ret);
+size_t history_bytes(const struct history *history); /* of memory, about */
 void history_free(struct history *history);
 void history_freep(struct history **history);
 

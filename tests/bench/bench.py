@@ -3,11 +3,13 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Benchmarks of whole commands: what a user waits for. Prints medians beside their goals; never fails for being slow.
 
-Usage: bench.py night|fit|simulate|cost|poll BUILD-DIR SOURCE-DIR
+Usage: bench.py night|fit|simulate|cost|poll|first BUILD-DIR SOURCE-DIR [DATABASE]
 """
+import json
 import os
 import resource
 import shutil
+import socket
 import statistics
 import subprocess
 import sys
@@ -15,6 +17,7 @@ import tempfile
 import time
 
 what, build, source = sys.argv[1:4]
+filled = sys.argv[4] if len(sys.argv) > 4 else None
 joulecast = os.path.join(build, "predict", "joulecast")
 folder = tempfile.mkdtemp(prefix="joulecast-bench-")
 environment = {**os.environ, "XDG_STATE_HOME": folder, "XDG_CONFIG_HOME": folder}
@@ -121,7 +124,54 @@ def poll():
             process.wait()
 
 
+def ask_service(profile, questions):
+    """What each question waits for at the socket: the first time, and then (median)."""
+    with subprocess.Popen([os.path.join(build, "poller", "joulecastd"), "--database", path("year.db"), "--interval", "3600",
+                           "--focus-socket", path("focus"), "--socket", path("socket"), "--profile", profile],
+                          env=environment, stderr=subprocess.DEVNULL) as service:
+        def ask(question):
+            began = time.monotonic()
+            with socket.socket(socket.AF_UNIX) as client:
+                client.connect(path("socket"))
+                client.sendall(json.dumps(question).encode() + b"\n")
+                while client.recv(1 << 16):
+                    pass
+            return time.monotonic() - began
+
+        def memory_kb():
+            with open(f"/proc/{service.pid}/smaps_rollup", encoding="utf-8") as file:
+                return sum(int(line.split()[1]) for line in file if line.startswith("Private_"))
+        try:
+            while not os.path.exists(path("socket")):
+                time.sleep(0.1)
+            time.sleep(2)
+            before = memory_kb()
+            for question in questions:
+                took = [ask(question) for _ in range(21)]
+                report(f"service, {question['ask']}: the first after a poll", took[0], 0.05)
+                report(f"service, {question['ask']}: the next ones", statistics.median(took[1:]), 0.02)
+            print(f"memory of the service's own: {before} kB before, {memory_kb()} kB after")
+        finally:
+            service.terminate()
+
+
+def first():
+    """First answers on a year of history; fill-store takes minutes to make it."""
+    if filled:
+        shutil.copy(filled, path("year.db"))
+    else:
+        call(os.path.join(build, "tests", "bench", "fill-store"), path("year.db"), "365", "12")
+    call(*calibration("percent"))
+    profile = ["--profile", path("profile.ini")]
+    for arguments in (["status", *profile], ["budget", "--battery-percent", "40", *profile],
+                      ["predict", "--app", "app-7", "--minutes", "30", *profile],
+                      ["whatif", "--battery-percent", "40", "--close", "app-7", *profile],
+                      ["warn", *profile], ["apps"], ["cost", "--since", "24 h", *profile], ["metrics", *profile]):
+        report(f"{arguments[0]}, on a year", seconds([joulecast, *arguments, "--database", path("year.db")], 7)[0], 0.05)
+    ask_service(path("profile.ini"), [{"ask": "budget", "battery_percent": 40}])
+
+
 try:
-    {"night": night, "fit": fit, "simulate": simulate, "cost": cost, "poll": poll}[what]()
+    {"night": night, "fit": fit, "simulate": simulate, "cost": cost, "poll": poll, "first": first}[what]()
 finally:
     shutil.rmtree(folder)
