@@ -113,6 +113,48 @@ static void known_device(void)
         history_free(history);
 }
 
+/* Half an hour of a game (1.2 W), half an hour of nothing (0.3 W), and again. */
+static struct history *now_and_then(void)
+{
+        struct history *history = begin();
+
+        for (int64_t at_s = 1000000; at_s < 1000000 + 5 * 3600; at_s += POLL_S) {
+                struct point core = { .khz = 400000, .busy_ns = S(POLL_S), .any_ns = S(POLL_S) };
+                struct point screen = { .brightness = 100, .on_ns = S(POLL_S) };
+                struct usage nobody = { .have = USAGE_ALL, .time_ns = S(POLL_S) };
+                struct usage game = { .have = USAGE_ALL, .cpu = { &core, 1 }, .screen = { &screen, 1 } };
+
+                add(history, at_s, "", STATE_BACKGROUND, &nobody);
+                if ((at_s - 1000000) / 1800 % 2 == 0)
+                        add(history, at_s, "game", STATE_FOREGROUND, &game);
+        }
+        check_int(history_finish(history), 0);
+        return history;
+}
+
+/* The battery may end while nothing is done: what a brighter screen took would have lasted at 0.3 W then. */
+static void ends_in_a_lull(void)
+{
+        struct history *history = now_and_then();
+        struct changes bright = NONE, dark = NONE;
+        struct gain lost, gained;
+        double longest;
+
+        bright.brightness_percent = 55;
+        lost = gain_of(history, bright);
+        longest = fabs(lost.gained.value) * (1.2 + 0.3) / 2 / 0.3;
+        check(lost.gained.value < -8 && longest < 30);
+        check(lost.gained.low < -longest);
+        check(lost.gained.high > lost.gained.value && lost.gained.value - lost.gained.low > lost.gained.high - lost.gained.value);
+        check(lost.gained.low > -lost.minutes.value);
+
+        dark.brightness_percent = 45;
+        gained = gain_of(history, dark);
+        check(gained.gained.high > longest);
+        check(gained.gained.high - gained.gained.value > gained.gained.value - gained.gained.low);
+        history_free(history);
+}
+
 /* The change saves 0.2 W for half an hour, which then lasts at 1.2 W. */
 static void kept(void)
 {
@@ -191,6 +233,7 @@ int main(void)
 {
         check_int(profile_parse(text, strlen(text), "hand", NULL, &profile), 0);
         known_device();
+        ends_in_a_lull();
         kept();
         unknown();
         advice();

@@ -344,11 +344,53 @@ static int find_sd(const struct question *question, const struct end *with, cons
         return 0;
 }
 
+/* Half of the interval, if the ends lie @gap_s apart and not as far as is likely. @ab: 1 / W^2. */
+static double half_s(const struct question *question, double likely_s, double gap_s, double sd_s, double ab)
+{
+        const struct whatif *whatif = question->whatif;
+        double more_j2 = mixed_j2(whatif, gap_s) - mixed_j2(whatif, likely_s) + daemons_j2(whatif, gap_s) -
+                         daemons_j2(whatif, likely_s);
+
+        return profile_width(whatif->history->profile, ANSWER_BUDGET) * quantile_normal(FORECAST_LEVEL) *
+               sqrt(fmax(sd_s * sd_s + ab * more_j2, 0));
+}
+
+/*
+ * How far apart both ends may be. Between them the device may do nothing, and then the energy that is saved lasts far longer
+ * than at the mean power: the farther the ends, the less is known of what is used between them.
+ */
+static double farthest_s(const struct question *question, double likely_s, double sd_s, double ab)
+{
+        double low = likely_s, high = likely_s + half_s(question, likely_s, likely_s, sd_s, ab);
+
+        while (high - likely_s < half_s(question, likely_s, high, sd_s, ab) && high < 60 * MINUTES_MAX) {
+                low = high;
+                high = likely_s + 1.5 * (high - likely_s);
+        }
+        for (int i = 0; i < 40; i++) {
+                double at = (low + high) / 2;
+
+                *(at - likely_s < half_s(question, likely_s, at, sd_s, ab) ? &low : &high) = at;
+        }
+        return high;
+}
+
 static struct cost_value minutes_of(const struct whatif *whatif, double seconds, double sd_s)
 {
         double half = profile_width(whatif->history->profile, ANSWER_BUDGET) * quantile_normal(FORECAST_LEVEL) * sd_s;
 
         return (struct cost_value){ seconds / 60, (seconds - half) / 60, (seconds + half) / 60 };
+}
+
+static struct cost_value gained_of(const struct question *question, const struct end *with, const struct end *without,
+                                   double sd_s)
+{
+        double seconds = with->seconds - without->seconds;
+        double far = farthest_s(question, fabs(seconds), sd_s, 1 / (with->power_w * without->power_w)) / 60;
+        struct cost_value gained = minutes_of(question->whatif, seconds, sd_s);
+
+        *(seconds < 0 ? &gained.low : &gained.high) = seconds < 0 ? -far : far;
+        return gained;
 }
 
 /* What has no coefficient makes it unknown; where only other things have none, it is less than that. */
@@ -405,7 +447,7 @@ static int answer(const struct question *question, struct gain *gain)
                 err = find_sd(question, &with, &without, 1 / with.power_w, 1 / without.power_w, &sd_s);
         if (err < 0)
                 return err;
-        gain->gained = minutes_of(whatif, with.seconds - now_s, sd_s);
+        gain->gained = gained_of(question, &with, &without, sd_s);
         err = find_sd(question, &with, &without, 1 / with.power_w, 0, &sd_s);
         gain->changed = minutes_of(whatif, with.seconds, sd_s);
         gain->changed.low = fmax(gain->changed.low, 0);
