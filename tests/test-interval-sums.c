@@ -1,7 +1,7 @@
 /* SPDX-FileCopyrightText: joulecast authors */
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* Hundreds of drawn intervals: nothing is lost, and nothing counts twice. */
+/* Hundreds of drawn intervals: nothing is lost, and nothing counts twice, with and without looks in between. */
 
 #include "interval-fixture.h"
 
@@ -109,9 +109,113 @@ static void screen_time_sums_to_the_time_it_was_on(void)
         teardown(&f);
 }
 
+/* Of one app in both states; NULL: of every row. */
+struct total {
+        uint64_t busy_ns, screen_ns, bytes, active_ns;
+};
+
+static struct total total_of(const struct interval *interval, const char *app)
+{
+        struct total total = { 0 };
+
+        for (size_t i = 0; i < interval->n_rows; i++) {
+                const struct interval_row *row = &interval->rows[i];
+
+                if (app && strcmp(row->app, app) != 0)
+                        continue;
+                total.busy_ns += usage_busy_ns(&row->usage);
+                total.screen_ns += usage_screen_ns(&row->usage);
+                total.bytes += row->usage.write_bytes;
+                total.active_ns += row->active_ns;
+        }
+        return total;
+}
+
+struct drawn {
+        uint64_t cpu_ns[10], bytes[10], busy_ns[2];
+};
+
+static void draw_next(struct drawn *drawn)
+{
+        for (int i = 0; i < 10; i++) {
+                uint64_t ran_ns = draw(2) ? draw(S / 2) : 0;
+
+                drawn->cpu_ns[i] += ran_ns;
+                drawn->busy_ns[i % 2] += ran_ns;
+                drawn->bytes[i] += draw(5000);
+        }
+}
+
+static void write_sample(struct fixture *f, const struct drawn *drawn, uint64_t boottime_ns)
+{
+        struct sample *sample = after(f, (double)(boottime_ns - f->boottime_ns) / 1e9);
+
+        sample->have |= USAGE_DISK;
+        for (uint32_t i = 0; i < 2; i++) {
+                opp(sample, 0, 1000000 + i, boottime_ns / 2);
+                core(sample, i, 0, drawn->busy_ns[i]);
+        }
+        for (int i = 0; i < 10; i++) {
+                char app[8];
+
+                snprintf(app, sizeof(app), "a%d", i % 4);
+                process(sample, 10 + i, 1, app, drawn->cpu_ns[i])->write_bytes = drawn->bytes[i];
+                sample->write_bytes += drawn->bytes[i];
+        }
+        screen(sample, "a1", true, 7);
+}
+
+static void check_joined(const struct interval *joined, const struct interval *whole)
+{
+        static const char *const apps[] = { NULL, "", "a0", "a1", "a2", "a3" };
+
+        check_int(joined->elapsed_ns, whole->elapsed_ns);
+        check_int(joined->start_realtime_ns, whole->start_realtime_ns);
+        check_int(joined->end_realtime_ns, whole->end_realtime_ns);
+        check_int(joined->have, whole->have);
+        check_int(joined->n_rows, whole->n_rows);
+        check_text(joined->rows[0].app, "");
+        for (size_t i = 0; i < sizeof(apps) / sizeof(*apps); i++) {
+                struct total a = total_of(joined, apps[i]), b = total_of(whole, apps[i]);
+
+                check_int(a.busy_ns, b.busy_ns);
+                check_int(a.screen_ns, b.screen_ns);
+                check_int(a.bytes, b.bytes);
+                check_int(a.active_ns, b.active_ns);
+        }
+}
+
+/* The same for two makers: one looks every two seconds, and joins; the other every ten. */
+static void looks_in_between_change_no_sum(void)
+{
+        struct interval joined = { 0 };
+        struct drawn drawn = { 0 };
+        struct fixture looks, rests;
+
+        setup(&looks);
+        setup(&rests);
+        for (int round = 0; round <= 100; round++) {
+                draw_next(&drawn);
+                write_sample(&looks, &drawn, looks.boottime_ns + 2 * S);
+                if (poll(&looks) == 0)
+                        check_int(interval_join(&joined, &looks.interval), 0);
+                if (round % 5 != 0)
+                        continue;
+                write_sample(&rests, &drawn, looks.boottime_ns);
+                if (poll(&rests) < 0)
+                        continue;
+                check_joined(&joined, &rests.interval);
+                interval_clear(&joined);
+        }
+        interval_clear(&joined);
+        teardown(&looks);
+        teardown(&rests);
+}
+
 int main(void)
 {
         nothing_is_lost_and_nothing_counts_twice();
         screen_time_sums_to_the_time_it_was_on();
+        looks_in_between_change_no_sum();
         return check_result();
 }
