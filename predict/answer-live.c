@@ -41,12 +41,12 @@ static const struct cJSON *item(const struct cJSON *json, const char *key)
         return cJSON_GetObjectItemCaseSensitive(json, key);
 }
 
-/* NaN: it is not there, or null. */
+/* NaN: it is not there, null, or no number that a double holds. */
 static double number(const struct cJSON *json, const char *key)
 {
         const struct cJSON *value = item(json, key);
 
-        return cJSON_IsNumber(value) ? value->valuedouble : NAN;
+        return cJSON_IsNumber(value) && isfinite(value->valuedouble) ? value->valuedouble : NAN;
 }
 
 static struct cost_value value(const struct cJSON *json, const char *key)

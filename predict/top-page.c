@@ -105,8 +105,8 @@ static void add_hour(const struct top_subject *subject, int64_t from_ns, const s
         }
         snprintf(line, sizeof(line), "%.5s%7s%8s ", strchr(time, ' ') ? strchr(time, ' ') + 1 : time,
                  top_text_number(energy_j / 3600, 6, power), top_text_number(energy_j / percent_j, 7, percent));
-        if (hours->most_j > 0)
-                wide = (size_t)lround((double)room * energy_j / hours->most_j);
+        if (hours->most_j > 0 && energy_j > 0) /* a coefficient, and so an app's energy, may be below 0 */
+                wide = MIN((size_t)lround((double)room * energy_j / hours->most_j), room);
         for (size_t i = 0; i < wide; i++)
                 strcat(line, block);
         add_text(subject, TOP_PLAIN, line, view);
