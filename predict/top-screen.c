@@ -173,6 +173,7 @@ void top_screen_renew(void)
 
         if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_row > 0 && size.ws_col > 0)
                 resizeterm(size.ws_row, size.ws_col);
+        reset_prog_mode(); /* after SIGSTOP the shell took it back */
         clearok(stdscr, TRUE);
 }
 
@@ -186,6 +187,5 @@ void top_screen_stop(int stop)
         raise(stop);
         sigprocmask(SIG_UNBLOCK, &only, NULL); /* stops here */
         sigprocmask(SIG_BLOCK, &only, NULL);
-        reset_prog_mode();
         top_screen_renew();
 }
