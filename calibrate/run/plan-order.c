@@ -225,3 +225,25 @@ void plan_guess(const struct hardware_description *description, struct plan *pla
         for (size_t i = 0; i < plan->n; i++)
                 plan->modes[i].guess_w = guess_mw(description, &plan->modes[i].mode) * scale / 1000;
 }
+
+size_t plan_order_repeated(const struct plan *plan, uint64_t seed, size_t *ret)
+{
+        size_t cpu[256], n_cpu = 0, taken = 0, n = 0;
+        struct random random;
+
+        for (size_t i = 0; i < plan->n && n_cpu < ARRAY_SIZE(cpu); i++)
+                if (!strcmp(plan->modes[i].mode.kind, "cpu"))
+                        cpu[n_cpu++] = i;
+        random_start(&random, seed, 0);
+        random_shuffle(&random, cpu, n_cpu);
+        for (size_t i = 0; i < plan->n; i++) {
+                bool is_cpu = taken < n_cpu && !strcmp(plan->modes[i].mode.kind, "cpu");
+                size_t mode = is_cpu ? cpu[taken] : i;
+                uint32_t times = MIN((uint32_t)PLAN_ITERATIONS, plan->modes[mode].visits_max);
+
+                for (size_t k = 0; plan->modes[i].role == ROLE_BLOCK && k < times; k++)
+                        ret[n++] = mode;
+                taken += is_cpu;
+        }
+        return n;
+}

@@ -7,7 +7,7 @@
 #include <stdarg.h>
 #include <string.h>
 
-#include "hardware/random.h"
+#include "plan-private.h"
 #include "util/util.h"
 
 const char *const plan_role_names[] = { "block", "extra", "fine", "later", "candidate", "held back", "burn" };
@@ -16,9 +16,7 @@ const char *const plan_role_names[] = { "block", "extra", "fine", "later", "cand
  * Five levels of brightness as shares of the maximum, dense where the curve bends (table 3 of AppScope has 5,
  * 55, 105, 178 and 255 of 255). Never 0: many panels take that for off.
  */
-static const double display_levels[] = { 0.0196, 0.2157, 0.4118, 0.698, 1 };
-#define DISPLAY_MIDDLE 2
-#define DISPLAY_USUAL 3
+static const double display_levels[DISPLAY_LEVELS] = { 0.0196, 0.2157, 0.4118, 0.698, 1 };
 
 /* A phone's battery; see plan_rates(). */
 #define PHONE_MWH 15000
@@ -27,10 +25,6 @@ static const double display_levels[] = { 0.0196, 0.2157, 0.4118, 0.698, 1 };
 #define RX_MB_PER_S 1.5
 #define TX_MB_PER_S 1.2
 #define RATES_SCALE_MAX 4
-
-#define CORES 3 /* stages of a short block */
-
-#define WAKES_PER_S 0.8 /* a burst needs a second of silence before it */
 
 struct plan_rates plan_rates(const struct hardware_description *description)
 {
@@ -88,7 +82,7 @@ struct mode plan_mode(const char *kind, const char *name, ...)
 }
 
 /* One policy busy at one frequency, the others idle at their lowest. */
-static struct mode cpu_mode(const struct hardware_description *description, size_t policy, uint32_t khz,
+struct mode plan_cpu_mode(const struct hardware_description *description, size_t policy, uint32_t khz,
                             bool all)
 {
         const struct hardware_policy *p = &description->policies[policy];
@@ -104,7 +98,7 @@ static int add_cpu(struct plan *plan, const struct hardware_description *descrip
                    size_t policy, size_t khz, bool all)
 {
         const struct hardware_policy *p = &description->policies[policy];
-        struct mode mode = cpu_mode(description, policy, p->khz[khz], all && p->n_cpus > 1);
+        struct mode mode = plan_cpu_mode(description, policy, p->khz[khz], all && p->n_cpus > 1);
 
         return plan_add(plan, role, &mode);
 }
@@ -160,7 +154,7 @@ static int add_idle(struct plan *plan, const struct hardware_description *descri
         return err;
 }
 
-static uint32_t brightness(const struct hardware_description *description, size_t level)
+uint32_t plan_brightness(const struct hardware_description *description, size_t level)
 {
         double raw = round(display_levels[level] * description->max_brightness);
 
@@ -171,7 +165,7 @@ static int add_display(struct plan *plan, const struct hardware_description *des
 {
         for (size_t i = 0; description->max_brightness && i < ARRAY_SIZE(display_levels); i++) {
                 struct mode mode = { .kind = "display", .screen_on = true,
-                                     .brightness = brightness(description, i) };
+                                     .brightness = plan_brightness(description, i) };
                 int err;
 
                 snprintf(mode.name, sizeof(mode.name), "display.%u", mode.brightness);
@@ -200,7 +194,7 @@ static int add_pictures(struct plan *plan, const struct hardware_description *de
         };
 
         for (size_t i = 0; description->pictures && i < ARRAY_SIZE(pictures); i++) {
-                uint32_t level = brightness(description, pictures[i].level);
+                uint32_t level = plan_brightness(description, pictures[i].level);
                 struct mode mode = plan_mode("picture", "picture.%u.%s", level, pictures[i].name);
                 int err;
 
@@ -228,7 +222,7 @@ static int add_disk(struct plan *plan, const struct hardware_description *descri
 }
 
 /* Does a mode's load have another side? The source to receive from also serves to wake the radio. */
-static bool can_move(const struct hardware_description *description, double receives, double sends)
+bool plan_can_move(const struct hardware_description *description, double receives, double sends)
 {
         return (!(receives > 0) || description->wifi_rx) && (!(sends > 0) || description->wifi_tx);
 }
@@ -246,7 +240,7 @@ static int add_wifi(struct plan *plan, const struct hardware_description *descri
         modes[3].wakes_per_s = WAKES_PER_S;
         for (size_t i = 0; i < ARRAY_SIZE(modes); i++) {
                 modes[i].wifi_on = true;
-                if (!can_move(description, modes[i].rx_mb_per_s + modes[i].wakes_per_s, modes[i].tx_mb_per_s))
+                if (!plan_can_move(description, modes[i].rx_mb_per_s + modes[i].wakes_per_s, modes[i].tx_mb_per_s))
                         continue;
                 err = plan_add(plan, ROLE_BLOCK, &modes[i]);
                 if (err)
@@ -349,237 +343,6 @@ static int add_gpu(struct plan *plan, const struct hardware_description *descrip
         return description->gpu ? plan_add(plan, ROLE_BLOCK, &mode) : 0;
 }
 
-/* The part of a mixture that the device can do. */
-static void mix_display(const struct hardware_description *description, struct mode *mode, size_t level)
-{
-        if (!description->max_brightness)
-                return;
-        mode->screen_on = true;
-        mode->brightness = brightness(description, level);
-}
-
-static void mix_wifi(const struct hardware_description *description, struct mode *mode, double rx, double tx,
-                     double wakes)
-{
-        if (!description->wifi)
-                return;
-        mode->wifi_on = true;
-        mode->rx_mb_per_s = description->wifi_rx ? rx : 0;
-        mode->tx_mb_per_s = description->wifi_tx ? tx : 0;
-        mode->wakes_per_s = description->wifi_rx ? wakes : 0;
-}
-
-static void mix_cpu(const struct hardware_description *description, struct mode *mode, size_t policy,
-                    double at, uint32_t cores)
-{
-        const struct hardware_policy *p;
-
-        if (policy >= description->n_policies || description->policies[policy].n_khz == 0)
-                return;
-        p = &description->policies[policy];
-        mode->policy_khz[policy] = p->khz[(size_t)lround(at * (double)(p->n_khz - 1))];
-        mode->policy_cores[policy] = MIN(cores, MAX(p->n_cpus, 1u));
-}
-
-/* One row of the table of mixtures. Levels: -1 none. */
-struct mixture {
-        const char *name;
-        int level;           /* index of the brightness */
-        double at;           /* position among the frequencies, 0..1 */
-        uint32_t cores;
-        bool wifi;
-        double rx, tx, read, write; /* share of the rates of their own modes, 0..1 */
-        double wakes_per_s;
-};
-
-/*
- * Candidates: a small coefficient together with a heavy load, which shortens the step, and mixtures like real
- * apps: measuring such a sum directly is worth more than measuring each part.
- */
-static const struct mixture mixtures[] = {
-        { .name = "mixed.display-wifi", .level = 1, .wifi = true },
-        { .name = "mixed.cpu-wifi", .level = -1, .at = 0, .cores = 1, .wifi = true },
-        { .name = "mixed.display-wake", .level = 1, .wifi = true, .wakes_per_s = WAKES_PER_S },
-        { .name = "mixed.display-disk", .level = DISPLAY_MIDDLE, .read = 1 },
-        { .name = "mixed.reading", .level = DISPLAY_USUAL, .at = 0, .cores = 1, .wifi = true },
-        { .name = "mixed.browsing", .level = DISPLAY_USUAL, .at = 0.5, .cores = 1, .wifi = true, .rx = 0.2,
-          .tx = 0.1 },
-        { .name = "mixed.playing", .level = DISPLAY_USUAL, .at = 1, .cores = 2, .wifi = true },
-        { .name = "mixed.storage", .level = -1, .read = 1, .write = 1 },
-        { .name = "mixed.radio", .level = -1, .wifi = true, .rx = 1, .tx = 1 },
-        { .name = "mixed.streaming", .level = DISPLAY_MIDDLE, .at = 0.3, .cores = 1, .wifi = true, .rx = 1 },
-};
-
-static bool can(const struct hardware_description *description, const struct mixture *mixture)
-{
-        return (mixture->level < 0 || description->max_brightness) &&
-               (!mixture->cores || description->n_policies) && (!mixture->wifi || description->wifi) &&
-               can_move(description, mixture->rx + mixture->wakes_per_s, 0) &&
-               (!(mixture->read > 0) || description->n_disks);
-}
-
-static int add_mixture(struct plan *plan, const struct hardware_description *description,
-                       const struct mixture *mixture, size_t policy)
-{
-        struct plan_rates rates = plan_rates(description);
-        struct mode mode = { .kind = "mixed", .read_mb_per_s = mixture->read * rates.read_mb_per_s,
-                             .write_mb_per_s = mixture->write * rates.write_mb_per_s };
-
-        snprintf(mode.name, sizeof(mode.name), "%s", mixture->name);
-        if (policy > 0)
-                snprintf(mode.name, sizeof(mode.name), "%s.%u", mixture->name,
-                         description->policies[policy].policy);
-        if (mixture->level >= 0)
-                mix_display(description, &mode, (size_t)mixture->level);
-        if (mixture->cores)
-                mix_cpu(description, &mode, policy, mixture->at, mixture->cores);
-        if (mixture->wifi)
-                mix_wifi(description, &mode, mixture->rx * rates.rx_mb_per_s, mixture->tx * rates.tx_mb_per_s,
-                         mixture->wakes_per_s);
-        return plan_add(plan, ROLE_CANDIDATE, &mode);
-}
-
-/* Mixtures with load on each policy. */
-static int add_mixtures(struct plan *plan, const struct hardware_description *description)
-{
-        for (size_t i = 0; i < ARRAY_SIZE(mixtures); i++) {
-                size_t n = mixtures[i].cores ? description->n_policies : 1;
-
-                for (size_t k = 0; can(description, &mixtures[i]) && k < n; k++) {
-                        int err = add_mixture(plan, description, &mixtures[i], k);
-
-                        if (err)
-                                return err;
-                }
-        }
-        return 0;
-}
-
-/* Two realistic mixtures: a game, and a download beside a background task. */
-static int add_held_back(struct plan *plan, const struct hardware_description *description)
-{
-        struct mode game = plan_mode("mixed", "mixed.held-back.1");
-        struct mode download = plan_mode("mixed", "mixed.held-back.2");
-        size_t last = description->n_policies ? description->n_policies - 1 : 0;
-        int err;
-
-        mix_display(description, &game, DISPLAY_USUAL);
-        mix_wifi(description, &game, 0.2, 0.05, 0);
-        mix_cpu(description, &game, 0, 0.6, 2);
-        game.gpu = description->gpu ? 0.4 : 0;
-        mix_display(description, &download, 1);
-        mix_wifi(description, &download, 0.8, 0.1, 0);
-        mix_cpu(description, &download, last, 0.3, 1);
-        if (description->n_disks) {
-                download.read_mb_per_s = 2;
-                download.write_mb_per_s = 4;
-        }
-        game.held_back = download.held_back = true;
-        err = plan_add(plan, ROLE_HELD_BACK, &game);
-        return err ? err : plan_add(plan, ROLE_HELD_BACK, &download);
-}
-
-/* All cores at their highest frequency, the screen at its brightest. */
-static int add_burn(struct plan *plan, const struct hardware_description *description)
-{
-        struct mode burn = plan_mode("burn", "burn");
-
-        for (size_t i = 0; i < description->n_policies; i++)
-                mix_cpu(description, &burn, i, 1, description->policies[i].n_cpus);
-        mix_display(description, &burn, ARRAY_SIZE(display_levels) - 1);
-        burn.gpu = description->gpu ? 1 : 0;
-        plan->burn = plan->n;
-        return plan_add(plan, ROLE_BURN, &burn);
-}
-
-static void mark(struct plan *plan, const char *name, unsigned core)
-{
-        for (size_t i = 0; i < plan->n; i++)
-                if (!strcmp(plan->modes[i].mode.name, name) && plan->modes[i].core == 0)
-                        plan->modes[i].core = core;
-}
-
-static void mark_cpu(const struct hardware_description *description, struct plan *plan, size_t policy, size_t khz,
-                     bool all, unsigned core)
-{
-        const struct hardware_policy *p = &description->policies[policy];
-        struct mode mode = cpu_mode(description, policy, p->khz[khz], all && p->n_cpus > 1);
-
-        mark(plan, mode.name, core);
-}
-
-/*
- * The short block: first one state of each component, then what tells its coefficients apart. The smoothness and
- * the likeness of the curves cover the rest (calibrate/fit/regression-shape.c).
- */
-static void mark_core(const struct hardware_description *description, struct plan *plan)
-{
-        static const struct {
-                size_t level;
-                unsigned core;
-        } levels[] = { { DISPLAY_USUAL, 1 }, { 0, 2 }, { ARRAY_SIZE(display_levels) - 1, 3 } };
-
-        mark(plan, "idle", 1);
-        for (size_t i = 0; i < description->n_policies; i++) {
-                size_t n = description->policies[i].n_khz;
-
-                if (n == 0)
-                        continue;
-                mark_cpu(description, plan, i, n - 1, true, 1);
-                mark_cpu(description, plan, i, 0, false, 2);
-        }
-        for (size_t i = 0; description->max_brightness && i < ARRAY_SIZE(levels); i++) {
-                char name[MODE_NAME_MAX];
-
-                snprintf(name, sizeof(name), "display.%u", brightness(description, levels[i].level));
-                mark(plan, name, levels[i].core);
-        }
-        mark(plan, plan_find(plan, "mixed.storage") ? "mixed.storage" : "disk.read", 1);
-        mark(plan, plan_find(plan, "mixed.radio") ? "mixed.radio" : "wifi.on", 1);
-        mark(plan, "wifi.wake", 1);
-        mark(plan, "gpu.full", 1);
-        mark(plan, "disk.write", CORES);
-        mark(plan, "wifi.rx", CORES);
-        mark(plan, "wifi.tx", CORES);
-        for (size_t i = 0; i < plan->n; i++)
-                if ((plan->modes[i].mode.dark > 0 || plan->modes[i].mode.air == AIR_CELLULAR) && plan->modes[i].role == ROLE_BLOCK)
-                        plan->modes[i].core = CORES;
-}
-
-bool plan_shorten(struct plan *plan, double most)
-{
-        size_t wanted[CORES + 1] = { 0 }, n = 0, held_back = 0;
-        unsigned core = 1;
-
-        for (size_t i = 0; i < plan->n; i++)
-                if (plan->modes[i].core)
-                        wanted[plan->modes[i].core]++;
-        for (n = wanted[1]; core < CORES && (double)(n + wanted[core + 1]) <= most - 1; core++)
-                n += wanted[core + 1];
-        for (size_t i = 0; i < plan->n; i++) {
-                struct planned_mode *mode = &plan->modes[i];
-
-                if (mode->core > 0 && mode->core <= core)
-                        mode->role = ROLE_BLOCK;
-                else if (mode->role == ROLE_BLOCK)
-                        mode->role = ROLE_EXTRA;
-                else if (mode->role == ROLE_HELD_BACK && (double)(n + ++held_back) > most)
-                        mode->visits_max = 0;
-        }
-        plan->brief = true;
-        return (double)n <= most;
-}
-
-size_t plan_block(const struct plan *plan)
-{
-        size_t n = 0;
-
-        for (size_t i = 0; i < plan->n; i++)
-                n += plan->modes[i].visits_max > 0 &&
-                     (plan->modes[i].role == ROLE_BLOCK || plan->modes[i].role == ROLE_HELD_BACK);
-        return n;
-}
-
 int plan_make(const struct hardware_description *description, struct plan *ret)
 {
         struct plan plan = { 0 };
@@ -605,91 +368,17 @@ int plan_make(const struct hardware_description *description, struct plan *ret)
         if (!err)
                 err = add_gpu(&plan, description);
         if (!err)
-                err = add_mixtures(&plan, description);
+                err = plan_add_mixtures(&plan, description);
         if (!err)
-                err = add_held_back(&plan, description);
+                err = plan_add_held_back(&plan, description);
         if (!err)
-                err = add_burn(&plan, description);
+                err = plan_add_burn(&plan, description);
         if (err) {
                 plan_clear(&plan);
                 return err;
         }
-        mark_core(description, &plan);
+        plan_mark_core(description, &plan);
         plan_guess(description, &plan);
         *ret = plan;
         return 0;
-}
-
-static unsigned loads(const struct mode *mode)
-{
-        unsigned components = 0;
-
-        for (size_t i = 0; i < ARRAY_SIZE(mode->policy_cores); i++)
-                components |= mode->policy_cores[i] || mode->policy_khz[i] ? 1u << COMPONENT_CPU : 0;
-        components |= mode->screen_on ? 1u << COMPONENT_DISPLAY : 0;
-        components |= mode->read_mb_per_s + mode->write_mb_per_s > 0 ? 1u << COMPONENT_DISK : 0;
-        components |= mode->wifi_on ? 1u << COMPONENT_WIFI : 0;
-        components |= mode->air == AIR_CELLULAR ? 1u << COMPONENT_CELLULAR : 0;
-        components |= mode->gpu > 0 ? 1u << COMPONENT_GPU : 0;
-        return components;
-}
-
-int plan_only(struct plan *plan, unsigned only, const struct profile *before, enum component *missing)
-{
-        unsigned offered = 1u << COMPONENT_BASE;
-        size_t n = 0;
-        int err = profile_print(before, &plan->before);
-
-        for (size_t i = 0; i < plan->n; i++) {
-                unsigned components = loads(&plan->modes[i].mode);
-                bool burn = i == plan->burn;
-
-                if (!burn && components & ~only)
-                        continue;
-                offered |= burn ? 0 : components;
-                plan->burn = burn ? n : plan->burn;
-                plan->modes[n++] = plan->modes[i];
-        }
-        plan->n = n;
-        plan->only = only;
-        for (unsigned c = 0; !err && c < COMPONENT_COUNT; c++)
-                if (only & ~offered & 1u << c) {
-                        *missing = c;
-                        return -ENODEV;
-                }
-        return err;
-}
-
-char *plan_name(const struct plan *plan, char *buf)
-{
-        size_t length = 0;
-
-        snprintf(buf, PLAN_NAME_MAX, "%s", plan->sapp ? "sapp" : "");
-        for (unsigned c = 0; c < COMPONENT_COUNT; c++)
-                if (plan->only & 1u << c)
-                        length += (size_t)snprintf(buf + length, PLAN_NAME_MAX - length, "%s%s", length ? "," : "only ",
-                                                   component_names[c]);
-        return buf;
-}
-
-size_t plan_order_repeated(const struct plan *plan, uint64_t seed, size_t *ret)
-{
-        size_t cpu[256], n_cpu = 0, taken = 0, n = 0;
-        struct random random;
-
-        for (size_t i = 0; i < plan->n && n_cpu < ARRAY_SIZE(cpu); i++)
-                if (!strcmp(plan->modes[i].mode.kind, "cpu"))
-                        cpu[n_cpu++] = i;
-        random_start(&random, seed, 0);
-        random_shuffle(&random, cpu, n_cpu);
-        for (size_t i = 0; i < plan->n; i++) {
-                bool is_cpu = taken < n_cpu && !strcmp(plan->modes[i].mode.kind, "cpu");
-                size_t mode = is_cpu ? cpu[taken] : i;
-                uint32_t times = MIN((uint32_t)PLAN_ITERATIONS, plan->modes[mode].visits_max);
-
-                for (size_t k = 0; plan->modes[i].role == ROLE_BLOCK && k < times; k++)
-                        ret[n++] = mode;
-                taken += is_cpu;
-        }
-        return n;
 }
