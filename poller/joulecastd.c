@@ -107,7 +107,7 @@ static void print_after_options(FILE *file)
 {
         fprintf(file, "\n%s\n", _("Collectors, the first that works is taken:"));
         for (const struct collector *collector = all_collectors; collector->name; collector++)
-                fprintf(file, "  %-9s %s\n", collector->name, collector->what);
+                fprintf(file, "  %-9s %s\n", collector->name, _(collector->what));
         fprintf(file, "\n%s\n", _("joulecast.conf, with its defaults:"));
         config_print_help(file);
 }
@@ -313,9 +313,11 @@ static void say_what_is_watched(const struct options *options, const struct sour
 
 static void print_summary(const struct poller *poller, const char *path)
 {
-        printf("%llu poll%s, %.1f s recorded, %zu processes at the last one; in %s\n",
-               (unsigned long long)poller->polls,
-               poller->polls == 1 ? "" : "s", (double)poller->elapsed_ns / 1e9, poller->n_processes, path);
+        words_start();
+        printf(words_counted("%llu poll, %.1f s recorded, %zu processes at the last one; in %s",
+                             "%llu polls, %.1f s recorded, %zu processes at the last one; in %s", poller->polls),
+               (unsigned long long)poller->polls, (double)poller->elapsed_ns / 1e9, poller->n_processes, path);
+        putchar('\n');
 }
 
 static int look(void *data, uint64_t after, struct question_live *ret)

@@ -11,6 +11,7 @@
 #include "api/joulecast-private.h"
 #include "names.h"
 #include "util/util.h"
+#include "util/words.h"
 #include "whatif.h"
 
 void advised_clear(struct advised *advised)
@@ -73,13 +74,13 @@ static char *print_action(const struct options *options, const struct advice *ad
         switch (advice->kind) {
         case ADVICE_CLOSE:
                 names_of(options, advice->app, name, sizeof(name));
-                snprintf(buf, size, "close %s", util_printable(name, printable, sizeof(printable)));
+                snprintf(buf, size, _("close %s"), util_printable(name, printable, sizeof(printable)));
                 break;
         case ADVICE_BRIGHTNESS:
-                snprintf(buf, size, "brightness to %.0f %%", advice->brightness_percent);
+                snprintf(buf, size, _("brightness to %.0f %%"), advice->brightness_percent);
                 break;
         default:
-                snprintf(buf, size, "%s off", advice->kind == ADVICE_WIFI ? "WiFi" : "modem");
+                snprintf(buf, size, "%s", advice->kind == ADVICE_WIFI ? _("WiFi off") : _("modem off"));
         }
         return buf;
 }
@@ -88,7 +89,7 @@ char *advised_print(const struct options *options, const struct advice *advice, 
 {
         char minutes[96], action[280];
 
-        snprintf(buf, 512, "%s: %s longer", print_action(options, advice, action, sizeof(action)),
+        snprintf(buf, 512, _("%s: %s longer"), print_action(options, advice, action, sizeof(action)),
                  whatif_minutes(api_value(advice->gain.gained), minutes));
         return buf;
 }

@@ -15,11 +15,11 @@
 #include "util/words.h"
 
 static const char *const status_words[] = { /* the kernel's */
-        [BATTERY_UNKNOWN] = "Unknown",
-        [BATTERY_DISCHARGING] = "Discharging",
-        [BATTERY_CHARGING] = "Charging",
-        [BATTERY_NOT_CHARGING] = "Not charging",
-        [BATTERY_FULL] = "Full",
+        [BATTERY_UNKNOWN] = N_("Unknown"),
+        [BATTERY_DISCHARGING] = N_("Discharging"),
+        [BATTERY_CHARGING] = N_("Charging"),
+        [BATTERY_NOT_CHARGING] = N_("Not charging"),
+        [BATTERY_FULL] = N_("Full"),
 };
 
 static double percent_of(const struct battery_unit *unit)
@@ -101,9 +101,9 @@ static const struct {
         uint32_t counts;
         const char *name;
 } count_names[] = {
-        { COUNTS_CPU, "CPU" },       { COUNTS_DISK, "disk" },   { COUNTS_NET, "network" },
-        { COUNTS_OPPS, "frequency" }, { COUNTS_CYCLES, "cycles" }, { COUNTS_EXITS, "exits" },
-        { COUNTS_BURSTS, "bursts of packets" },
+        { COUNTS_CPU, N_("CPU") },       { COUNTS_DISK, N_("disk") },   { COUNTS_NET, N_("network") },
+        { COUNTS_OPPS, N_("frequency") }, { COUNTS_CYCLES, N_("cycles") }, { COUNTS_EXITS, N_("exits") },
+        { COUNTS_BURSTS, N_("bursts of packets") },
 };
 
 static struct cJSON *overhead_json(const struct overhead *overhead)
@@ -126,7 +126,7 @@ static struct cJSON *overhead_json(const struct overhead *overhead)
 }
 
 static const char *const net_by_names[NET_BY_COUNT] = {
-        [NET_BY_CALLS] = " by calls", [NET_BY_PACKETS] = " by packets", [NET_BY_SOCKETS] = " by sockets",
+        [NET_BY_CALLS] = N_(" by calls"), [NET_BY_PACKETS] = N_(" by packets"), [NET_BY_SOCKETS] = N_(" by sockets"),
 };
 
 /* "CPU, disk, network by calls" */
@@ -138,9 +138,9 @@ static const char *counts_text(uint32_t counts, uint32_t net_by, char *buf, size
         for (size_t i = 0; i < ARRAY_SIZE(count_names); i++)
                 if ((counts & count_names[i].counts) && length < size)
                         length += (size_t)snprintf(buf + length, size - length, "%s%s%s", length ? ", " : "",
-                                                   count_names[i].name,
+                                                   _(count_names[i].name),
                                                    count_names[i].counts == COUNTS_NET && net_by < NET_BY_COUNT &&
-                                                   net_by_names[net_by] ? net_by_names[net_by] : "");
+                                                   net_by_names[net_by] ? _(net_by_names[net_by]) : "");
         return buf;
 }
 
@@ -246,10 +246,10 @@ static void print_batteries(const struct findings *findings)
 
                 table_row(table, TABLE_PLAIN);
                 table_cell(table, "%s", unit->name);
-                table_cell(table, "%s", status_words[unit->battery.status]);
+                table_cell(table, "%s", _(status_words[unit->battery.status]));
                 table_cell(table, isnan(percent) ? "?" : "%.0f %%", percent);
                 if (unit->energy_have & BATTERY_ENERGY_FULL)
-                        table_cell(table, unit->battery.have & BATTERY_ENERGY_FULL ? "%.1f Wh" : "about %.0f Wh",
+                        table_cell(table, unit->battery.have & BATTERY_ENERGY_FULL ? "%.1f Wh" : _("about %.0f Wh"),
                                    (double)unit->energy_full_uwh * 1e-6);
                 else
                         table_cell(table, "?");
@@ -267,7 +267,7 @@ static void print_batteries(const struct findings *findings)
                         table_note("%s: can be discharged on its charger (calibrate --force-discharge)",
                                    findings->batteries[i].name);
                 for (size_t q = 0; q < findings->batteries[i].n_quirks; q++)
-                        table_note("%s: %s", findings->batteries[i].name, findings->batteries[i].quirks[q]);
+                        table_note("%s: %s", findings->batteries[i].name, _(findings->batteries[i].quirks[q]));
         }
         putchar('\n');
 }
@@ -320,23 +320,24 @@ static void print_overhead(const struct overhead *overhead)
         char duration[32];
 
         if (overhead->pid == 0) {
-                puts("No joulecastd is running; start it to see what it costs.\n");
+                table_text(TABLE_PLAIN, "No joulecastd is running; start it to see what it costs.");
+                putchar('\n');
                 return;
         }
-        printf("joulecastd (pid %d) itself, in the %s since its start:\n", overhead->pid,
+        table_text(TABLE_PLAIN, "joulecastd (pid %d) itself, in the %s since its start:", overhead->pid,
                answer_print_duration(overhead->running_s, duration));
         if (!short_run) {
-                add_known(table, "CPU", overhead->cpu_s_per_day, "s a day");
-                add_known(table, "wakeups", overhead->wakeups_per_hour, "an hour");
-                add_known(table, "written", overhead->written_mb_per_day, "MB a day");
+                add_known(table, _("CPU"), overhead->cpu_s_per_day, _("s a day"));
+                add_known(table, _("wakeups"), overhead->wakeups_per_hour, _("an hour"));
+                add_known(table, _("written"), overhead->written_mb_per_day, _("MB a day"));
         }
-        add_known(table, "memory", overhead->rss_mb, "MB");
-        add_known(table, "private", overhead->anonymous_mb, "MB");
+        add_known(table, _("memory"), overhead->rss_mb, "MB");
+        add_known(table, _("private"), overhead->anonymous_mb, "MB");
         if (!short_run)
-                add_known(table, "battery", overhead->percent_per_day, "% a day");
-        add_known(table, "lost ends", overhead->lost,
-                  isnan(overhead->lost) ? "(it does not answer at the service's socket)"
-                                        : "ends of processes that the kernel could not keep");
+                add_known(table, _("battery"), overhead->percent_per_day, _("% a day"));
+        add_known(table, _("lost ends"), overhead->lost,
+                  isnan(overhead->lost) ? _("(it does not answer at the service's socket)")
+                                        : _("ends of processes that the kernel could not keep"));
         table_print(table);
         if (overhead->n_running > 1)
                 table_note("Several are running; this is the one that answers queries, else the first.");
@@ -389,7 +390,7 @@ int doctor_table(const struct findings *findings)
         for (size_t i = 0; i < findings->n_collectors; i++) {
                 table_row(table, TABLE_PLAIN);
                 table_cell(table, "%s", findings->collectors[i]->name);
-                table_cell(table, "%s (%s)", findings->collectors[i]->what,
+                table_cell(table, "%s (%s)", _(findings->collectors[i]->what),
                            counts_text(findings->counts[i], findings->net_by[i], text, sizeof(text)));
         }
         if (findings->n_missing > 0 && findings->n_collectors > 0)
@@ -397,7 +398,7 @@ int doctor_table(const struct findings *findings)
         if (findings->n_missing > 0)
                 table_heads(table, N_("Missing"), N_("Why"), NULL);
         for (size_t i = 0; i < findings->n_missing; i++)
-                table_texts(table, TABLE_PLAIN, findings->missing[i].what, findings->missing[i].why, NULL);
+                table_texts(table, TABLE_PLAIN, _(findings->missing[i].what), findings->missing[i].why, NULL);
         table_print(table);
         if (findings->signal.have & SIGNAL_WIFI)
                 table_note("The signal of WiFi is %d dBm.", findings->signal.wifi_signal_dbm);

@@ -33,7 +33,7 @@ void answer_add_exact_time(struct cJSON *to, const char *key, int64_t time_ns)
 
 const char *answer_state(enum app_state state)
 {
-        return state == STATE_FOREGROUND ? "foreground" : "background";
+        return state == STATE_FOREGROUND ? N_("foreground") : N_("background");
 }
 
 struct cJSON *answer_text(const char *text)

@@ -109,10 +109,10 @@ static void add_apps(struct table *table, const struct cost *cost, const struct 
                 }
                 table_row(table, TABLE_PLAIN);
                 answer_cost_name(table, cost, &cost->apps[i]);
-                table_cell(table, "%s", answer_state(cost->apps[i].state));
+                table_cell(table, "%s", _(answer_state(cost->apps[i].state)));
                 add_cells(table, parts, row);
         }
-        snprintf(name, sizeof(name), "%zu others", cost->n_apps - n);
+        snprintf(name, sizeof(name), words_counted("%zu other", "%zu others", cost->n_apps - n), cost->n_apps - n);
         if (n < cost->n_apps)
                 add_row(table, TABLE_PLAIN, name, parts, rest.sums_j);
 }
@@ -120,10 +120,10 @@ static void add_apps(struct table *table, const struct cost *cost, const struct 
 static void add_heads(struct table *table, const struct parts *parts)
 {
         static const char *const heads[COLUMNS] = {
-                [COMPONENT_CPU] = "CPU",     [COMPONENT_DISPLAY] = "Display", [COMPONENT_DISK] = "Disk",
-                [COMPONENT_WIFI] = "WiFi",   [COMPONENT_GPU] = "GPU",         [COMPONENT_CELLULAR] = "Cellular",
-                [COMPONENT_GPS] = "GPS",     [COMPONENT_AUDIO] = "Audio",     [COMPONENT_CAMERA] = "Camera",
-                [COMPONENT_UNSEEN] = "Unseen", [COMPONENT_BASE] = "Idle",     [SUM] = "Sum",
+                [COMPONENT_CPU] = N_("CPU"),   [COMPONENT_DISPLAY] = N_("Display"), [COMPONENT_DISK] = N_("Disk"),
+                [COMPONENT_WIFI] = N_("WiFi"), [COMPONENT_GPU] = N_("GPU"),         [COMPONENT_CELLULAR] = N_("Cellular"),
+                [COMPONENT_GPS] = N_("GPS"),   [COMPONENT_AUDIO] = N_("Audio"),     [COMPONENT_CAMERA] = N_("Camera"),
+                [COMPONENT_UNSEEN] = N_("Unseen"), [COMPONENT_BASE] = N_("Idle"),   [SUM] = N_("Sum"),
         };
 
         table_heads(table, N_("App"), N_("State"), NULL);
@@ -144,13 +144,13 @@ int answer_parts_table(const struct cost *cost, const struct profile *profile)
         add_apps(table, cost, &parts);
         if (!isnan(cost->base_j)) {
                 base_of(cost, row);
-                add_row(table, TABLE_FAINT, "base", &parts, row);
+                add_row(table, TABLE_FAINT, _("base"), &parts, row);
         }
-        add_row(table, TABLE_SUM, "model total", &parts, parts.sums_j);
+        add_row(table, TABLE_SUM, _("model total"), &parts, parts.sums_j);
         if (!isnan(cost->unexplained_j.value))
-                add_whole(table, TABLE_FAINT, "unattributed", &parts, cost->unexplained_j.value);
+                add_whole(table, TABLE_FAINT, _("unattributed"), &parts, cost->unexplained_j.value);
         if (!isnan(cost->measured_j.value))
-                add_whole(table, TABLE_SUM, "battery", &parts, cost->measured_j.value);
+                add_whole(table, TABLE_SUM, _("battery"), &parts, cost->measured_j.value);
         answer_cost_title(cost, profile);
         table_print(table);
         putchar('\n');

@@ -76,7 +76,7 @@ char *answer_print_duration(double seconds, char *buf)
         else if (minutes < 48 * 60)
                 snprintf(buf, 32, "%.0f h %.0f min", floor(minutes / 60), fmod(minutes, 60));
         else
-                snprintf(buf, 32, "%.0f d %.0f h", floor(minutes / 1440), floor(fmod(minutes, 1440) / 60));
+                snprintf(buf, 32, _("%.0f d %.0f h"), floor(minutes / 1440), floor(fmod(minutes, 1440) / 60));
         return buf;
 }
 
@@ -125,7 +125,7 @@ static void add_app(struct table *table, const struct cost *cost, const struct c
 
         table_row(table, TABLE_PLAIN);
         answer_cost_name(table, cost, app);
-        table_cell(table, "%s", answer_state(app->state));
+        table_cell(table, "%s", _(answer_state(app->state)));
         table_cell(table, "%s", answer_print_value(&app->percent, "%", percent));
         table_cell(table, "%s", answer_print_bounds(&app->percent, bounds));
         table_cell(table, "%s", isnan(per_minute.value) ? "" : answer_print_value(&per_minute, "%/min", rate));
@@ -164,11 +164,11 @@ static void add_unexplained(struct table *table, const struct cost_value *unexpl
         char bounds[64], duration[32];
 
         if (!cannot_tell(unexplained_j)) {
-                add_line(table, TABLE_FAINT, "unattributed", unexplained_j, seconds, profile);
+                add_line(table, TABLE_FAINT, _("unattributed"), unexplained_j, seconds, profile);
                 return;
         }
         percent.value = percent.high - percent.low; /* for the number of digits */
-        table_texts(table, TABLE_FAINT, "unattributed", "", "cannot tell", answer_print_bounds(&percent, bounds), "",
+        table_texts(table, TABLE_FAINT, _("unattributed"), "", _("cannot tell"), answer_print_bounds(&percent, bounds), "",
                     "", "", answer_print_duration(seconds, duration), NULL);
 }
 
@@ -194,7 +194,7 @@ static void add_apps(struct table *table, const struct cost *cost, const struct 
                 add_app(table, cost, &cost->apps[i]);
         if (n == cost->n_apps)
                 return;
-        snprintf(name, sizeof(name), "%zu others", cost->n_apps - n);
+        snprintf(name, sizeof(name), words_counted("%zu other", "%zu others", cost->n_apps - n), cost->n_apps - n);
         add_line(table, TABLE_PLAIN, name, &rest_j, 0, profile);
 }
 
@@ -206,14 +206,14 @@ char *answer_print_span(int64_t from_ns, int64_t to_ns, double recorded_s, char 
 
         values_print_local(from_ns, from, sizeof(from));
         values_print_local(to_ns, to, sizeof(to));
-        snprintf(buf, 128, "%s .. %s (%s%s)", from, to, answer_print_duration(all ? span_s : recorded_s, duration),
-                 all ? "" : " recorded");
+        snprintf(buf, 128, all ? "%s .. %s (%s)" : _("%s .. %s (%s recorded)"), from, to,
+                 answer_print_duration(all ? span_s : recorded_s, duration));
         return buf;
 }
 
 void answer_cost_title(const struct cost *cost, const struct profile *profile)
 {
-        const char *device = profile->device[0] ? profile->device : "unnamed";
+        const char *device = profile->device[0] ? profile->device : _("unnamed");
 
         if (cost->from_ns == INT64_MIN) {
                 table_text(TABLE_PLAIN, "Profile %s", device);
@@ -240,13 +240,13 @@ void answer_note_basis(const struct profile *profile)
         const char *basis = profile_basis(profile), *dash = strchr(profile->device, '-');
 
         if (strcmp(basis, "class") == 0 && !isnan(profile->learned.spans))
-                table_note("These numbers are of a usual %s, corrected by what everyday use showed.", dash ? dash + 1 : "device");
+                table_note("These numbers are of a usual %s, corrected by what everyday use showed.", dash ? _(dash + 1) : _("device"));
         else if (strcmp(basis, "class") == 0) /* the medians of docs/calibration.md and docs/accuracy.md */
                 table_note("These numbers are of a usual %s; joulecast calibrate makes them this device's own, and a total "
-                           "is then off by some 1 %% instead of 7 %%.", dash ? dash + 1 : "device");
+                           "is then off by some 1 %% instead of 7 %%.", dash ? _(dash + 1) : _("device"));
         else if (strcmp(basis, "shipped") == 0)
                 table_note("These numbers are of another %s; joulecast calibrate makes them this device's own.",
-                           *profile->device ? profile->device : "device");
+                           *profile->device ? profile->device : _("device"));
 }
 
 void answer_note_profile(const struct profile *profile)
@@ -263,9 +263,20 @@ void answer_note_profile(const struct profile *profile)
                            "predicts.");
 }
 
+const char *answer_part(const char *name, char *buf, size_t size)
+{
+        const char *uncounted = strstr(name, " (not counted)");
+
+        if (!uncounted || uncounted[strlen(" (not counted)")])
+                return _(name);
+        snprintf(buf, size, "%.*s", (int)(uncounted - name), name);
+        snprintf(buf, size, _("%s (not counted)"), _(strdupa(buf)));
+        return buf;
+}
+
 void answer_cost_notes(const struct cost *cost, const struct profile *profile)
 {
-        char list[1024] = "", number[32];
+        char list[1024] = "", number[32], part[128];
 
         if (!isnan(cost->base_j))
                 table_note("Base: power that no app causes (idle, WiFi association, background of the system).");
@@ -296,7 +307,8 @@ void answer_cost_notes(const struct cost *cost, const struct profile *profile)
         for (size_t i = 0; i < cost->n_not_measured; i++) {
                 size_t length = strlen(list);
 
-                snprintf(list + length, sizeof(list) - length, "%s%s", i ? ", " : "", cost->not_measured[i]);
+                snprintf(list + length, sizeof(list) - length, "%s%s", i ? ", " : "",
+                         answer_part(cost->not_measured[i], part, sizeof(part)));
         }
         if (list[0])
                 table_note("Not measured, and in no sum: %s.", list);
@@ -307,7 +319,7 @@ static void print_total(const struct cost *cost, const struct profile *profile)
         struct cost_value percent = percent_of(&cost->total_j, profile);
         char total[64], bounds[64];
 
-        table_note("Model total%s: %s (95 %% CI %s)", isnan(cost->base_j) ? " of the apps" : "",
+        table_note(isnan(cost->base_j) ? N_("Model total of the apps: %s (95 %% CI %s)") : N_("Model total: %s (95 %% CI %s)"),
                    answer_print_value(&percent, "%", total), answer_print_bounds(&percent, bounds));
 }
 
@@ -324,13 +336,13 @@ int answer_cost_table(const struct cost *cost, const struct profile *profile)
                     N_("Energy"), N_("Time"), NULL);
         add_apps(table, cost, profile);
         if (!isnan(cost->base_j))
-                add_line(table, TABLE_FAINT, "base", &base_j, seconds, profile);
+                add_line(table, TABLE_FAINT, _("base"), &base_j, seconds, profile);
         if (!isnan(cost->unexplained_j.value))
                 add_unexplained(table, &cost->unexplained_j, seconds, profile);
         if (!isnan(cost->measured_j.value))
-                add_line(table, TABLE_SUM, "battery", &cost->measured_j, seconds, profile);
+                add_line(table, TABLE_SUM, _("battery"), &cost->measured_j, seconds, profile);
         else
-                add_line(table, TABLE_SUM, "model total", &total_j, seconds, profile);
+                add_line(table, TABLE_SUM, _("model total"), &total_j, seconds, profile);
         answer_cost_title(cost, profile);
         table_print(table);
         putchar('\n');

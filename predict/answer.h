@@ -12,6 +12,7 @@
 #include "forecast/usage-table.h"
 #include "joulecast.h"
 #include "model/profile.h"
+#include "util/words.h"
 
 struct cJSON;
 
@@ -51,7 +52,9 @@ int answer_timeline_from_json(const struct cJSON *json, struct timeline **ret); 
 void answer_add_known(struct cJSON *to, const char *key, int is); /* true, false; below 0: null */
 void answer_add_time(struct cJSON *to, const char *key, int64_t time_ns); /* INT64_MIN: null */
 void answer_add_exact_time(struct cJSON *to, const char *key, int64_t time_ns); /* to the ns */
-const char *answer_state(enum app_state state);
+const char *answer_state(enum app_state state); /* _() makes it a word for people */
+/* What is not measured, as model.h names it, in the user's language. Returns @buf, or a constant. */
+const char *answer_part(const char *name, char *buf, size_t size);
 
 /* Nothing for a calibrated profile; else one line: whose numbers these are, and what a calibration would bring. */
 void answer_note_basis(const struct profile *profile);

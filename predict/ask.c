@@ -141,9 +141,9 @@ char *ask_minutes(double minutes, double beside, char *buf)
         double whole = floor(minutes), larger = fmax(minutes, beside);
 
         if (larger < 120)
-                snprintf(buf, 32, "%.0f minute%s", whole, whole == 1 ? "" : "s");
+                snprintf(buf, 32, words_counted("%.0f minute", "%.0f minutes", (unsigned long)whole), whole);
         else if (larger >= 48 * 60 && whole >= 24 * 60)
-                snprintf(buf, 32, "%.0f d %.0f h", floor(whole / 1440), floor(fmod(whole, 1440) / 60));
+                snprintf(buf, 32, _("%.0f d %.0f h"), floor(whole / 1440), floor(fmod(whole, 1440) / 60));
         else if (whole < 60)
                 snprintf(buf, 32, "%.0f min", whole);
         else if (fmod(whole, 60) == 0)

@@ -60,10 +60,9 @@ static int take_reserve(const char *value, void *data)
 /* A budget ends at 1e6 minutes, which stand for that and more. */
 static const char *format_minutes(double minutes, double beside, char *buf)
 {
-        return minutes >= 1e6 ? "years" : ask_minutes(minutes, beside, buf);
+        return minutes >= 1e6 ? _("years") : ask_minutes(minutes, beside, buf);
 }
 
-/* What the answer is about, as a subject. */
 static bool is_mixed(const struct joulecast_budget *budget)
 {
         return !*joulecast_budget_app(budget);
@@ -75,30 +74,55 @@ static int without_unit(const char *minutes)
         return (int)strcspn(minutes, " ");
 }
 
-static void print_headline(const struct joulecast_budget *budget, const char *app)
+/* Of an app. */
+static void print_app(const struct joulecast_budget *budget, const char *app)
 {
         struct joulecast_value minutes = joulecast_budget_minutes(budget);
         char low[32], value[32];
         const char *sure = format_minutes(minutes.low, minutes.value, low);
         const char *likely = format_minutes(minutes.value, 0, value);
-        const char *can = is_mixed(budget) ? "lasts" : "can run";
 
         if (isnan(minutes.value))
-                table_text(TABLE_HEAD, "How long %s %s is unknown: the profile has no coefficient for what it "
-                           "uses.", app, can);
+                table_text(TABLE_HEAD, "How long %s can run is unknown: the profile has no coefficient for what it uses.", app);
+        else if (minutes.value < 1 && joulecast_budget_reserved_percent(budget) > 0)
+                table_text(TABLE_HEAD, "Nothing is left for %s: what is set aside takes it all.", app);
         else if (minutes.value < 1)
-                table_text(TABLE_HEAD, "Nothing is left for %s%s.", app,
-                           joulecast_budget_reserved_percent(budget) > 0 ? ": what is set aside takes it all" : "");
+                table_text(TABLE_HEAD, "Nothing is left for %s.", app);
         else if (isnan(minutes.low) && isnan(minutes.high))
-                table_text(TABLE_HEAD, "%s %s for about %s; this profile has no error estimates.", app, can, likely);
+                table_text(TABLE_HEAD, "%s can run for about %s; this profile has no error estimates.", app, likely);
         else if (isnan(minutes.low)) /* what has no coefficient makes it less */
-                table_text(TABLE_HEAD, "%s %s for at most about %s; this profile has no coefficient for some of "
-                           "what it uses.", app, can, likely);
+                table_text(TABLE_HEAD, "%s can run for at most about %s; this profile has no coefficient for some of "
+                           "what it uses.", app, likely);
         else if (minutes.low < 1)
-                table_text(TABLE_HEAD, "%s may %s for %s, but not for sure (95 %% confidence).", app,
-                           is_mixed(budget) ? "last" : "run", likely);
+                table_text(TABLE_HEAD, "%s may run for %s, but not for sure (95 %% confidence).", app, likely);
         else
-                table_text(TABLE_HEAD, "%s %s for %s for sure (95 %% confidence), %.*s likely.", app, can, sure,
+                table_text(TABLE_HEAD, "%s can run for %s for sure (95 %% confidence), %.*s likely.", app, sure,
+                           minutes.value < 120 ? without_unit(likely) : (int)strlen(likely), likely);
+}
+
+/* Of use as it is now. */
+static void print_mixed(const struct joulecast_budget *budget)
+{
+        struct joulecast_value minutes = joulecast_budget_minutes(budget);
+        char low[32], value[32];
+        const char *sure = format_minutes(minutes.low, minutes.value, low);
+        const char *likely = format_minutes(minutes.value, 0, value);
+
+        if (isnan(minutes.value))
+                table_text(TABLE_HEAD, "How long the battery lasts is unknown: the profile has no coefficient for what is used.");
+        else if (minutes.value < 1 && joulecast_budget_reserved_percent(budget) > 0)
+                table_text(TABLE_HEAD, "Nothing is left in the battery: what is set aside takes it all.");
+        else if (minutes.value < 1)
+                table_text(TABLE_HEAD, "Nothing is left in the battery.");
+        else if (isnan(minutes.low) && isnan(minutes.high))
+                table_text(TABLE_HEAD, "The battery lasts for about %s; this profile has no error estimates.", likely);
+        else if (isnan(minutes.low))
+                table_text(TABLE_HEAD, "The battery lasts for at most about %s; this profile has no coefficient for some of "
+                           "what is used.", likely);
+        else if (minutes.low < 1)
+                table_text(TABLE_HEAD, "The battery may last for %s, but not for sure (95 %% confidence).", likely);
+        else
+                table_text(TABLE_HEAD, "The battery lasts for %s for sure (95 %% confidence), %.*s likely.", sure,
                            minutes.value < 120 ? without_unit(likely) : (int)strlen(likely), likely);
 }
 
@@ -108,27 +132,31 @@ static int print_aside(const struct joulecast_budget *budget, const struct quest
         double battery = joulecast_budget_battery_percent(budget);
         char span[32], name[JOULECAST_APP_MAX], reserved[32];
         _cleanup_free_ char *text = NULL;
+        const char *between = "";
         struct text_kept kept;
         FILE *stream = text_open(&kept);
 
         if (!stream)
                 return CODE_FAILED;
-        fprintf(stream, "Of %.3g %% in the battery, %s %% are set aside", battery,
-                answer_print_number(joulecast_budget_reserved_percent(budget), 1, reserved));
-        for (size_t i = 0; i < question->n_reserves; i++)
-                fprintf(stream, "%s %s of %s", i ? "," : ":", ask_span(question->reserve_minutes[i], span),
+        for (size_t i = 0; i < question->n_reserves; i++, between = ", ") {
+                fputs(between, stream);
+                fprintf(stream, _("%s of %s"), ask_span(question->reserve_minutes[i], span),
                         util_printable(question->reserve_app[i], name, sizeof(name)));
-        if (question->standby_minutes > 0)
-                fprintf(stream, "%s %s of standby", question->n_reserves ? "," : ":",
-                        ask_span(question->standby_minutes, span));
-        if (question->keep_percent > 0)
-                fprintf(stream, "%s %.3g %% to keep",
-                        question->n_reserves || question->standby_minutes > 0 ? "," : ":",
-                        question->keep_percent);
+        }
+        if (question->standby_minutes > 0) {
+                fputs(between, stream);
+                fprintf(stream, _("%s of standby"), ask_span(question->standby_minutes, span));
+                between = ", ";
+        }
+        if (question->keep_percent > 0) {
+                fputs(between, stream);
+                fprintf(stream, _("%.3g %% to keep"), question->keep_percent);
+        }
         text = text_close(stream, &kept);
         if (!text)
                 return CODE_FAILED;
-        table_text(TABLE_PLAIN, "%s.", text);
+        table_text(TABLE_PLAIN, "Of %.3g %% in the battery, %s %% are set aside: %s.", battery,
+                   answer_print_number(joulecast_budget_reserved_percent(budget), 1, reserved), text);
         return CODE_OK;
 }
 
@@ -162,8 +190,10 @@ static int print_answer(const struct joulecast_budget *budget, const struct opti
         char name[256];
         int code = CODE_OK;
 
-        print_headline(budget, is_mixed(budget) ? "The battery" :
-                                                  names_of(options, joulecast_budget_app(budget), name, sizeof(name)));
+        if (is_mixed(budget))
+                print_mixed(budget);
+        else
+                print_app(budget, names_of(options, joulecast_budget_app(budget), name, sizeof(name)));
         print_charging(budget);
         putchar('\n');
         if (question->n_reserves > 0 || question->standby_minutes > 0 || question->keep_percent > 0)

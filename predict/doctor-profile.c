@@ -10,14 +10,15 @@
 #include "doctor.h"
 #include "model/profile-match.h"
 #include "util/util.h"
+#include "util/words.h"
 
 static void miss(const char *why, struct findings *findings)
 {
         if (findings->model)
-                doctor_miss(findings, "profile", "%.80s: %s; run joulecast calibrate. Until then answers are made by %.40s (%.80s)",
+                doctor_miss(findings, N_("profile"), "%.80s: %s; run joulecast calibrate. Until then answers are made by %.40s (%.80s)",
                             findings->profile, why, findings->model->device, findings->model_why);
         else
-                doctor_miss(findings, "profile", "%.150s: %s; run joulecast calibrate", findings->profile, why);
+                doctor_miss(findings, N_("profile"), "%.150s: %s; run joulecast calibrate", findings->profile, why);
 }
 
 /* Whoever asks for an answer by it is told which line of it is wrong. */
@@ -46,7 +47,7 @@ int doctor_look_at_profile(const struct options *options, struct findings *findi
         if (!why && err)
                 return err == -ENOMEM ? err : 0;
         if (!why && !options->profile && !options->device && profile_is_of_another(findings->model, options->machine)) {
-                why = "it was made for another device";
+                why = _("it was made for another device");
                 profile_free(findings->model);
                 findings->model = NULL;
         }

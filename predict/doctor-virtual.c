@@ -9,6 +9,7 @@
 
 #include "doctor.h"
 #include "util/util.h"
+#include "util/words.h"
 #include "virtual/virtual.h"
 
 static int add_battery(const struct sample *sample, struct findings *findings)
@@ -16,7 +17,7 @@ static int add_battery(const struct sample *sample, struct findings *findings)
         struct battery_unit *unit;
 
         if (!(sample->have & SAMPLE_BATTERY)) {
-                doctor_miss(findings, "battery", "this virtual device has none");
+                doctor_miss(findings, N_("battery"), "this virtual device has none");
                 return 0;
         }
         unit = calloc(1, sizeof(*unit));

@@ -45,7 +45,7 @@ void doctor_miss(struct findings *findings, const char *what, const char *format
         missing = &findings->missing[findings->n_missing++];
         missing->what = what;
         va_start(arguments, format);
-        vsnprintf(missing->why, sizeof(missing->why), format, arguments);
+        vsnprintf(missing->why, sizeof(missing->why), _(format), arguments);
         va_end(arguments);
 }
 
@@ -54,10 +54,10 @@ static void look_at_batteries(int root_fd, struct findings *findings)
         int err = doctor_saw(findings, battery_list(root_fd, &findings->batteries, &findings->n_batteries));
 
         if (err < 0)
-                doctor_miss(findings, "battery", "sys/class/power_supply cannot be read: %s",
+                doctor_miss(findings, N_("battery"), "sys/class/power_supply cannot be read: %s",
                               strerror(-err));
         else if (findings->n_batteries == 0)
-                doctor_miss(findings, "battery", "sys/class/power_supply shows no battery of this machine");
+                doctor_miss(findings, N_("battery"), "sys/class/power_supply shows no battery of this machine");
         doctor_check_batteries(findings);
 }
 
@@ -72,15 +72,15 @@ void doctor_check_batteries(struct findings *findings)
                 const struct battery *battery = &findings->batteries[i].battery;
 
                 if (!(battery->have & BATTERY_POWER) && !(sum.have & BATTERY_POWER))
-                        doctor_miss(findings, "current sensor",
+                        doctor_miss(findings, N_("current sensor"),
                                       "%s shows neither power_now nor current_now with voltage_now: no "
                                       "calibration by gauge",
                                       findings->batteries[i].name);
                 if (!(battery->have & (BATTERY_CAPACITY | BATTERY_CHARGE_NOW | BATTERY_ENERGY_NOW)))
-                        doctor_miss(findings, "charge", "%s shows no capacity, charge_now or energy_now",
+                        doctor_miss(findings, N_("charge"), "%s shows no capacity, charge_now or energy_now",
                                       findings->batteries[i].name);
                 if (!(battery->have & BATTERY_VOLTAGE))
-                        doctor_miss(findings, "voltage",
+                        doctor_miss(findings, N_("voltage"),
                                       "%s shows no voltage_now: each percent counts as the same energy",
                                       findings->batteries[i].name);
         }
@@ -125,10 +125,10 @@ static void look_at_frequencies(int root_fd, struct findings *findings)
                         add_lacking(&times, policy->policy, errno);
         }
         if (list.n > 0)
-                doctor_miss(findings, "frequency list", "the driver of policy %s has none",
+                doctor_miss(findings, N_("frequency list"), "the driver of policy %s has none",
                               cpu_print_list(list.policies, list.n, policies, sizeof(policies)));
         if (times.n > 0)
-                doctor_miss(findings, "time in state", "policy %s: stats/time_in_state: %s",
+                doctor_miss(findings, N_("time in state"), "policy %s: stats/time_in_state: %s",
                               cpu_print_list(times.policies, times.n, policies, sizeof(policies)),
                               strerror(times.err));
 }
@@ -138,10 +138,10 @@ static void look_at_cpus(int root_fd, struct findings *findings)
         int err = doctor_saw(findings, cpu_list(root_fd, &findings->policies, &findings->n_policies));
 
         if (err < 0)
-                doctor_miss(findings, "cpufreq", "sys/devices/system/cpu cannot be read: %s",
+                doctor_miss(findings, N_("cpufreq"), "sys/devices/system/cpu cannot be read: %s",
                               strerror(-err));
         else if (findings->n_policies == 0)
-                doctor_miss(findings, "cpufreq",
+                doctor_miss(findings, N_("cpufreq"),
                               "the kernel shows no frequency policies (a virtual machine, or no "
                               "driver): the CPU's cost has the range over all operating points");
         look_at_frequencies(root_fd, findings);
@@ -165,13 +165,13 @@ static void look_at_net(int root_fd, struct findings *findings)
 
         findings->has_net = doctor_saw(findings, net_open(root_fd, &source)) == 0;
         if (!findings->has_net) {
-                doctor_miss(findings, "network", "proc/net/dev shows no interface");
+                doctor_miss(findings, N_("network"), "proc/net/dev shows no interface");
                 return;
         }
         if (source->ops->read(source, &sample) == 0)
                 findings->signal = sample.signal;
         if (sample.wifi_on && !(sample.signal.have & SIGNAL_WIFI))
-                doctor_miss(findings, "WiFi signal", "neither nl80211 nor proc/net/wireless tells how strong it is");
+                doctor_miss(findings, N_("WiFi signal"), "neither nl80211 nor proc/net/wireless tells how strong it is");
         source->ops->close(source);
         sample_clear(&sample);
 }
@@ -182,15 +182,15 @@ static void look_at_rest(int root_fd, struct findings *findings)
 
         findings->has_display = err == 0;
         if (err < 0)
-                doctor_miss(findings, "display",
+                doctor_miss(findings, N_("display"),
                               "there is neither a backlight nor a connected screen in sys/class");
         else if (!findings->display.max_brightness)
-                doctor_miss(findings, "brightness",
+                doctor_miss(findings, N_("brightness"),
                               "sys/class/backlight is empty: the screen's cost has the range over "
                               "all levels");
         findings->has_disk = opens(root_fd, disk_open, findings);
         if (!findings->has_disk)
-                doctor_miss(findings, "disk", "proc/diskstats shows no storage");
+                doctor_miss(findings, N_("disk"), "proc/diskstats shows no storage");
         look_at_net(root_fd, findings);
 }
 
@@ -208,10 +208,10 @@ static bool has_sockets(int root_fd, struct findings *findings)
 static void miss_network(bool sockets, struct findings *findings)
 {
         if (sockets)
-                doctor_miss(findings, "all network bytes by app",
+                doctor_miss(findings, N_("all network bytes by app"),
                               "without BPF, only those of TCP connections that exist at a poll; the rest is base");
         else
-                doctor_miss(findings, "network bytes by app",
+                doctor_miss(findings, N_("network bytes by app"),
                               "no collector counts them here: the bytes of WiFi interfaces are base");
 }
 
@@ -229,8 +229,8 @@ static void add_collector(const struct collector *collector, const struct source
 /* Where the kernel does not count it: how it is shared out instead, or why it is unknown. */
 static void miss_cpu_by_frequency(int root_fd, struct findings *findings)
 {
-        static const char what[] = "CPU time by frequency",
-                          shared[] = "estimated from the time that each policy spent at its frequencies";
+        static const char *const what = N_("CPU time by frequency");
+        const char *shared = _("estimated from the time that each policy spent at its frequencies");
         size_t n_khz = 0, most_khz = 0;
         bool times = false, now = false;
 
@@ -244,8 +244,9 @@ static void miss_cpu_by_frequency(int root_fd, struct findings *findings)
                 doctor_miss(findings, what, "the kernel shows no frequency");
         else if (!times)
                 doctor_miss(findings, what,
-                            "unknown: no policy has stats/time_in_state, and no collector here counts cycles%s",
-                            now ? "; scaling_cur_freq tells it of a moment, enough for a calibration alone" : "");
+                            now ? N_("unknown: no policy has stats/time_in_state, and no collector here counts cycles; "
+                                     "scaling_cur_freq tells it of a moment, enough for a calibration alone")
+                                : N_("unknown: no policy has stats/time_in_state, and no collector here counts cycles"));
         else if (most_khz < 2)
                 doctor_miss(findings, what, "there is one frequency");
         else if (n_khz > BPF_OPPS_MAX || findings->n_policies > BPF_POLICIES_MAX)
@@ -268,7 +269,7 @@ static void look_at_collectors(int root_fd, const struct options *options, struc
                 int err = doctor_saw(findings, collector->open(&how, &source));
 
                 if (err) {
-                        doctor_miss(findings, collector->name, "%s: %s", collector->what, strerror(-err));
+                        doctor_miss(findings, collector->name, "%s: %s", _(collector->what), strerror(-err));
                         continue;
                 }
                 if (findings->n_collectors == 0)
@@ -279,16 +280,16 @@ static void look_at_collectors(int root_fd, const struct options *options, struc
         if (!(counts & COUNTS_NET))
                 miss_network(sockets, findings);
         if (!(counts & COUNTS_BURSTS))
-                doctor_miss(findings, "bursts of packets",
+                doctor_miss(findings, N_("bursts of packets"),
                             "radios are priced by bytes, not by how long packets keep them up: that needs BPF, "
                             "Linux 5.15, control groups v2 and CAP_NET_ADMIN");
         if (!(counts & COUNTS_EXITS))
-                doctor_miss(findings, "short processes",
+                doctor_miss(findings, N_("short processes"),
                               "what begins and ends between two polls is attributed to no app");
         if (!(counts & COUNTS_OPPS))
                 miss_cpu_by_frequency(root_fd, findings);
         if (!opens(root_fd, gpu_open, findings))
-                doctor_miss(findings, "GPU by app", "sys/class/drm shows no render node");
+                doctor_miss(findings, N_("GPU by app"), "sys/class/drm shows no render node");
 }
 
 static int look_at_files(const struct options *options, struct findings *findings)
@@ -302,7 +303,7 @@ static int look_at_files(const struct options *options, struct findings *finding
         if (doctor_look_at_profile(options, findings) < 0)
                 return CODE_FAILED;
         if (access(findings->database, R_OK) < 0)
-                doctor_miss(findings, "usage", "%.150s: %s; start the service, or run joulecast poll",
+                doctor_miss(findings, N_("usage"), "%.150s: %s; start the service, or run joulecast poll",
                               findings->database, strerror(errno));
         else
                 doctor_look_at_recorded(findings);
@@ -323,7 +324,7 @@ static int look_at_machine(const struct options *options, struct findings *findi
         look_at_rest(root_fd, findings);
         look_at_collectors(root_fd, options, findings);
         if (!options->machine && geteuid() != 0)
-                doctor_miss(findings, "other users' disk bytes",
+                doctor_miss(findings, N_("other users' disk bytes"),
                               "only root can read /proc/PID/io of other users");
         return look_at_files(options, findings);
 }

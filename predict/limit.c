@@ -72,8 +72,8 @@ static const char *const states[LIMIT_EFFECTS] = {
 };
 
 static const char *const sentences[LIMIT_EFFECTS] = {
-        "does not run", "in front", "runs", "CPU limited", "frozen", "not frozen: busy", "focus unknown", "no unit of its own",
-        "cannot be limited",
+        N_("does not run"), N_("in front"), N_("runs"), N_("CPU limited"), N_("frozen"), N_("not frozen: busy"), N_("focus unknown"),
+        N_("no unit of its own"), N_("cannot be limited"),
 };
 
 static const struct limit_app *app_now(struct limit *limit, const char *app)
@@ -88,9 +88,9 @@ static char *print_limit(const struct limit_wish *wish, char *buf, size_t size)
 
         buf[0] = '\0';
         if (wish->cpu_percent > 0)
-                length = (size_t)snprintf(buf, size, "%g %% CPU", wish->cpu_percent);
+                length = (size_t)snprintf(buf, size, _("%g %% CPU"), wish->cpu_percent);
         if (wish->freeze_after_s > 0 && length < size)
-                snprintf(buf + length, size - length, "%sfrozen after %s", length ? ", " : "",
+                snprintf(buf + length, size - length, length ? _(", frozen after %s") : _("frozen after %s"),
                          ask_span(wish->freeze_after_s / 60, span));
         return buf;
 }
@@ -104,7 +104,7 @@ static bool open_costs(struct limit *limit, struct ask *ask)
 static void print_saved(const struct limit_saved *saved, char *buf, size_t size)
 {
         if (!saved->known)
-                snprintf(buf, size, "not enough yet");
+                snprintf(buf, size, "%s", _("not enough yet"));
         else if (isnan(saved->percent.low))
                 snprintf(buf, size, "%.2g %%", saved->percent.value);
         else
@@ -120,8 +120,8 @@ static void print_row(struct limit *limit, const struct limit_wish *wish, const 
         table_cell(table, "%s", names_in_table(wish->app, names_of(&limit->options, wish->app, name, sizeof(name)), printable,
                                                sizeof(printable)));
         table_cell(table, "%s", print_limit(wish, text, sizeof(text)));
-        table_cell(table, "background");
-        table_cell(table, "%s", now ? sentences[now->effect] : "not done");
+        table_cell(table, "%s", _("background"));
+        table_cell(table, "%s", now ? _(sentences[now->effect]) : _("not done"));
         values_print_local(wish->since_ns, text, sizeof(text));
         table_cell(table, "%.16s", text);
         print_saved(saved, text, sizeof(text));
@@ -260,8 +260,10 @@ static int set(struct limit *limit, const char *asked, double cpu_percent, doubl
                 wish.since_ns = before->since_ns; /* what it took without any limit was before that */
         err = limit_wish_set(&limit->wishes, &wish);
         if (err) {
-                log_error(&program_log, err == -ENOSPC ? "there are %d limits already; take one away with --off" :
-                          "an app of this name cannot be limited", LIMIT_WISHES_MAX);
+                if (err == -ENOSPC)
+                        log_error(&program_log, "there are %d limits already; take one away with --off", LIMIT_WISHES_MAX);
+                else
+                        log_error(&program_log, "an app of this name cannot be limited");
                 return CODE_FAILED;
         }
         code = write_wishes(limit);
@@ -291,7 +293,7 @@ static int unset(struct limit *limit, const char *asked)
         if (code == CODE_OK && limit->options.json)
                 return show(limit);
         if (code == CODE_OK)
-                table_text(TABLE_PLAIN, asked ? "%s is no longer limited." : "No app is limited.", asked ? app : "");
+                table_text(TABLE_PLAIN, asked ? N_("%s is no longer limited.") : N_("No app is limited."), asked ? app : "");
         return code;
 }
 

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "util/util.h"
+#include "util/words.h"
 #include "values.h"
 
 static const struct {
@@ -14,10 +15,10 @@ static const struct {
         enum joulecast_event event;
         const char *never;
 } words[] = {
-        { "full", JOULECAST_SINCE_FULL, "the battery was never full in what is recorded" },
-        { "unplug", JOULECAST_SINCE_UNPLUG, "external power was never unplugged in what is recorded" },
-        { "boot", JOULECAST_SINCE_BOOT, "when it was booted is known of this machine alone" },
-        { "resume", JOULECAST_SINCE_RESUME, "no suspend is recorded" },
+        { "full", JOULECAST_SINCE_FULL, N_("the battery was never full in what is recorded") },
+        { "unplug", JOULECAST_SINCE_UNPLUG, N_("external power was never unplugged in what is recorded") },
+        { "boot", JOULECAST_SINCE_BOOT, N_("when it was booted is known of this machine alone") },
+        { "resume", JOULECAST_SINCE_RESUME, N_("no suspend is recorded") },
 };
 
 int moment_parse(const char *text, int64_t now_ns, struct moment *ret)
@@ -46,7 +47,7 @@ int moment_find(struct joulecast_usage *usage, struct moment *moment, char *sent
                 if (strcmp(moment->word, words[i].word) != 0)
                         continue;
                 err = joulecast_usage_since(usage, words[i].event, &moment->ns);
-                snprintf(sentence, size, "%s", err == -ENODATA ? words[i].never : "");
+                snprintf(sentence, size, "%s", err == -ENODATA ? _(words[i].never) : "");
                 if (err < 0)
                         return err;
                 moment->word = NULL;

@@ -11,6 +11,7 @@
 #include "store/store.h"
 #include "util/tuning.h"
 #include "util/util.h"
+#include "util/words.h"
 
 static void name_app(const struct desktop_index *index, struct cost_app *app)
 {
@@ -34,14 +35,17 @@ void names_localise(const struct desktop_index *index, struct cost *cost)
 /* Rows of tables that are no apps. */
 static bool is_row(const char *name)
 {
-        static const char *const rows[] = { "base",  "battery", "model total", "unattributed", "unexplained",
-                                            "total", "other users", "other programs" };
+        static const char *const rows[] = { N_("base"),  N_("battery"), N_("model total"), N_("unattributed"), "unexplained",
+                                            "total", N_("other users"), N_("other programs") };
         size_t digits = strspn(name, "0123456789");
+        char others[64];
 
         for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
-                if (strcasecmp(name, rows[i]) == 0)
+                if (strcasecmp(name, rows[i]) == 0 || strcasecmp(name, _(rows[i])) == 0)
                         return true;
-        return strcasecmp(name, STORE_OTHERS) == 0 || (digits > 0 && strcmp(name + digits, " others") == 0);
+        snprintf(others, sizeof(others), words_counted("%zu other", "%zu others", 2), (size_t)2);
+        return strcasecmp(name, STORE_OTHERS) == 0 ||
+               (digits > 0 && (strcmp(name + digits, " others") == 0 || strcmp(name + digits, others + 1) == 0));
 }
 
 char *names_in_table(const char *app, const char *name, char *buf, size_t size)
@@ -49,7 +53,7 @@ char *names_in_table(const char *app, const char *name, char *buf, size_t size)
         bool own = (strcmp(app, STORE_OTHERS) == 0 && strcmp(name, STORE_OTHERS_NAME) == 0) ||
                    (strcmp(app, TUNING_OTHER_APPS) == 0 && strcmp(name, TUNING_OTHER_APPS) == 0);
 
-        snprintf(buf, size, !own && (is_row(name) || *name == '"') ? "\"%s\"" : "%s", name);
+        snprintf(buf, size, !own && (is_row(name) || *name == '"') ? "\"%s\"" : "%s", own ? _(name) : name);
         return buf;
 }
 

@@ -120,7 +120,7 @@ int open_check_device(const struct options *options, const struct profile *profi
                 path = NULL;
         log_error(&program_log,
                   "%s was made for another device (match = %s); run joulecast calibrate, or name it with --profile",
-                  path ? path : "the profile", profile->match);
+                  path ? path : _("the profile"), profile->match);
         return CODE_FAILED;
 }
 
@@ -128,12 +128,12 @@ static void nothing_recorded(const struct options *options, const char *path)
 {
         char printable[128], remedy[256];
 
-        snprintf(remedy, sizeof(remedy), "start the service (systemctl start joulecastd), or run joulecast poll");
+        snprintf(remedy, sizeof(remedy), "%s", _("start the service (systemctl start joulecastd), or run joulecast poll"));
         util_printable(path, printable, sizeof(printable));
         if (options->device)
-                snprintf(remedy, sizeof(remedy), "joulecast simulate records there");
+                snprintf(remedy, sizeof(remedy), "%s", _("joulecast simulate records there"));
         else if (options->database)
-                snprintf(remedy, sizeof(remedy), "joulecast poll --database %s records there", printable);
+                snprintf(remedy, sizeof(remedy), _("joulecast poll --database %s records there"), printable);
         if (access(path, F_OK) == 0)
                 log_error(&program_log, "nothing was recorded yet: %s is empty; %s", printable, remedy);
         else

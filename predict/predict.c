@@ -35,13 +35,13 @@ static int print_table(const struct joulecast_forecast *forecast, const struct a
         bool intervals = !isnan(joulecast_forecast_device_percent(forecast).low);
 
         table_row(table, TABLE_HEAD);
-        table_cell(table, "%s of %s", ask_span(minutes, span),
+        table_cell(table, _("%s of %s"), ask_span(minutes, span),
                    names_of(options, joulecast_forecast_app(forecast), name, sizeof(name)));
-        table_cell(table, "Likely");
-        table_cell(table, "%s", intervals ? "90 % prediction interval" : "");
-        add_line(table, "its own", joulecast_forecast_percent(forecast), "%");
+        table_cell(table, "%s", _("Likely"));
+        table_cell(table, "%s", intervals ? _("90 % prediction interval") : "");
+        add_line(table, _("its own"), joulecast_forecast_percent(forecast), "%");
         add_line(table, "", joulecast_forecast_energy_j(forecast), "J");
-        add_line(table, "the whole device", joulecast_forecast_device_percent(forecast), "%");
+        add_line(table, _("the whole device"), joulecast_forecast_device_percent(forecast), "%");
         table_print(table);
         putchar('\n');
         table_note("From %s.", joulecast_forecast_basis(forecast));

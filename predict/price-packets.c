@@ -200,10 +200,10 @@ static int print_run(const struct radio_run *run)
                 add_row(table, TABLE_PLAIN, run->radio->states[i].name, (double)total->ns / NS_PER_S,
                         radio_total_j(total));
         }
-        add_row(table, TABLE_SUM, "all", seconds, radio_run_energy_j(run));
+        add_row(table, TABLE_SUM, _("all"), seconds, radio_run_energy_j(run));
         table_print(table);
         if (*run->radio->source)
-                table_note("%s; %s", run->radio->source, run->radio->verified == 1 ? "verified" : "not verified");
+                table_note("%s; %s", run->radio->source, run->radio->verified == 1 ? _("verified") : _("not verified"));
         return CODE_OK;
 }
 

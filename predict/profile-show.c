@@ -65,8 +65,8 @@ static const char *percent_unit(enum term term)
         const char *unit = term_keys[term].unit;
 
         if (strcmp(unit, "mW") == 0)
-                return "% per 10 s";
-        return strcmp(unit, "mJ/MB") == 0 ? "% per MB" : *unit ? "% each" : NULL;
+                return N_("% per 10 s");
+        return strcmp(unit, "mJ/MB") == 0 ? N_("% per MB") : *unit ? N_("% each") : NULL;
 }
 
 int profile_show_json(const struct profile *profile, const char *path)
@@ -126,8 +126,9 @@ static void print_alike(const struct profile *profile)
                                 policies[n++] = profile->policies[k].policy;
                 if (n == 0)
                         continue;
-                printf("%scpu.%u: also of policies %s\n", first ? "\n" : "", as,
-                       cpu_print_list(policies, n, text, sizeof(text)));
+                if (first)
+                        putchar('\n');
+                printf(_("cpu.%u: also of policies %s\n"), as, cpu_print_list(policies, n, text, sizeof(text)));
                 first = false;
         }
 }
@@ -190,7 +191,7 @@ static void interval_cell(struct table *table, const struct coefficient *c, doub
         char text[64], high[64];
 
         if (c->term < TERM_CURVE && c->value > 0 && half_width > 0.5 * c->value)
-                table_cell(table, "not resolved, below %s", print_in(unit, interval.high, 0, text));
+                table_cell(table, _("not resolved, below %s"), print_in(unit, interval.high, 0, text));
         else if (unit->percent && !isnan(half_width))
                 table_cell(table, "%s .. %s", print_in(unit, interval.low, 0, text),
                            print_in(unit, interval.high, 0, high));
@@ -217,10 +218,10 @@ int profile_show_table(const struct profile *profile, const char *path, bool per
                 name_cell(table, profile, c, index);
                 measured_cell(table, profile, c, &unit);
                 table_cell(table, "%s", print_in(&unit, c->value, 0.01, text));
-                table_cell(table, "%s", unit.text);
+                table_cell(table, "%s", unit.percent ? _(unit.text) : unit.text);
                 interval_cell(table, c, t * c->standard_error, &unit);
         }
-        printf("%s\n", path ? path : "No profile of its own; answers are by this one:");
+        printf("%s\n", path ? path : _("No profile of its own; answers are by this one:"));
         table_text(TABLE_PLAIN, "Device %s, method %s, created %s, %.0f mWh when full",
                    profile_known(profile->device), profile_known(profile->method),
                    profile_known(profile->created), profile->energy_full_mwh);

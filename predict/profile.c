@@ -68,7 +68,7 @@ static int list_one(struct cJSON *json, struct table *table, const char *name, c
         cJSON_AddItemToArray(json, item);
 
         snprintf(coefficients, sizeof(coefficients), "%zu", profile->n_coefficients);
-        table_texts(table, current ? TABLE_HEAD : TABLE_PLAIN, name ? name : "(in use)", profile_known(profile->device),
+        table_texts(table, current ? TABLE_HEAD : TABLE_PLAIN, name ? name : _("(in use)"), profile_known(profile->device),
                     profile_known(profile->method), profile_known(profile->created), coefficients, path, NULL);
         return 0;
 }
@@ -225,9 +225,9 @@ static int use_profile(const struct options *options, const char *name)
                           own_folder_why(err));
                 return CODE_FAILED;
         }
-        printf("%s is now in use, as %s.\n", from, to);
+        printf(_("%s is now in use, as %s.\n"), from, to);
         if (kept)
-                printf("The profile before is kept as %s; profile undo goes back to it.\n", kept);
+                printf(_("The profile before is kept as %s; profile undo goes back to it.\n"), kept);
         return CODE_OK;
 }
 
@@ -259,7 +259,7 @@ static int undo_profile(const struct options *options)
         err = profile_history_undo(path, &back, &unused);
         /* Root writes nothing in the service's folder, and need not: what was learnt can be learnt again. */
         if (err < 0 && learnt && unlink(path) == 0) {
-                printf("%s, what was learnt, is removed; joulecast learn learns it anew.\n", path);
+                printf(_("%s, what was learnt, is removed; joulecast learn learns it anew.\n"), path);
                 return CODE_OK;
         }
         if (err == -ENODATA || err == -ENOENT) {
@@ -271,9 +271,9 @@ static int undo_profile(const struct options *options)
                           err == -EINVAL ? "it is no valid profile; see joulecast profile history" : util_reason(err));
                 return CODE_FAILED;
         }
-        printf("%s is in use again, as %s.\n", back, path);
+        printf(_("%s is in use again, as %s.\n"), back, path);
         if (unused)
-                printf("The one that was in use is kept as %s.\n", unused);
+                printf(_("The one that was in use is kept as %s.\n"), unused);
         return CODE_OK;
 }
 
@@ -339,7 +339,7 @@ static bool agreed(const struct options *options)
 
         if (options->yes)
                 return true;
-        printf("Remove it? [y/N] ");
+        printf(_("Remove it? [y/N] "));
         fflush(stdout);
         return fgets(line, sizeof(line), stdin) && (line[0] == 'y' || line[0] == 'Y');
 }
@@ -363,10 +363,10 @@ static int reset_profile(const struct options *options)
         }
         /* A profile that cannot be read may be removed just as well. */
         if (profile_load(path, NULL, &profile) == 0)
-                printf("%s: device %s, method %s, created %s\n", path, profile_known(profile->device),
+                printf(_("%s: device %s, method %s, created %s\n"), path, profile_known(profile->device),
                        profile_known(profile->method), profile_known(profile->created));
         else
-                printf("%s: not a valid profile\n", path);
+                printf(_("%s: not a valid profile\n"), path);
         if (!agreed(options))
                 return CODE_OK;
         /* What was learnt would be in use next, or what it was learnt over. */
@@ -377,7 +377,7 @@ static int reset_profile(const struct options *options)
                 log_error(&program_log, "%s: cannot remove the profile: %s", path, util_reason(err));
                 return CODE_FAILED;
         }
-        printf("Removed; it is kept as %s, and profile undo goes back to it. joulecast calibrate makes a new one.\n", kept);
+        printf(_("Removed; it is kept as %s, and profile undo goes back to it. joulecast calibrate makes a new one.\n"), kept);
         return CODE_OK;
 }
 

@@ -198,7 +198,7 @@ static int answer(const struct arguments *arguments, const struct profile *truth
         char length[32];
 
         if (!arguments->options.json) {
-                printf("%s: %s simulated in %u polls, battery from %u %% to %u %%.\nRecorded in %s\n",
+                printf(_("%s: %s simulated in %u polls, battery from %u %% to %u %%.\nRecorded in %s\n"),
                        truth->device, answer_print_duration((double)ns / 1e9, length), watcher->polls,
                        watcher->first_percent, watcher->last_percent, database);
                 return CODE_OK;

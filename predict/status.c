@@ -111,8 +111,8 @@ static int advise(struct status *status, const struct options *options)
         int err = 0;
 
         if (status->now.budget && joulecast_budget_charger_too_weak(status->now.budget) > 0) {
-                snprintf(status->advice, sizeof(status->advice),
-                         "the charger is too weak for what runs: use a stronger one, or close something");
+                snprintf(status->advice, sizeof(status->advice), "%s",
+                         _("the charger is too weak for what runs: use a stronger one, or close something"));
                 return 0;
         }
         if (status->now.plugged == 0)
@@ -125,32 +125,70 @@ static int advise(struct status *status, const struct options *options)
         else if (advised.n > 0)
                 snprintf(status->advice, sizeof(status->advice), "%s", advised_print(options, &advised.list[0], line));
         else if (strcmp(basis, "calibrated") != 0)
-                snprintf(status->advice, sizeof(status->advice),
-                         "sudo joulecast calibrate --schedule 01:30, unplugged at night: numbers of this very device");
+                snprintf(status->advice, sizeof(status->advice), "%s",
+                         _("sudo joulecast calibrate --schedule 01:30, unplugged at night: numbers of this very device"));
         return 0;
+}
+
+/* The names of the lines, and the column where what they say begins. */
+static const char *const names[] = { N_("Battery"), N_("Remaining"), N_("Dearest"), N_("Advice"), N_("Missing") };
+
+static size_t begin_column(void)
+{
+        size_t column = 0;
+
+        for (size_t i = 0; i < ARRAY_SIZE(names); i++)
+                column = MAX(column, text_width(_(names[i])) + 2);
+        return column;
+}
+
+/* Wrapped where a terminal ends; what is piped has a line for each. */
+static void print_line(const char *name, const char *text)
+{
+        size_t column = begin_column(), columns = table_columns();
+        char printable[8192];
+
+        text_column(stdout, _(name), column, false);
+        text_wrap(stdout, util_printable(text, printable, sizeof(printable)), column, column, columns > 0 ? columns : SIZE_MAX);
+        putchar('\n');
+}
+
+static const char *power_word(const struct status *status)
+{
+        return status->now.plugged < 0 ? NULL : status->now.plugged ? _("plugged in") : _("on battery");
 }
 
 static void print_battery(const struct status *status)
 {
-        const char *power = status->now.plugged < 0 ? "" : status->now.plugged ? ", plugged in" : ", on battery";
-        char held[96];
+        const char *power = power_word(status);
+        char text[256];
+        size_t length;
 
-        if (isnan(status->now.percent))
-                printf("Battery    unknown\n");
-        else if (status->now.budget && joulecast_budget_held_at_limit(status->now.budget) > 0)
-                printf(_("Battery    %s\n"), ask_held(status->now.percent, joulecast_budget_charge_limit_percent(status->now.budget), held));
-        else if (isnan(status->now.power_w))
-                printf("Battery    %.0f %%%s%s\n", status->now.percent, power, status->now.live ? "" : ", as last recorded");
-        else
-                printf("Battery    %.0f %%%s, drawing %.3g W: %.2g %%/h%s\n", status->now.percent, power, status->now.power_w,
-                       status->now.percent_per_hour, status->now.live ? "" : ", as last recorded");
+        if (isnan(status->now.percent)) {
+                print_line(names[0], _("unknown"));
+                return;
+        }
+        if (status->now.budget && joulecast_budget_held_at_limit(status->now.budget) > 0) {
+                print_line(names[0], ask_held(status->now.percent, joulecast_budget_charge_limit_percent(status->now.budget), text));
+                return;
+        }
+        length = (size_t)snprintf(text, sizeof(text), "%.0f %%", status->now.percent);
+        if (power)
+                length += (size_t)snprintf(text + length, sizeof(text) - length, ", %s", power);
+        if (!isnan(status->now.power_w))
+                length += (size_t)snprintf(text + length, sizeof(text) - length, _(", drawing %.3g W: %.2g %%/h"),
+                                           status->now.power_w, status->now.percent_per_hour);
+        if (!status->now.live)
+                snprintf(text + length, sizeof(text) - length, ", %s", _("as last recorded"));
+        print_line(names[0], text);
 }
 
 static void print_remaining(const struct status *status)
 {
         struct joulecast_value minutes = { NAN, NAN, NAN }, full = { NAN, NAN, NAN };
+        char low[32], likely[32], high[32], text[256];
         double limit = NAN;
-        char low[32], likely[32], high[32];
+        size_t length = 0;
 
         if (status->now.budget) {
                 limit = joulecast_budget_charge_limit_percent(status->now.budget);
@@ -158,52 +196,66 @@ static void print_remaining(const struct status *status)
                 full = joulecast_budget_minutes_to_full(status->now.budget);
         }
         if (full.value > 0 && !isnan(limit))
-                printf(_("Remaining  %s until the limit of %.3g %% likely, %s at the latest\n"),
-                       ask_minutes(full.value, full.high, likely), limit, ask_minutes(full.high, full.value, high));
+                snprintf(text, sizeof(text), _("%s until the limit of %.3g %% likely, %s at the latest"),
+                         ask_minutes(full.value, full.high, likely), limit, ask_minutes(full.high, full.value, high));
         else if (full.value > 0)
-                printf("Remaining  full in %s likely, %s at the latest\n", ask_minutes(full.value, full.high, likely),
-                       ask_minutes(full.high, full.value, high));
+                snprintf(text, sizeof(text), _("full in %s likely, %s at the latest"), ask_minutes(full.value, full.high, likely),
+                         ask_minutes(full.high, full.value, high));
         else if (isnan(minutes.value))
-                printf("Remaining  unknown\n");
+                snprintf(text, sizeof(text), "%s", _("unknown"));
         else if (isnan(minutes.low))
-                printf("Remaining  about %s%s\n", ask_minutes(minutes.value, 0, likely),
-                       status->now.plugged > 0 ? " without external power" : "");
+                length = (size_t)snprintf(text, sizeof(text), _("about %s"), ask_minutes(minutes.value, 0, likely));
         else
-                printf("Remaining  %s for sure, %s likely, %s at most%s\n", ask_minutes(minutes.low, minutes.high, low),
-                       ask_minutes(minutes.value, minutes.high, likely), ask_minutes(minutes.high, 0, high),
-                       status->now.plugged > 0 ? ", without external power" : "");
+                length = (size_t)snprintf(text, sizeof(text), _("%s for sure, %s likely, %s at most"),
+                                          ask_minutes(minutes.low, minutes.high, low),
+                                          ask_minutes(minutes.value, minutes.high, likely), ask_minutes(minutes.high, 0, high));
+        if (length > 0 && status->now.plugged > 0)
+                snprintf(text + length, sizeof(text) - length, isnan(minutes.low) ? " %s" : ", %s", _("without external power"));
+        print_line(names[1], text);
+}
+
+/* "firefox 3.1 %, mpv 1.2 %" */
+static void list_dearest(const struct status *status, char *text, size_t size)
+{
+        size_t length = (size_t)snprintf(text, size, "%s", status->n_dearest == 0 ? _("nothing was recorded") : "");
+
+        for (size_t i = 0; i < status->n_dearest && length < size; i++) {
+                const struct dear *dear = &status->dearest[i];
+                char number[32], name[256];
+
+                names_in_table(dear->app->app, dear->app->name, name, sizeof(name));
+                length += (size_t)snprintf(text + length, size - length, "%s%s %s %%", i ? ", " : "", name,
+                                           answer_print_number(dear->percent, dear->percent / 10, number));
+        }
 }
 
 static void print_dearest(const struct status *status)
 {
-        char span[32], number[32], name[256], printable[256];
+        char list[1024], text[1280], span[32];
         int64_t to_ns = status->cost ? status->cost->cost->to_ns : 0;
 
-        printf("Dearest    ");
-        for (size_t i = 0; i < status->n_dearest; i++) {
-                const struct dear *dear = &status->dearest[i];
-
-                names_in_table(dear->app->app, dear->app->name, name, sizeof(name));
-                printf("%s%s %s %%", i ? ", " : "", util_printable(name, printable, sizeof(printable)),
-                       answer_print_number(dear->percent, dear->percent / 10, number));
-        }
-        if (status->n_dearest == 0)
-                printf("nothing was recorded");
+        list_dearest(status, list, sizeof(list));
         if (status->since_full && status->cost)
-                printf(" since the last full charge, %s ago\n",
-                       answer_print_duration((double)(to_ns - status->since_ns) / 1e9, span));
+                snprintf(text, sizeof(text), _("%s since the last full charge, %s ago"), list,
+                         answer_print_duration((double)(to_ns - status->since_ns) / 1e9, span));
         else
-                printf("%s\n", status->since_full ? " since the last full charge" : " in the last 24 h");
+                snprintf(text, sizeof(text), status->since_full ? _("%s since the last full charge") : _("%s in the last 24 h"), list);
+        print_line(names[2], text);
 }
 
 static void print_missing(const struct status *status)
 {
-        size_t n = status->cost ? status->cost->cost->n_not_measured : 0;
+        size_t n = status->cost ? status->cost->cost->n_not_measured : 0, length = 0;
+        char list[512] = "", text[640], part[128];
 
-        printf("Missing    ");
-        for (size_t i = 0; i < MIN(n, (size_t)3); i++)
-                printf("%s%s", i ? ", " : "", status->cost->cost->not_measured[i]);
-        printf("%s\n", n > 3 ? " and more: see joulecast doctor" : n > 0 ? ": see joulecast doctor" : "nothing");
+        for (size_t i = 0; i < MIN(n, (size_t)3) && length < sizeof(list); i++)
+                length += (size_t)snprintf(list + length, sizeof(list) - length, "%s%s", i ? ", " : "",
+                                           answer_part(status->cost->cost->not_measured[i], part, sizeof(part)));
+        if (n == 0)
+                snprintf(text, sizeof(text), "%s", _("nothing"));
+        else
+                snprintf(text, sizeof(text), n > 3 ? _("%s and more: see joulecast doctor") : _("%s: see joulecast doctor"), list);
+        print_line(names[4], text);
 }
 
 static int print_status(const struct status *status)
@@ -211,7 +263,7 @@ static int print_status(const struct status *status)
         print_battery(status);
         print_remaining(status);
         print_dearest(status);
-        printf("Advice     %s\n", status->advice[0] ? status->advice : "none");
+        print_line(names[3], status->advice[0] ? status->advice : _("none"));
         print_missing(status);
         return CODE_OK;
 }

@@ -8,6 +8,7 @@
 
 #include "top-screen.h"
 #include "util/util.h"
+#include "util/words.h"
 
 static bool is_selected(const struct top_list *list, const struct top_row *row)
 {
@@ -165,7 +166,7 @@ bool top_list_press(struct top_list *list, unsigned key, size_t room)
         else if (key == 'w')
                 list->page = TOP_PAGE_GAIN;
         else if (key == 'h' || key == '?')
-                snprintf(list->message, sizeof(list->message),
-                         "sort: p power, u used, n name, c CPU, d display, i disk, t WiFi, g GPU");
+                snprintf(list->message, sizeof(list->message), "%s",
+                         _("sort: p power, u used, n name, c CPU, d display, i disk, t WiFi, g GPU"));
         return key == 'q';
 }

@@ -10,24 +10,39 @@
 #include "api/joulecast-private.h"
 #include "top-text.h"
 #include "trace-print.h"
+#include "util/text.h"
 #include "util/units.h"
 #include "util/util.h"
+#include "util/words.h"
 #include "whatif.h"
 
 #define HOUR_NS (3600 * (int64_t)NS_PER_S)
 #define HOURS_MAX 48
 #define AROUND 12 /* lines beside the hours */
 
+/* Wrapped where it is too long. */
 static void add_text(const struct top_subject *subject, enum top_style style, const char *text, struct top_view *view)
 {
-        top_view_pieces(view, style, subject->columns, subject->ascii, (const char *const[]){ text, NULL });
+        _cleanup_free_ char *wrapped = NULL;
+        struct text_kept kept;
+        char *rest = NULL;
+        FILE *stream;
+
+        if (text_width(text) <= subject->columns || !(stream = text_open(&kept))) {
+                top_view_pieces(view, style, subject->columns, subject->ascii, (const char *const[]){ text, NULL });
+                return;
+        }
+        text_wrap(stream, text, 0, 0, subject->columns);
+        wrapped = text_close(stream, &kept);
+        for (char *line = wrapped ? strtok_r(wrapped, "\n", &rest) : NULL; line; line = strtok_r(NULL, "\n", &rest))
+                top_view_pieces(view, style, subject->columns, subject->ascii, (const char *const[]){ line, NULL });
 }
 
 static void add_title(const struct top_subject *subject, struct top_view *view)
 {
         top_view_pieces(view, TOP_TITLE, subject->columns, subject->ascii,
                         (const char *const[]){ subject->row->name,
-                                               subject->row->key.state == STATE_FOREGROUND ? "foreground" : "background", NULL });
+                                               subject->row->key.state == STATE_FOREGROUND ? _("foreground") : _("background"), NULL });
 }
 
 /* What there is to say where nothing is recorded. */
@@ -42,7 +57,7 @@ static void add_now(const struct top_subject *subject, struct top_view *view)
         const struct top_row *row = subject->row;
         char number[32], low[32], high[32], line[160];
 
-        snprintf(line, sizeof(line), "now %s W", top_text_number(row->power_w.value, 7, number));
+        snprintf(line, sizeof(line), _("now %s W"), top_text_number(row->power_w.value, 7, number));
         if (!isnan(row->power_w.low) && row->power_w.value > 0)
                 snprintf(line + strlen(line), sizeof(line) - strlen(line), " (%s .. %s)", top_text_number(row->power_w.low, 7, low),
                          top_text_number(row->power_w.high, 7, high));
@@ -50,7 +65,7 @@ static void add_now(const struct top_subject *subject, struct top_view *view)
         *line = '\0';
         for (size_t c = 0; c < COMPONENT_BASE; c++)
                 if (trace_component_is_shown(subject->ask->profile->profile, c) && row->component_w[c] > 0)
-                        snprintf(line + strlen(line), sizeof(line) - strlen(line), "%s%s %s", *line ? ", " : "", component_names[c],
+                        snprintf(line + strlen(line), sizeof(line) - strlen(line), "%s%s %s", *line ? ", " : "", _(component_names[c]),
                                  top_text_number(row->component_w[c], 7, number));
         if (*line)
                 add_text(subject, TOP_PLAIN, line, view);
@@ -99,7 +114,7 @@ static void add_hour(const struct top_subject *subject, int64_t from_ns, const s
 
         values_print_local(from_ns, time, sizeof(time));
         if (isnan(energy_j)) {
-                snprintf(line, sizeof(line), "%.5s  not recorded", strchr(time, ' ') ? strchr(time, ' ') + 1 : time);
+                snprintf(line, sizeof(line), _("%.5s  not recorded"), strchr(time, ' ') ? strchr(time, ' ') + 1 : time);
                 add_text(subject, TOP_FAINT, line, view);
                 return;
         }
@@ -121,14 +136,13 @@ void top_page_history(const struct top_subject *subject, struct top_view *view)
         add_now(subject, view);
         add_text(subject, TOP_PLAIN, "", view);
         if (!subject->ask->usage || read_hours(subject, last_ns, &hours) < 0) {
-                add_why(subject, "nothing is recorded", view);
+                add_why(subject, _("nothing is recorded"), view);
                 return;
         }
-        add_text(subject, TOP_HEAD, " hour      W       %  of a full battery, both states", view);
+        add_text(subject, TOP_HEAD, _(" hour      W       %  of a full battery, both states"), view);
         for (size_t i = 0; i < hours.n; i++)
                 add_hour(subject, last_ns - (int64_t)(hours.n - 1 - i) * HOUR_NS, &hours, hours.energy_j[i], view);
-        top_view_pieces(view, TOP_FAINT, subject->columns, subject->ascii,
-                        (const char *const[]){ "hours without a row of it used nothing", NULL });
+        add_text(subject, TOP_FAINT, _("hours without a row of it used nothing"), view);
 }
 
 /* The answer of `joulecast whatif --close APP`. */
@@ -145,25 +159,30 @@ static int find_gain(const struct top_subject *subject, struct joulecast_gain **
         return err;
 }
 
-static void add_minutes(const struct top_subject *subject, const char *what, struct joulecast_value minutes, struct top_view *view)
+static void add_minutes(const struct top_subject *subject, const char *what, size_t wide, struct joulecast_value minutes,
+                        struct top_view *view)
 {
         char line[128], number[96];
 
-        snprintf(line, sizeof(line), "%-9s%s", what, isnan(minutes.value) ? "unknown" : whatif_minutes(minutes, number));
+        snprintf(line, sizeof(line), "%s%*s%s", what, (int)(wide - MIN(text_width(what), wide)), "",
+                 isnan(minutes.value) ? _("unknown") : whatif_minutes(minutes, number));
         add_text(subject, TOP_PLAIN, line, view);
 }
 
 static void add_gain(const struct top_subject *subject, const struct joulecast_gain *gain, struct top_view *view)
 {
+        const char *closed = _("closed"), *as_it_is = _("as it is"), *gained = _("gained");
+        size_t wide = MAX(MAX(text_width(closed), text_width(as_it_is)), text_width(gained)) + 1;
+
         if (joulecast_gain_is_nothing(gain)) {
-                add_text(subject, TOP_PLAIN, "closing it gains nothing: it usually uses nothing", view);
+                add_text(subject, TOP_PLAIN, _("closing it gains nothing: it usually uses nothing"), view);
                 return;
         }
-        add_text(subject, TOP_HEAD, "how long the battery lasts", view);
-        add_minutes(subject, "closed", joulecast_gain_after(gain), view);
-        add_minutes(subject, "as it is", joulecast_gain_before(gain), view);
-        add_minutes(subject, "gained", joulecast_gain_minutes(gain), view);
-        add_text(subject, TOP_FAINT, "by recorded use; the range holds in 90 of 100 cases", view);
+        add_text(subject, TOP_HEAD, _("how long the battery lasts"), view);
+        add_minutes(subject, closed, wide, joulecast_gain_after(gain), view);
+        add_minutes(subject, as_it_is, wide, joulecast_gain_before(gain), view);
+        add_minutes(subject, gained, wide, joulecast_gain_minutes(gain), view);
+        add_text(subject, TOP_FAINT, _("by recorded use; the range holds in 90 of 100 cases"), view);
 }
 
 void top_page_gain(const struct top_subject *subject, struct top_view *view)
@@ -174,7 +193,7 @@ void top_page_gain(const struct top_subject *subject, struct top_view *view)
         add_now(subject, view);
         add_text(subject, TOP_PLAIN, "", view);
         if (!subject->ask->usage || find_gain(subject, &gain) < 0)
-                add_why(subject, "the charge of the battery is unknown, or nothing is recorded of it", view);
+                add_why(subject, _("the charge of the battery is unknown, or nothing is recorded of it"), view);
         else
                 add_gain(subject, gain, view);
         joulecast_gain_free(gain);

@@ -12,6 +12,7 @@
 #include "top-text.h"
 #include "util/tuning.h"
 #include "util/util.h"
+#include "util/words.h"
 
 void top_table_clear(struct top_table *table)
 {
@@ -28,7 +29,7 @@ void top_table_clear(struct top_table *table)
 
 const char *top_sort_name(enum top_sort sort)
 {
-        static const char *const names[] = { "power", "used", "name" };
+        static const char *const names[] = { N_("power"), N_("used"), N_("name") };
 
         return sort < TOP_BY_COMPONENT ? names[sort] : component_names[sort - TOP_BY_COMPONENT];
 }

@@ -20,9 +20,7 @@
 #define MARK 1        /* of the row that is selected */
 #define NUMBER 7      /* power, percent an hour, used */
 #define BOUNDS 8
-#define COMPONENT 6
-#define STATE_SHORT 3
-#define STATE_LONG 11
+#define COMPONENT 6    /* at least */
 
 /* A column is there if it leaves that much for the names. */
 #define NAME_LEAST 10
@@ -32,13 +30,29 @@
 
 #define HEADER 3      /* lines above the heads */
 #define SUMS 4
+#define HINTS_MAX 15
 #define LINES_ALL 14  /* a lower terminal has neither hints nor the model total */
 
 struct layout {
         size_t name, state, bounds, rate, used;
+        bool long_state;
         size_t components[COMPONENT_BASE];
         size_t n;
 };
+
+static const char *const component_heads[COMPONENT_BASE] = { N_("CPU"),  N_("Disp"), N_("Disk"),  N_("WiFi"), N_("GPU"),
+                                                             N_("Cell"), N_("GPS"),  N_("Audio"), N_("Cam"),  N_("Other") };
+
+/* Columns of a word with a blank before it, and no fewer than its numbers need. */
+static size_t columns_of(const char *word, size_t least)
+{
+        return MAX(text_width(_(word)) + 1, least);
+}
+
+static size_t component_columns(size_t component)
+{
+        return columns_of(component_heads[component], COMPONENT);
+}
 
 void top_view_clear(struct top_view *view)
 {
@@ -84,29 +98,32 @@ void top_view_pieces(struct top_view *view, enum top_style style, size_t columns
 
 static struct layout lay_out(const struct top_frame *frame)
 {
-        struct layout layout = { .rate = NUMBER, .used = NUMBER };
+        struct layout layout = { .rate = NUMBER, .used = columns_of(N_("Used %"), NUMBER) };
+        size_t state_short = MAX(columns_of(N_("fg"), 0), columns_of(N_("bg"), 0));
+        size_t state_long = MAX(columns_of(N_("foreground"), 0), columns_of(N_("background"), 0));
         size_t left = MIN(frame->columns, (size_t)COLUMNS_MAX) - MIN(frame->columns, (size_t)MARK);
 
-        if (left < NAME_LEAST + 3 * NUMBER)
+        if (left < NAME_LEAST + 2 * NUMBER + layout.used)
                 layout.used = 0;
         if (left < NAME_LEAST + 2 * NUMBER)
                 layout.rate = 0;
         left -= MIN(left, NUMBER + layout.rate + layout.used);
-        if (left >= NAME_LEAST + STATE_SHORT)
-                layout.state = STATE_SHORT;
+        if (left >= NAME_LEAST + state_short)
+                layout.state = state_short;
         left -= layout.state;
         if (left >= NAME_WITH_BOUNDS + BOUNDS)
                 layout.bounds = BOUNDS;
         left -= layout.bounds;
-        for (size_t c = 0; c < COMPONENT_BASE && left >= NAME_WITH_COMPONENTS + COMPONENT; c++) {
+        for (size_t c = 0; c < COMPONENT_BASE && left >= NAME_WITH_COMPONENTS + component_columns(c); c++) {
                 if (!trace_component_is_shown(frame->profile, c))
                         continue;
                 layout.components[layout.n++] = c;
-                left -= COMPONENT;
+                left -= component_columns(c);
         }
-        if (layout.state && left >= NAME_WITH_STATE_LONG + STATE_LONG - STATE_SHORT) {
-                left -= STATE_LONG - STATE_SHORT;
-                layout.state = STATE_LONG;
+        layout.long_state = layout.state && left >= NAME_WITH_STATE_LONG + state_long - state_short;
+        if (layout.long_state) {
+                left -= state_long - state_short;
+                layout.state = state_long;
         }
         layout.name = left;
         return layout;
@@ -175,25 +192,23 @@ static void add_cells(const struct top_frame *frame, const struct layout *layout
         put_number(&to, cells->power_w * 3600 / percent_j, layout->rate);
         put_number(&to, cells->energy_j / percent_j, layout->used);
         for (size_t i = 0; cells->component_w && i < layout->n; i++)
-                put_number(&to, cells->component_w[layout->components[i]], COMPONENT);
+                put_number(&to, cells->component_w[layout->components[i]], component_columns(layout->components[i]));
         top_view_add(view, style, to.text);
 }
 
 static void add_heads(const struct top_frame *frame, const struct layout *layout, struct top_view *view)
 {
-        static const char *const components[COMPONENT_BASE] = { "CPU", "Disp", "Disk", "WiFi", "GPU",
-                                                                "Cell", "GPS",  "Audio", "Cam", "Other" };
         struct writing to = { .frame = frame };
 
         put(&to, "", MARK, false);
-        put(&to, "App", layout->name, false);
-        put(&to, layout->state == STATE_LONG ? "State" : "", layout->state, true);
+        put(&to, _("App"), layout->name, false);
+        put(&to, layout->long_state ? _("State") : "", layout->state, true);
         put(&to, "W", NUMBER, true);
         put(&to, frame->ascii ? "+-" : "\u00b1", layout->bounds, true);
         put(&to, "%/h", layout->rate, true);
-        put(&to, "Used %", layout->used, true);
+        put(&to, _("Used %"), layout->used, true);
         for (size_t i = 0; i < layout->n; i++)
-                put(&to, components[layout->components[i]], COMPONENT, true);
+                put(&to, _(component_heads[layout->components[i]]), component_columns(layout->components[i]), true);
         top_view_add(view, TOP_HEAD, to.text);
 }
 
@@ -201,9 +216,9 @@ static const char *state_word(const struct layout *layout, enum app_state state)
 {
         bool front = state == STATE_FOREGROUND;
 
-        if (layout->state == STATE_LONG)
-                return front ? "foreground" : "background";
-        return front ? "fg" : "bg";
+        if (layout->long_state)
+                return front ? _("foreground") : _("background");
+        return front ? _("fg") : _("bg");
 }
 
 static void add_rows(const struct top_frame *frame, const struct layout *layout, struct top_view *view)
@@ -234,15 +249,15 @@ static void add_sums(const struct top_frame *frame, const struct layout *layout,
 {
         const struct top_table *table = frame->table;
         const struct top_sums *sums = &table->sums;
-        const struct cells base = { "base", "", sums->base_w, sums->base_j[table->since], NULL, sums->base_component_w },
-                           total = { "model total", "", sums->total_w.value, sums->total_j[table->since], &sums->total_w,
+        const struct cells base = { _("base"), "", sums->base_w, sums->base_j[table->since], NULL, sums->base_component_w },
+                           total = { _("model total"), "", sums->total_w.value, sums->total_j[table->since], &sums->total_w,
                                      NULL },
-                           rest = { "unattributed", "", sums->unattributed_w, sums->unattributed_j[table->since], NULL, NULL },
-                           battery = { "battery", "", sums->battery_w, sums->battery_j[table->since], NULL, NULL };
-        char name[32];
+                           rest = { _("unattributed"), "", sums->unattributed_w, sums->unattributed_j[table->since], NULL, NULL },
+                           battery = { _("battery"), "", sums->battery_w, sums->battery_j[table->since], NULL, NULL };
+        char name[64];
         const struct cells hidden = { name, "", table->hidden_w, table->hidden_j, NULL, NULL };
 
-        snprintf(name, sizeof(name), "(%zu not shown)", table->n_hidden);
+        snprintf(name, sizeof(name), _("(%zu not shown)"), table->n_hidden);
         if (table->n_hidden > 0)
                 add_cells(frame, layout, "", TOP_FAINT, &hidden, view);
         add_cells(frame, layout, "", TOP_SUM, &base, view);
@@ -273,25 +288,25 @@ static void add_header(const struct top_frame *frame, struct top_view *view)
         clock = strchr(time, ' ') ? strchr(time, ' ') + 1 : time;
         *charge = *power = '\0';
         if (!isnan(frame->percent))
-                snprintf(charge, sizeof(charge), "%.0f %%%s", frame->percent,
-                         frame->plugged < 0 ? "" : frame->plugged ? ", plugged in" : ", on battery");
+                snprintf(charge, sizeof(charge), "%.0f %%%s%s", frame->percent, frame->plugged < 0 ? "" : ", ",
+                         frame->plugged < 0 ? "" : frame->plugged ? _("plugged in") : _("on battery"));
         if (frame->table->read && !isnan(shown_w))
                 snprintf(power, sizeof(power), "%s W, %s %%/h", top_text_number(shown_w, 6, number),
                          top_text_number(shown_w * 3600 / J_PER_PERCENT(frame->profile->energy_full_mwh), 5, rate));
         top_view_pieces(view, TOP_TITLE, frame->columns, frame->ascii,
                         (const char *const[]){ "joulecast top", clock, charge, NULL });
         top_view_pieces(view, TOP_PLAIN, frame->columns, frame->ascii,
-                        (const char *const[]){ *power ? power : "measuring...", frame->remaining, NULL });
+                        (const char *const[]){ *power ? power : _("measuring..."), frame->remaining, NULL });
 }
 
 static void add_status(const struct top_frame *frame, struct top_view *view)
 {
         const struct top_table *table = frame->table;
-        char count[64], filter[96];
+        char count[96], filter[96];
 
-        snprintf(count, sizeof(count), "%zu row%s by %s%s", table->n_shown, table->n_shown == 1 ? "" : "s",
-                 top_sort_name(table->sort), table->reverse ? ", reversed" : "");
-        snprintf(filter, sizeof(filter), "Filter: %s%s", table->filter, frame->filtering ? "_" : "");
+        snprintf(count, sizeof(count), words_counted("%zu row by %s%s", "%zu rows by %s%s", table->n_shown), table->n_shown,
+                 _(top_sort_name(table->sort)), table->reverse ? _(", reversed") : "");
+        snprintf(filter, sizeof(filter), _("Filter: %s%s"), table->filter, frame->filtering ? "_" : "");
         if (frame->message[0])
                 top_view_pieces(view, TOP_FAINT, frame->columns, frame->ascii, (const char *const[]){ frame->message, NULL });
         else
@@ -303,12 +318,16 @@ static void add_status(const struct top_frame *frame, struct top_view *view)
 void top_view_make(const struct top_frame *frame, struct top_view *view)
 {
         struct layout layout = lay_out(frame);
+        const char *hints[HINTS_MAX + 1] = { NULL };
+        size_t n = 0;
 
         add_header(frame, view);
         add_status(frame, view);
         add_heads(frame, &layout, view);
         add_rows(frame, &layout, view);
         add_sums(frame, &layout, view);
+        for (; frame->hints && n < HINTS_MAX && frame->hints[n]; n++)
+                hints[n] = _(frame->hints[n]);
         if (frame->hints && has_all(frame))
-                top_view_pieces(view, TOP_FAINT, frame->columns, frame->ascii, frame->hints);
+                top_view_pieces(view, TOP_FAINT, frame->columns, frame->ascii, hints);
 }

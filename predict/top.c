@@ -34,7 +34,7 @@
 #define RECORDED_S 60   /* between two looks at what is recorded */
 #define PLAIN_COLUMNS 80
 
-static const char *const hints[] = { "q quit", "/ filter", "s sort", "w what if", "Enter history", "e since", "r reverse", "h help",
+static const char *const hints[] = { N_("q quit"), N_("/ filter"), N_("s sort"), N_("w what if"), N_("Enter history"), N_("e since"), N_("r reverse"), N_("h help"),
                                      NULL };
 
 struct top {
@@ -97,6 +97,8 @@ static bool wants_ascii(void)
         bool ascii = !setlocale(LC_CTYPE, "") || strcmp(nl_langinfo(CODESET), "UTF-8") != 0;
 
         setlocale(LC_CTYPE, "C.UTF-8");
+        if (ascii)
+                words_stop(); /* what it can show has no letters of other languages */
         return ascii;
 }
 
@@ -110,9 +112,9 @@ static void say_remaining(struct top *top, const struct joulecast_budget *budget
                 return;
         ask_minutes(minutes.value, minutes.low, likely);
         if (isnan(minutes.low))
-                snprintf(top->remaining, sizeof(top->remaining), "about %s left", likely);
+                snprintf(top->remaining, sizeof(top->remaining), _("about %s left"), likely);
         else
-                snprintf(top->remaining, sizeof(top->remaining), "%s left for sure, %s likely",
+                snprintf(top->remaining, sizeof(top->remaining), _("%s left for sure, %s likely"),
                          ask_minutes(minutes.low, minutes.value, low), likely);
 }
 
@@ -175,11 +177,11 @@ static const char *about(const struct top *top)
 {
         switch (top_feed_kind(top->feed)) {
         case TOP_RECORDED:
-                return "as recorded";
+                return _("as recorded");
         case TOP_SERVICE:
-                return top_feed_own_only(top->feed) ? "your apps, other users' as one" : "all apps";
+                return top_feed_own_only(top->feed) ? _("your apps, other users' as one") : _("all apps");
         default:
-                return top_feed_own_only(top->feed) ? "your processes; the service would show more" : "all apps";
+                return top_feed_own_only(top->feed) ? _("your processes; the service would show more") : _("all apps");
         }
 }
 
@@ -187,8 +189,8 @@ static void make_frame(const struct top *top, char *words, size_t size, struct t
 {
         const char *basis = profile_basis(top->ask.profile->profile);
 
-        snprintf(words, size, "used since %s; %s%s", top->list.table.since == TOP_SINCE_FULL ? "full charge" : "start", about(top),
-                 strcmp(basis, "calibrated") == 0 ? "" : "; by a usual device's numbers");
+        snprintf(words, size, top->list.table.since == TOP_SINCE_FULL ? _("used since full charge; %s%s") : _("used since start; %s%s"),
+                 about(top), strcmp(basis, "calibrated") == 0 ? "" : _("; by a usual device's numbers"));
         *ret = (struct top_frame){
                 .table = &top->list.table, .profile = top->ask.profile->profile, .ascii = top->ascii,
                 .time_ns = top->last.time_ns ? top->last.time_ns : values_now_ns(),
@@ -232,7 +234,7 @@ static void draw_page(const struct top *top, struct top_frame *frame, struct top
                 top_page_gain(&subject, view);
         while (view->n + 1 < frame->lines)
                 top_view_add(view, TOP_PLAIN, "");
-        top_view_pieces(view, TOP_FAINT, frame->columns, frame->ascii, (const char *const[]){ "any key: back", NULL });
+        top_view_pieces(view, TOP_FAINT, frame->columns, frame->ascii, (const char *const[]){ _("any key: back"), NULL });
 }
 
 static int draw(struct top *top)
@@ -340,7 +342,7 @@ static int show(struct top *top, uint64_t *shown)
                 return print_batch(top);
         }
         if (err == -ENODATA && !top->batch) {
-                snprintf(top->list.message, sizeof(top->list.message), "the recording ends here");
+                snprintf(top->list.message, sizeof(top->list.message), "%s", _("the recording ends here"));
                 err = 0;
         }
         if (err < 0)
@@ -405,15 +407,15 @@ static int check_options(const struct top *top)
         bool past = top->from.word || top->from.ns != INT64_MIN;
 
         if (top->options.json)
-                wrong = "joulecast trace --json writes the same for programs, a line for each interval";
+                wrong = N_("joulecast trace --json writes the same for programs, a line for each interval");
         else if (!past && top->options.device)
-                wrong = "top is for this machine; of a virtual device it shows what simulate recorded, with --from T";
+                wrong = N_("top is for this machine; of a virtual device it shows what simulate recorded, with --from T");
         else if (past && (top->collector || top->options.machine))
-                wrong = "--collector and --machine are for what happens now; leave out --from";
+                wrong = N_("--collector and --machine are for what happens now; leave out --from");
         else if (!top->batch && !(isatty(STDIN_FILENO) && isatty(STDOUT_FILENO)))
-                wrong = "this is no terminal; --batch N prints the same rows as text, N times, --once once";
+                wrong = N_("this is no terminal; --batch N prints the same rows as text, N times, --once once");
         if (wrong)
-                log_error(&program_log, "%s", wrong);
+                log_error(&program_log, "%s", _(wrong));
         return wrong ? CODE_USAGE : CODE_OK;
 }
 
@@ -456,7 +458,7 @@ static int start(struct top *top)
         if (err == -ENODATA)
                 log_error(&program_log, "no polls of that time are kept; joulecast cost has the sums of older ones");
         else if (err && err != -ENOMEM)
-                log_error(&program_log, "%s: %s", ferror(stdout) ? "the rows could not be written" : "top stopped",
+                log_error(&program_log, "%s: %s", ferror(stdout) ? _("the rows could not be written") : _("top stopped"),
                           strerror(-err));
         return !err ? CODE_OK : err == -ENODATA ? CODE_NO_DATA : CODE_FAILED;
 }

@@ -14,6 +14,7 @@
 #include "names.h"
 #include "options.h"
 #include "util/table.h"
+#include "util/text.h"
 #include "util/units.h"
 #include "util/util.h"
 
@@ -120,13 +121,17 @@ void trace_form_make(struct trace_form *form)
 
         form->narrow = columns > 0 && columns < COLUMNS_WIDE;
         form->app_columns = APP_COLUMNS;
+        form->time_columns = MAX(MAX(text_width(_("total")), text_width(_("time"))), (size_t)8) + 2;
+        form->state_columns = MAX(MAX(text_width(_("foreground")), text_width(_("background"))), (size_t)10);
         if (form->narrow)
                 form->app_columns = MAX((int)columns - COLUMNS_BUT_APP, APP_COLUMNS_LEAST);
 }
 
 static int columns_of(const struct trace_form *form, size_t component)
 {
-        return !form->narrow ? 9 : component == COMPONENT_DISPLAY ? 8 : 7;
+        int least = form->narrow ? 7 : 9;
+
+        return component == COMPONENT_COUNT ? least : MAX((int)text_width(_(component_names[component])) + 1, least);
 }
 
 /* With as many decimals as leave a blank before it. */
@@ -156,12 +161,13 @@ bool trace_component_is_shown(const struct profile *profile, size_t component)
 
 static void print_heads(const struct trace_form *form, const struct trace_line *line)
 {
-        printf("%-8s  %-*s %-10s%*s", line->total ? "total" : "time", form->app_columns,
-               form->processes ? "process" : "app", "state", columns_of(form, COMPONENT_COUNT),
-               line->total ? "J" : "W");
+        text_column(stdout, line->total ? _("total") : _("time"), form->time_columns, false);
+        text_column(stdout, form->processes ? _("process") : _("app"), (size_t)form->app_columns + 1, false);
+        text_column(stdout, _("state"), form->state_columns, false);
+        text_column(stdout, line->total ? "J" : "W", (size_t)columns_of(form, COMPONENT_COUNT), true);
         for (size_t c = 0; c < COMPONENT_BASE; c++)
                 if (trace_component_is_shown(form->profile, c))
-                        printf("%*s", columns_of(form, c), component_names[c]);
+                        text_column(stdout, _(component_names[c]), (size_t)columns_of(form, c), true);
         putchar('\n');
 }
 
@@ -171,9 +177,10 @@ static void print_line(const struct trace_form *form, const char *time, const ch
         char name[APP_ID_MAX];
         int room = form->app_columns;
 
-        printf("%-8s  ", time);
+        text_column(stdout, time, form->time_columns, false);
         room -= (int)table_print_cut(util_printable(app, name, sizeof(name)), (size_t)room);
-        printf("%*s %-10s", room, "", state);
+        printf("%*s ", room, "");
+        text_column(stdout, state, form->state_columns, false);
         print_number(value, columns_of(form, COMPONENT_COUNT));
         for (size_t c = 0; component_j && c < COMPONENT_BASE; c++)
                 if (trace_component_is_shown(form->profile, c))
@@ -253,7 +260,7 @@ static void print_usage(const struct trace_form *form, const struct trace_line *
         }
         if (!form->usage || shown == 0)
                 return;
-        printf("%*s", 8 + 2 + form->app_columns + 1 + 10 + columns_of(form, COMPONENT_COUNT), "");
+        printf("%*s", (int)(form->time_columns + form->state_columns) + form->app_columns + 1 + columns_of(form, COMPONENT_COUNT), "");
         for (size_t c = 0; c < n; c++)
                 if (trace_component_is_shown(form->profile, c))
                         printf("%*s", columns_of(form, c), cells[c]);
@@ -265,7 +272,7 @@ static void print_app(const struct trace_form *form, const struct trace_line *li
 {
         char name[APP_ID_MAX + 2];
 
-        print_line(form, clock, names_in_table(app->app, app->name, name, sizeof(name)), answer_state(app->state),
+        print_line(form, clock, names_in_table(app->app, app->name, name, sizeof(name)), _(answer_state(app->state)),
                    app->energy_j.value / per(line), app->component_j, per(line));
         print_usage(form, line, &app->usage);
 }
@@ -276,7 +283,7 @@ static void print_apps(const struct trace_form *form, const struct trace_line *l
         const struct cost *cost = line->cost;
         double rest_j = 0;
         size_t n_rest = 0;
-        char name[32];
+        char name[64];
 
         for (size_t i = 0; i < cost->n_apps; i++) {
                 if (cost->apps[i].energy_j.value / per(line) >= SHOWN_FROM) {
@@ -286,7 +293,7 @@ static void print_apps(const struct trace_form *form, const struct trace_line *l
                         n_rest++;
                 }
         }
-        snprintf(name, sizeof(name), "(%zu more)", n_rest);
+        snprintf(name, sizeof(name), _("(%zu more)"), n_rest);
         if (n_rest > 0 && rest_j / per(line) >= SHOWN_FROM)
                 print_line(form, "", name, "", rest_j / per(line), NULL, 1);
 }
@@ -337,8 +344,8 @@ static void print_table(struct trace_form *form, const struct trace_line *line)
                 print_one(form, line, clock);
                 return;
         }
-        print_line(form, clock, "(all)", "", cost->total_j.value / per(line), NULL, 1);
-        print_line(form, "", "(base)", "", cost->base_j / per(line), NULL, 1);
+        print_line(form, clock, _("(all)"), "", cost->total_j.value / per(line), NULL, 1);
+        print_line(form, "", _("(base)"), "", cost->base_j / per(line), NULL, 1);
         print_usage(form, line, &cost->base_usage);
         print_apps(form, line);
 }

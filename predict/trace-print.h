@@ -17,6 +17,7 @@ struct trace_form {
         const struct trace_processes *processes; /* NULL: rows are apps */
         bool narrow;            /* the terminal */
         int app_columns;
+        size_t time_columns, state_columns;
         unsigned long long lines; /* intervals so far */
         char day[32];           /* of the last line; "": none was printed */
 };

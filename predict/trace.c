@@ -226,14 +226,14 @@ static int check_options(const struct tracer *tracer)
         const char *wrong = NULL;
 
         if (!tracer->from.word && tracer->from.ns >= tracer->to_ns)
-                wrong = "--from is not before --to";
+                wrong = N_("--from is not before --to");
         else if (is_past(tracer) &&
                  (tracer->interval_s > 0 || tracer->collector || tracer->by || tracer->options.machine))
-                wrong = "--interval, --collector, --by and --machine are for a live trace; leave out --from and --to";
+                wrong = N_("--interval, --collector, --by and --machine are for a live trace; leave out --from and --to");
         else if (!is_past(tracer) && tracer->options.device)
-                wrong = "trace is for this machine; for a virtual device use joulecast simulate, and then trace --from T";
+                wrong = N_("trace is for this machine; for a virtual device use joulecast simulate, and then trace --from T");
         else if (tracer->by && tracer->options.database)
-                wrong = "a database has apps and no processes; leave out --by or --database";
+                wrong = N_("a database has apps and no processes; leave out --by or --database");
         if (wrong)
                 log_error(&program_log, "%s; see joulecast trace --help", wrong);
         return wrong ? CODE_USAGE : CODE_OK;

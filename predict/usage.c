@@ -49,8 +49,8 @@ static void add_row(struct table *table, const struct usage_table_row *row)
         char active[32], name[APP_ID_MAX + 2];
 
         table_row(table, row->base ? TABLE_FAINT : TABLE_PLAIN);
-        table_cell(table, "%s", row->base ? "base" : names_in_table(row->name, row->label, name, sizeof(name)));
-        table_cell(table, "%s", row->base ? "" : answer_state(row->state));
+        table_cell(table, "%s", row->base ? _("base") : names_in_table(row->name, row->label, name, sizeof(name)));
+        table_cell(table, "%s", row->base ? "" : _(answer_state(row->state)));
         table_cell(table, "%s", answer_print_duration(row->time_ms / 1e3, active));
         time_cell(table, usage->have & USAGE_CPU, usage_busy_ns(usage));
         time_cell(table, usage->have & USAGE_DISPLAY, usage_screen_ns(usage));

@@ -70,7 +70,9 @@ static void append_words(const char *app, double minutes, char *words, size_t si
         size_t length = strlen(words);
 
         if (length < size)
-                snprintf(words + length, size - length, "%s%s of %s", length ? ", " : "", ask_minutes(minutes, 0, span),
+                length += (size_t)snprintf(words + length, size - length, "%s", length ? ", " : "");
+        if (length < size)
+                snprintf(words + length, size - length, _("%s of %s"), ask_minutes(minutes, 0, span),
                          util_printable(app, printable, sizeof(printable)));
 }
 
@@ -114,18 +116,18 @@ static void tell_reserve(struct warn *warn, const struct joulecast_budget *budge
         if (warn->now.plugged > 0 || isnan(minutes.value) || minutes.value > warn->config.warn_minutes)
                 return;
         warning = add(warn, "reserve");
-        snprintf(warning->key, sizeof(warning->key), "reserve %s", words); /* that of something else is another one */
+        snprintf(warning->key, sizeof(warning->key), "reserve %s", warn->config.warn_reserve); /* that of something else is another one */
         if (minutes.value < 1) {
-                snprintf(warning->summary, sizeof(warning->summary), "Too little is left for %s", words);
+                snprintf(warning->summary, sizeof(warning->summary), _("Too little is left for %s"), words);
                 snprintf(warning->sentence, sizeof(warning->sentence),
-                         "At this rate the battery no longer has enough for %s.", words);
+                         _("At this rate the battery no longer has enough for %s."), words);
                 return;
         }
-        snprintf(warning->summary, sizeof(warning->summary), "About %s until %s is at risk",
+        snprintf(warning->summary, sizeof(warning->summary), _("About %s until %s is at risk"),
                  ask_minutes(minutes.value, 0, likely), words);
-        snprintf(warning->sentence, sizeof(warning->sentence), "If use goes on as it is, then in %s likely, and for sure not "
-                 "before %s, the battery has just enough for %s.", likely,
-                 isnan(minutes.low) ? "now" : ask_minutes(minutes.low, minutes.value, low), words);
+        snprintf(warning->sentence, sizeof(warning->sentence), _("If use goes on as it is, then in %s likely, and for sure not "
+                 "before %s, the battery has just enough for %s."), likely,
+                 isnan(minutes.low) ? _("now") : ask_minutes(minutes.low, minutes.value, low), words);
 }
 
 static int look_at_reserve(struct warn *warn)
@@ -156,9 +158,9 @@ static void look_at_charger(struct warn *warn)
         if (!warn->now.budget || joulecast_budget_charger_too_weak(warn->now.budget) <= 0)
                 return;
         warning = add(warn, "charger");
-        snprintf(warning->summary, sizeof(warning->summary), "The charger is too weak");
+        snprintf(warning->summary, sizeof(warning->summary), "%s", _("The charger is too weak"));
         snprintf(warning->sentence, sizeof(warning->sentence),
-                 "The battery loses charge although it is plugged in. Use a stronger charger, or close something.");
+                 "%s", _("The battery loses charge although it is plugged in. Use a stronger charger, or close something."));
 }
 
 /* ---- what apps in the background took ---- */
@@ -180,9 +182,9 @@ static void compare_app(struct warn *warn, const struct joulecast_cost_app *app,
         warning = add(warn, id);
         names_of(&warn->options, app->app, name, sizeof(name));
         util_printable(name, printable, sizeof(printable));
-        snprintf(warning->summary, sizeof(warning->summary), "%.80s uses much battery in the background", printable);
+        snprintf(warning->summary, sizeof(warning->summary), _("%.80s uses much battery in the background"), printable);
         snprintf(warning->sentence, sizeof(warning->sentence),
-                 "%.80s took %.2g %% in the last hour in the background; in the week before it was %.2g %% an hour.", printable,
+                 _("%.80s took %.2g %% in the last hour in the background; in the week before it was %.2g %% an hour."), printable,
                  60 * app->percent_per_minute.value, then);
 }
 
@@ -297,8 +299,8 @@ static int show(const struct warn *warn, const char *path)
         }
         if (err)
                 log_error(&program_log, "the warning cannot be shown: %s",
-                          err == -ENOTCONN ? "this session has no service for notifications" :
-                          err == -EOPNOTSUPP ? "this build has no D-Bus" : strerror(-err));
+                          err == -ENOTCONN ? _("this session has no service for notifications") :
+                          err == -EOPNOTSUPP ? _("this build has no D-Bus") : strerror(-err));
         return err ? CODE_FAILED : CODE_OK;
 }
 

@@ -6,6 +6,7 @@
 #include <stdio.h>
 
 #include "ask.h"
+#include "util/words.h"
 
 /* In the form of the largest of the three, so that they can be compared. */
 static double largest(struct joulecast_value minutes)
@@ -32,9 +33,9 @@ char *whatif_minutes(struct joulecast_value minutes, char *buf)
         if (isnan(minutes.low) || isnan(minutes.high))
                 snprintf(buf, 96, "%s", value);
         else if (beside < 120)
-                snprintf(buf, 96, "%s (%.0f to %.0f)", value, round(minutes.low), round(minutes.high));
+                snprintf(buf, 96, _("%s (%.0f to %.0f)"), value, round(minutes.low), round(minutes.high));
         else
-                snprintf(buf, 96, "%s (%s to %s)", value, print_minutes(minutes.low, beside, low),
+                snprintf(buf, 96, _("%s (%s to %s)"), value, print_minutes(minutes.low, beside, low),
                          print_minutes(minutes.high, beside, high));
         return buf;
 }
@@ -47,22 +48,28 @@ static struct joulecast_value turned(struct joulecast_value minutes)
 char *whatif_sentence(const struct joulecast_gain *gain, char *buf, size_t size)
 {
         struct joulecast_value gained = joulecast_gain_minutes(gain);
-        const char *than = gained.value < 0 ? "less long" : "longer";
+        bool less = gained.value < 0;
         char minutes[96];
 
-        if (gained.value < 0)
+        if (less)
                 gained = turned(gained);
         if (joulecast_gain_is_nothing(gain))
-                snprintf(buf, size, "That changes nothing: what it would switch off or close uses nothing, now or usually.");
+                snprintf(buf, size, "%s", _("That changes nothing: what it would switch off or close uses nothing, now or usually."));
         else if (isnan(gained.value))
-                snprintf(buf, size, "What that gains is unknown: the profile has no coefficient for it, or it is not counted.");
+                snprintf(buf, size, "%s", _("What that gains is unknown: the profile has no coefficient for it, or it is not counted."));
         else if (isnan(gained.low) && isnan(gained.high))
-                snprintf(buf, size, "The battery lasts about %s %s; how sure that is is not known.", whatif_minutes(gained, minutes),
-                         than);
+                snprintf(buf, size, less ? _("The battery lasts about %s less long; how sure that is is not known.")
+                                         : _("The battery lasts about %s longer; how sure that is is not known."),
+                         whatif_minutes(gained, minutes));
         else if (isnan(gained.low)) /* what has no coefficient makes it less */
-                snprintf(buf, size, "The battery lasts at most about %s %s; this profile has no coefficient for some of what "
-                         "is used.", whatif_minutes(gained, minutes), than);
+                snprintf(buf, size,
+                         less ? _("The battery lasts at most about %s less long; this profile has no coefficient for some of what "
+                                  "is used.")
+                              : _("The battery lasts at most about %s longer; this profile has no coefficient for some of what "
+                                  "is used."),
+                         whatif_minutes(gained, minutes));
         else
-                snprintf(buf, size, "The battery lasts %s %s.", whatif_minutes(gained, minutes), than);
+                snprintf(buf, size, less ? _("The battery lasts %s less long.") : _("The battery lasts %s longer."),
+                         whatif_minutes(gained, minutes));
         return buf;
 }

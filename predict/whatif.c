@@ -68,7 +68,7 @@ static int take_close(const char *text, void *data)
 static int print_answer(const struct options *options, const struct asked *asked, const struct joulecast_gain *gain)
 {
         struct joulecast_value before = joulecast_gain_before(gain), after = joulecast_gain_after(gain);
-        char sentence[256], minutes[96], other[96], name[256];
+        char sentence[512], minutes[96], other[96], name[256];
         _cleanup_free_ char *text = NULL;
         struct text_kept kept;
         FILE *stream = text_open(&kept);
@@ -76,7 +76,7 @@ static int print_answer(const struct options *options, const struct asked *asked
         if (!stream)
                 return CODE_FAILED;
         for (size_t i = 0; joulecast_gain_app(gain, i); i++)
-                fprintf(stream, "%s%s", i ? ", " : "Closed: ",
+                fprintf(stream, "%s%s", i ? ", " : "",
                         names_of(options, joulecast_gain_app(gain, i), name, sizeof(name)));
         text = text_close(stream, &kept);
         if (!text)
@@ -86,7 +86,7 @@ static int print_answer(const struct options *options, const struct asked *asked
                 table_text(TABLE_PLAIN, "From %.3g %%: %s with it, %s without.", joulecast_gain_battery_percent(gain),
                            whatif_minutes(after, minutes), whatif_minutes(before, other));
         if (*text)
-                table_text(TABLE_PLAIN, "%s.", text);
+                table_text(TABLE_PLAIN, "Closed: %s.", text);
         if (!isnan(asked->keep_minutes))
                 table_text(TABLE_PLAIN, "Kept for %s, and then as it is.", ask_minutes(asked->keep_minutes, 0, minutes));
         putchar('\n');

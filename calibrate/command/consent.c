@@ -9,6 +9,7 @@
 #include "run/refuse.h"
 #include "touched.h"
 #include "util/text.h"
+#include "util/words.h"
 
 /* A bad gauge is found only during the run; measuring by percent then takes much longer. */
 static void print_other_way(FILE *file, const struct prospect *prospect)
@@ -19,8 +20,8 @@ static void print_other_way(FILE *file, const struct prospect *prospect)
                 return;
         estimate = run_estimate(prospect->description, prospect->plan, METHOD_PERCENT, prospect->request);
         text_print(file,
-                   "If that gauge turns out to be unreliable, the calibration goes on by percent: about "
-                   "%.1f hours and %.0f %% of the battery (--method %s prevents this).",
+                   _("If that gauge turns out to be unreliable, the calibration goes on by percent: about "
+                   "%.1f hours and %.0f %% of the battery (--method %s prevents this)."),
                    estimate.hours, estimate.percent, observation_method_names[prospect->method]);
 }
 
@@ -31,10 +32,10 @@ static void print_amounts(FILE *file, const struct prospect *prospect)
         char limit[48] = "";
 
         if (isfinite(prospect->options->battery_limit_percent))
-                snprintf(limit, sizeof(limit), " (at most %g %%)", prospect->options->battery_limit_percent);
+                snprintf(limit, sizeof(limit), _(" (at most %g %%)"), prospect->options->battery_limit_percent);
         text_print(file,
-                   "It holds this machine in %zu states, one after another, for about %.1f hours, and uses "
-                   "about %.0f %% of the battery%s. It ends at %.0f %% of charge at the latest.",
+                   _("It holds this machine in %zu states, one after another, for about %.1f hours, and uses "
+                   "about %.0f %% of the battery%s. It ends at %.0f %% of charge at the latest."),
                    prospect->plan->n, estimate.hours, estimate.percent, limit,
                    refuse_floor_percent(prospect->description));
         print_other_way(file, prospect);
@@ -45,7 +46,7 @@ static void print_groups(FILE *file, const struct hardware_description *descript
 {
         for (size_t i = 0; i < description->n_policies; i++)
                 if (description->policies[i].n_members > 1)
-                        text_print(file, "CPUs %s are of one kind and are measured together.",
+                        text_print(file, _("CPUs %s are of one kind and are measured together."),
                                    description->policies[i].cpus);
 }
 
@@ -56,17 +57,17 @@ void consent_print(FILE *file, const struct prospect *prospect, const char *when
 
         touched_list(prospect, &touched);
         plan_name(prospect->plan, plan);
-        text_print(file, "A calibration of %s by %s%s%s, %s.", prospect->description->device,
+        text_print(file, _("A calibration of %s by %s%s%s, %s."), prospect->description->device,
                    observation_method_names[prospect->method], prospect->plan->only ? ", " : "",
                    prospect->plan->only ? plan : "", when);
         print_amounts(file, prospect);
         print_groups(file, prospect->description);
-        text_print(file, "Until it ends, leave the machine alone%s: it pauses when you need it.",
-                   prospect->options->force_discharge ? "" : " and unplugged");
+        text_print(file, prospect->options->force_discharge ? _("Until it ends, leave the machine alone: it pauses when you need it.")
+                                                      : _("Until it ends, leave the machine alone and unplugged: it pauses when you need it."));
         text_print(file,
-                   "Changed meanwhile, and restored however it ends (after a power cut by the next start):");
+                   _("Changed meanwhile, and restored however it ends (after a power cut by the next start):"));
         touched_print_back(file, &touched);
-        text_print(file, "Used or written permanently:");
+        text_print(file, _("Used or written permanently:"));
         touched_print_staying(file, &touched);
 }
 
@@ -81,7 +82,7 @@ int consent_ask(void)
 {
         char answer[16] = "";
 
-        fprintf(stderr, "Start? [y/N] ");
+        fputs(_("Start? [y/N] "), stderr);
         if (!fgets(answer, sizeof(answer), stdin) || (answer[0] != 'y' && answer[0] != 'Y'))
                 return -ECANCELED;
         return 0;

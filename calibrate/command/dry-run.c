@@ -10,8 +10,7 @@
 #include "touched.h"
 #include "util/text.h"
 #include "util/util.h"
-
-#define LOAD_COLUMN 49
+#include "util/words.h"
 
 struct phrase {
         char *text;
@@ -48,35 +47,35 @@ static void describe_load(const struct prospect *prospect, const struct mode *mo
                 uint32_t khz = mode->policy_khz[i], cores = mode->policy_cores[i];
 
                 if (cores && khz)
-                        say(&phrase, "%u core%s at %u MHz", cores, cores > 1 ? "s" : "", (khz + 500) / 1000);
+                        say(&phrase, words_counted("%u core at %u MHz", "%u cores at %u MHz", cores), cores, (khz + 500) / 1000);
                 else if (cores)
-                        say(&phrase, "%u core%s", cores, cores > 1 ? "s" : "");
+                        say(&phrase, words_counted("%u core", "%u cores", cores), cores);
                 else if (khz)
-                        say(&phrase, "idle at %u MHz", (khz + 500) / 1000);
+                        say(&phrase, _("idle at %u MHz"), (khz + 500) / 1000);
         }
         if (mode->screen_on)
-                say(&phrase, "screen at %u%s", mode->brightness,
-                    mode->dark >= 1 ? ", black" : mode->dark > 0 ? ", grey" : "");
+                say(&phrase, mode->dark >= 1 ? _("screen at %u, black") : mode->dark > 0 ? _("screen at %u, grey") : _("screen at %u"),
+                    mode->brightness);
         if (mode->wifi_on)
-                say(&phrase, "WiFi on");
+                say(&phrase, "%s", _("WiFi on"));
         if (mode->air == AIR_CELLULAR)
-                say(&phrase, "over the modem");
-        say_rate(&phrase, "read", mode->read_mb_per_s);
-        say_rate(&phrase, "write", mode->write_mb_per_s);
+                say(&phrase, "%s", _("over the modem"));
+        say_rate(&phrase, _("read"), mode->read_mb_per_s);
+        say_rate(&phrase, _("write"), mode->write_mb_per_s);
         if (mode->operations)
-                say(&phrase, "%u x %u bytes a pass", mode->operations, mode->operation_bytes);
-        say_rate(&phrase, "receive", mode->rx_mb_per_s);
-        say_rate(&phrase, "send", mode->tx_mb_per_s);
+                say(&phrase, _("%u x %u bytes a pass"), mode->operations, mode->operation_bytes);
+        say_rate(&phrase, _("receive"), mode->rx_mb_per_s);
+        say_rate(&phrase, _("send"), mode->tx_mb_per_s);
         if (mode->wakes_per_s > 0)
-                say(&phrase, "%g bursts/s", mode->wakes_per_s);
+                say(&phrase, _("%g bursts/s"), mode->wakes_per_s);
         if (mode->packets_per_s > 0)
-                say(&phrase, "%g %spackets/s", mode->packets_per_s, mode->large_packets ? "large " : "");
+                say(&phrase, mode->large_packets ? _("%g large packets/s") : _("%g packets/s"), mode->packets_per_s);
         if (mode->burst_packets > 1)
-                say(&phrase, "%u at a time", mode->burst_packets);
+                say(&phrase, _("%u at a time"), mode->burst_packets);
         if (mode->gpu > 0)
-                say(&phrase, "GPU at %.0f %%", 100 * mode->gpu);
+                say(&phrase, _("GPU at %.0f %%"), 100 * mode->gpu);
         if (phrase.length == 0)
-                say(&phrase, "nothing");
+                say(&phrase, "%s", _("nothing"));
 }
 
 static const char *when(const struct prospect *prospect, const struct planned_mode *mode)
@@ -84,22 +83,22 @@ static const char *when(const struct prospect *prospect, const struct planned_mo
         bool gauge = prospect->method == METHOD_GAUGE;
 
         if (prospect->plan->sapp)
-                return mode->role == ROLE_BURN ? "first" : "three times";
+                return mode->role == ROLE_BURN ? _("first") : _("three times");
         switch (mode->role) {
         case ROLE_BLOCK:
-                return gauge ? "every pass" : "first block";
+                return gauge ? _("every pass") : _("first block");
         case ROLE_EXTRA:
-                return gauge ? "some passes" : "if most informative";
+                return gauge ? _("some passes") : _("if most informative");
         case ROLE_FINE:
-                return gauge ? "every pass" : "never";
+                return gauge ? _("every pass") : _("never");
         case ROLE_LATER:
-                return gauge ? "all passes but the first" : "never";
+                return gauge ? _("all passes but the first") : _("never");
         case ROLE_CANDIDATE:
-                return gauge ? "never" : "if most informative";
+                return gauge ? _("never") : _("if most informative");
         case ROLE_HELD_BACK:
-                return "once, to check";
+                return _("once, to check");
         case ROLE_BURN:
-                return gauge ? "first, to learn the gauge" : "the partial first step";
+                return gauge ? _("first, to learn the gauge") : _("the partial first step");
         }
         return "";
 }
@@ -107,39 +106,49 @@ static const char *when(const struct prospect *prospect, const struct planned_mo
 static void print_policy(const struct hardware_policy *policy)
 {
         if (policy->n_members > 1)
-                printf("  %zu policies of a kind, measured as one: CPUs %s", policy->n_members, policy->cpus);
+                printf(_("  %zu policies of a kind, measured as one: CPUs %s"), policy->n_members, policy->cpus);
         else
-                printf("  policy %u: CPUs %s", policy->policy, policy->cpus);
+                printf(_("  policy %u: CPUs %s"), policy->policy, policy->cpus);
         if (policy->n_khz == 0 || policy->khz[0] == 0)
-                printf(", no frequencies to pin");
+                fputs(_(", no frequencies to pin"), stdout);
         else
-                printf(", %zu frequencies of %u to %u MHz", policy->n_khz, policy->khz[0] / 1000,
+                printf(_(", %zu frequencies of %u to %u MHz"), policy->n_khz, policy->khz[0] / 1000,
                        policy->khz[policy->n_khz - 1] / 1000);
-        printf("%s%s\n", policy->governor[0] ? ", governor " : "", policy->governor);
+        if (policy->governor[0])
+                printf(_(", governor %s"), policy->governor);
+        putchar('\n');
 }
 
 static void print_policies(const struct hardware_description *description)
 {
         if (description->n_policies == 0)
-                printf("  none\n");
+                printf("  %s\n", _("none"));
         for (size_t i = 0; i < description->n_policies; i++)
                 print_policy(&description->policies[i]);
 }
 
 static void print_modes(const struct prospect *prospect)
 {
-        int column;
+        size_t name = MAX(text_width(_("state")), (size_t)20) + 1, time = MAX(text_width(_("when")), (size_t)25) + 1;
 
-        printf("\n  %-20s %-25s %s\n", "state", "when", "load");
+        for (size_t i = 0; i < prospect->plan->n; i++)
+                time = MAX(time, text_width(when(prospect, &prospect->plan->modes[i])) + 1);
+        fputs("\n  ", stdout);
+        text_column(stdout, _("state"), name, false);
+        text_column(stdout, _("when"), time, false);
+        puts(_("load"));
         for (size_t i = 0; i < prospect->plan->n; i++) {
                 const struct planned_mode *mode = &prospect->plan->modes[i];
-                char load[160] = "";
+                char load[256] = "";
 
                 if (mode->role == ROLE_CANDIDATE && prospect->method == METHOD_GAUGE)
                         continue;
                 describe_load(prospect, &mode->mode, load, sizeof(load));
-                column = printf("  %-20s %-25s ", mode->mode.name, when(prospect, mode));
-                text_wrap(stdout, load, (size_t)column, LOAD_COLUMN, TEXT_COLUMNS);
+                fputs("  ", stdout);
+                text_column(stdout, mode->mode.name, name - 1, false);
+                putchar(' ');
+                text_column(stdout, when(prospect, mode), time, false);
+                text_wrap(stdout, load, 2 + MAX(text_width(mode->mode.name) + 1, name) + time, 2 + name + time, TEXT_COLUMNS);
                 putchar('\n');
         }
 }
@@ -151,19 +160,18 @@ static void print_text(const struct prospect *prospect, const struct run_estimat
 
         touched_list(prospect, &touched);
         plan_name(prospect->plan, plan);
-        printf("A calibration of %s by %s%s%s, not started:\n", prospect->description->device,
-               observation_method_names[prospect->method], *plan ? ", " : "", prospect->plan->sapp ? "SApp's plan" : plan);
+        printf(_("A calibration of %s by %s%s%s, not started:\n"), prospect->description->device,
+               observation_method_names[prospect->method], *plan ? ", " : "", prospect->plan->sapp ? _("SApp's plan") : plan);
         print_modes(prospect);
-        printf("\nExpected: about %zu observations, %.1f hours, %.1f %% of the battery.\n",
+        printf(_("\nExpected: about %zu observations, %.1f hours, %.1f %% of the battery.\n"),
                estimate->observations, estimate->hours, estimate->percent);
         if (!prospect->battery)
-                printf("Missing: this machine has no battery, so it cannot be calibrated.\n");
-        printf("\nFrequency policies%s\n",
-               prospect->options->device ? "" : " (pinned through libcpupower)");
+                fputs(_("Missing: this machine has no battery, so it cannot be calibrated.\n"), stdout);
+        printf("\n%s\n", prospect->options->device ? _("Frequency policies") : _("Frequency policies (pinned through libcpupower)"));
         print_policies(prospect->description);
-        printf("\nChanged while it runs, and restored\n");
+        printf("\n%s\n", _("Changed while it runs, and restored"));
         touched_print_back(stdout, &touched);
-        printf("\nUsed or written permanently\n");
+        printf("\n%s\n", _("Used or written permanently"));
         touched_print_staying(stdout, &touched);
 }
 
@@ -195,7 +203,7 @@ static cJSON *modes_json(const struct prospect *prospect)
 
         for (size_t i = 0; i < prospect->plan->n; i++) {
                 const struct planned_mode *mode = &prospect->plan->modes[i];
-                char load[160] = "";
+                char load[256] = "";
                 cJSON *item = cJSON_CreateObject();
 
                 describe_load(prospect, &mode->mode, load, sizeof(load));

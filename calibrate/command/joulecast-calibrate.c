@@ -94,9 +94,9 @@ static int unschedule(const struct calibration *calibration)
         int err = schedule_disarm(SCHEDULE_FOLDER, &calibration->log);
 
         if (err == -ENOENT)
-                printf("No calibration was scheduled.\n");
+                puts(_("No calibration was scheduled."));
         else if (!err)
-                printf("The scheduled calibration is cancelled.\n");
+                puts(_("The scheduled calibration is cancelled."));
         return err == -ENOENT ? 0 : err;
 }
 
@@ -122,13 +122,13 @@ static int schedule(struct calibration *calibration, const struct prospect *pros
                           "only root can schedule a calibration; start it again with sudo");
                 return -EPERM;
         }
-        strftime(when, sizeof(when), "on %A, %Y-%m-%d at %H:%M", localtime_r(&schedule.when, &parts));
+        strftime(when, sizeof(when), _("on %Y-%m-%d at %H:%M"), localtime_r(&schedule.when, &parts));
         err = ask(calibration, prospect, when);
         if (!err)
                 err = schedule_arm(&schedule, &calibration->log);
         if (!err)
-                printf("Scheduled: it starts %s. The machine must be charged and unplugged then; `joulecast "
-                       "calibrate --schedule off` cancels it.\n",
+                printf(_("Scheduled: it starts %s. The machine must be charged and unplugged then; `joulecast "
+                         "calibrate --schedule off` cancels it.\n"),
                        when);
         return err;
 }

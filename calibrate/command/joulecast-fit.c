@@ -58,23 +58,23 @@ static int wrong_usage(const char *sentence)
 static int parse_options(int argc, char **argv, struct options *options)
 {
         const struct option_row rows[] = {
-                { "observations", "FILE", N_("what joulecast-calibrate wrote"), .usual = N_("this machine's"),
+                { "observations", "FILE", "what joulecast-calibrate wrote", .usual = "this machine's",
                   .text = &options->observations },
                 OPTION_DEVICE(&options->device),
-                { "run", "N", N_("which calibration run in it; without, the newest"), .count = &options->run, .low = 1 },
-                { "estimator", "WHICH", N_("regression: weighted, non-negative, with intervals; sapp: equations 1 to 4 "
-                  "of the SApp paper"), .usual = N_("regression, or sapp for a run of --plan sapp"),
+                { "run", "N", "which calibration run in it; without, the newest", .count = &options->run, .low = 1 },
+                { "estimator", "WHICH", "regression: weighted, non-negative, with intervals; sapp: equations 1 to 4 "
+                  "of the SApp paper", .usual = "regression, or sapp for a run of --plan sapp",
                   .text = &options->estimator, .words = "regression sapp" },
-                { "profile", "OUT", N_("write the profile there; without, only show it"), .text = &options->profile },
-                { "usage", "CSV", N_("with --costs: fit a usage table, as joulecast-fit(1) describes it"),
+                { "profile", "OUT", "write the profile there; without, only show it", .text = &options->profile },
+                { "usage", "CSV", "with --costs: fit a usage table, as joulecast-fit(1) describes it",
                   .text = &options->usage },
-                { "costs", "CSV", N_("what that usage cost, in percent"), .text = &options->costs },
-                { "energy-full-mwh", "N", N_("energy of the full battery, for the tables"),
+                { "costs", "CSV", "what that usage cost, in percent", .text = &options->costs },
+                { "energy-full-mwh", "N", "energy of the full battery, for the tables",
                   .number = &options->energy_full_mwh, .low = 1, .high = 1e9, .unit = "mWh" },
-                { "name", "DEVICE", N_("the device that the tables are about"), .text = &options->name },
-                { "follow", .help = N_("JSON lines on stdin and stdout, for joulecast-calibrate"),
+                { "name", "DEVICE", "the device that the tables are about", .text = &options->name },
+                { "follow", .help = "JSON lines on stdin and stdout, for joulecast-calibrate",
                   .flag = &options->follow },
-                { "json", .help = N_("answer as one JSON object"), .flag = &options->json },
+                { "json", .help = "answer as one JSON object", .flag = &options->json },
         };
         const struct option_table table = {
                 .program = "joulecast-fit",
@@ -82,14 +82,12 @@ static int parse_options(int argc, char **argv, struct options *options)
                 .usage = "joulecast fit [--observations FILE] [--run N] [--profile OUT] [OPTION]...\n"
                          "joulecast fit --usage CSV --costs CSV --energy-full-mwh N [--profile OUT]\n"
                          "joulecast-fit --follow",
-                .about = N_("Turns the observations of a calibration into a profile."),
+                .about = "Turns the observations of a calibration into a profile.",
                 .rows = rows, .n_rows = ARRAY_SIZE(rows),
-                .exits = N_("0 done; 1 it failed; 2 wrong usage; 3 no observations to fit"),
+                .exits = "0 done; 1 it failed; 2 wrong usage; 3 no observations to fit",
         };
         int code = options_read(&table, argc, argv, &program_log);
 
-        if (options->json || options->follow)
-                words_stop();
         if (code >= 0)
                 return code;
         if (options->follow &&
@@ -346,8 +344,8 @@ int main(int argc, char **argv)
         int code;
 
         util_hold_standard_fds();
-        words_start();
         if (argc > 1 && strcmp(argv[1], "--learn") == 0) {
+                words_start();
                 gsl_set_error_handler(on_gsl_error);
                 return options_finish(learn_command(argc - 1, argv + 1, &learn_log), &learn_log);
         }

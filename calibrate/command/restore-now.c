@@ -13,6 +13,7 @@
 #include "hold/lock.h"
 #include "hold/settings.h"
 #include "util/util.h"
+#include "util/words.h"
 
 #define END_TRIES 300 /* of 0.1 s: it may be writing to a slow disk */
 
@@ -70,7 +71,7 @@ static void print_json(const struct restore_report *report)
 
 static void print_text(const struct restore_report *report)
 {
-        printf("%zu restored, %zu unchanged, %zu left because another program has changed them, %zu failed\n",
+        printf(_("%zu restored, %zu unchanged, %zu left because another program has changed them, %zu failed\n"),
                report->restored, report->kept, report->left, report->failed);
 }
 
@@ -123,9 +124,9 @@ int restore_by_hand(const char *journal, bool json, bool end_running, const stru
         else if (there)
                 print_text(&report);
         else if (ended)
-                printf("The running calibration was ended and has restored everything.\n");
+                puts(_("The running calibration was ended and has restored everything."));
         else
-                printf("No calibration%s was interrupted; there is nothing to restore.\n",
-                       geteuid() ? " of yours (root's are restored by root)" : "");
+                puts(geteuid() ? _("No calibration of yours (root's are restored by root) was interrupted; there is nothing to restore.")
+                               : _("No calibration was interrupted; there is nothing to restore."));
         return err;
 }

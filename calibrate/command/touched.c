@@ -7,6 +7,7 @@
 
 #include "util/text.h"
 #include "util/util.h"
+#include "util/words.h"
 
 static void touch(struct touched *touched, const char *format, ...) __attribute__((format(printf, 2, 3)));
 static void touch(struct touched *touched, const char *format, ...)
@@ -16,7 +17,7 @@ static void touch(struct touched *touched, const char *format, ...)
         if (touched->n == TOUCHED_MAX)
                 return;
         va_start(arguments, format);
-        vsnprintf(touched->list[touched->n++], sizeof(touched->list[0]), format, arguments);
+        vsnprintf(touched->list[touched->n++], sizeof(touched->list[0]), _(format), arguments);
         va_end(arguments);
 }
 
@@ -64,9 +65,9 @@ static void spend(const struct prospect *prospect, struct touched *touched)
                 touch(touched, "at most %.1f GB written to storages (flash wears)",
                       prospect->limits->write_bytes / 1e9);
         if (description->wifi && (description->wifi_rx || description->wifi_tx))
-                touch(touched, "at most %.1f GB over WiFi, %s %.140s", prospect->limits->wifi_bytes / 1e9,
-                      options->wifi_peer ? "with" : "from",
-                      options->wifi_peer ? options->wifi_peer : options->wifi_url);
+                touch(touched, options->wifi_peer ? N_("at most %.1f GB over WiFi, with %.140s")
+                                                  : N_("at most %.1f GB over WiFi, from %.140s"),
+                      prospect->limits->wifi_bytes / 1e9, options->wifi_peer ? options->wifi_peer : options->wifi_url);
         if (description->cellular)
                 touch(touched, "at most %.1f MB over the modem, with %.120s: its network may charge for them",
                       prospect->limits->cellular_bytes / 1e6, options->cellular_peer);

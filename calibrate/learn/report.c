@@ -115,7 +115,7 @@ static void print_apps(const struct profile *profile, const struct desktop_index
                 for (size_t k = 0; k < LEARNT_COUNT; k++)
                         value_cell(table, find_term(profile, profile->apps[i].number, k), k < LEARNT_FRONT ? 100 : 1);
         }
-        printf("\nWhat apps draw beyond what is counted of them (+-: half of the 95 %% CI):\n");
+        printf(_("\nWhat apps draw beyond what is counted of them (+-: half of the 95 %% CI):\n"));
         table_print(table);
 }
 
@@ -142,27 +142,32 @@ void report_print(const struct profile *before, const struct learning *learning,
         struct by_signal by_signal;
         char names[DRIFTED_MAX];
 
-        printf("%zu percent steps of everyday use in %.1f days\n\n", learning->n_spans, learning->days);
+        printf(_("%zu percent steps of everyday use in %.1f days\n\n"), learning->n_spans, learning->days);
         print_coefficients(learning->profile);
         print_apps(learning->profile, index);
         putchar('\n');
         if (fabs(learned->charge_full_percent) > 2 * learned->charge_full_se && fabs(learned->charge_full_percent) > 2)
-                table_text(TABLE_PLAIN, "The full charge that the battery shows is %.0f %% too %s, as its percentage and its "
-                           "sensor of power tell; energies are corrected by that.", fabs(learned->charge_full_percent),
-                           learned->charge_full_percent > 0 ? "high" : "low");
+                table_text(TABLE_PLAIN, learned->charge_full_percent > 0 ?
+                           N_("The full charge that the battery shows is %.0f %% too high, as its percentage and its sensor of power "
+                              "tell; energies are corrected by that.") :
+                           N_("The full charge that the battery shows is %.0f %% too low, as its percentage and its sensor of power "
+                              "tell; energies are corrected by that."), fabs(learned->charge_full_percent));
         if (by_signal_find(learning->profile, &by_signal))
                 table_text(TABLE_PLAIN, "WiFi takes %.2g times as much at %d dBm as at %d dBm (%.2g .. %.2g).", by_signal.factor,
                            by_signal.weak_dbm, by_signal.strong_dbm, by_signal.low, by_signal.high);
         for (size_t i = 0; i < learning->n_changes; i++) {
                 const struct learn_change *change = &learning->changes[i];
-                char when[32], name[256];
+                char when[32], name[256], who[320];
 
                 format_day(change->time_ns, when, sizeof(when));
-                table_text(TABLE_PLAIN, "%s%s needs about %.0f %% %s since %s%s.", *change->app ? "" : "Component ",
-                           *change->app ? name_of(index, change->app, name) : component_names[change->component],
-                           fabs(change->percent),
-                           change->percent > 0 ? "more" : "less", when,
-                           change->measured_since ? "; it was measured again after that" : "");
+                if (*change->app)
+                        snprintf(who, sizeof(who), "%s", name_of(index, change->app, name));
+                else
+                        snprintf(who, sizeof(who), _("Component %s"), _(component_names[change->component]));
+                table_text(TABLE_PLAIN, change->percent > 0 ? N_("%s needs about %.0f %% more since %s%s.")
+                                                            : N_("%s needs about %.0f %% less since %s%s."),
+                           who, fabs(change->percent), when,
+                           change->measured_since ? _("; it was measured again after that") : "");
         }
         if (drifted(learning, names))
                 table_text(TABLE_PLAIN, "To measure it again: joulecast calibrate --only %s", names);

@@ -11,6 +11,7 @@
 #include "util/text.h"
 #include "util/units.h"
 #include "util/util.h"
+#include "util/words.h"
 
 struct progress {
         bool json;
@@ -77,14 +78,14 @@ static void begin_line(const struct progress_start *start)
         char span[32], plan[80] = "";
 
         if (*start->plan)
-                snprintf(plan, sizeof(plan), " (%s)", sapp ? "SApp's plan" : start->plan);
+                snprintf(plan, sizeof(plan), " (%s)", sapp ? _("SApp's plan") : start->plan);
         if (start->resumed)
-                printf("Going on with %s by %s after %zu observations, from %.0f %%\n", start->device,
+                printf(_("Going on with %s by %s after %zu observations, from %.0f %%\n"), start->device,
                        start->method, start->observations, start->percent);
         else
                 text_print(stdout,
-                           "Calibrating %s by %s%s, from %.0f %%: about %zu observations, %s, %.*f %% of the "
-                           "battery",
+                           _("Calibrating %s by %s%s, from %.0f %%: about %zu observations, %s, %.*f %% of the "
+                           "battery"),
                            start->device, start->method, plan, start->percent,
                            start->expected_observations, span_text(start->expected_hours, span, sizeof(span)),
                            start->expected_percent < 10, start->expected_percent);
@@ -154,11 +155,11 @@ static void observation_line(struct progress *progress, const struct progress_st
 
         progress->in_pass += observation->rejected[0] == '\0';
         if (observation->rejected[0]) {
-                printf("         %-28s left out: %s\n", observation->mode, observation->rejected);
+                printf(_("         %-28s left out: %s\n"), observation->mode, _(observation->rejected));
         } else if (observation->method != METHOD_GAUGE) {
                 if (!isnan(power_mw))
                         snprintf(power, sizeof(power), "%.0f mW", power_mw);
-                printf("  %3.0f %%  %-28s %8s  %-16s %s left\n", state->percent,
+                printf(_("  %3.0f %%  %-28s %8s  %-16s %s left\n"), state->percent,
                        observation->mode, power, known_text(state, "", known, sizeof(known)),
                        span_text(state->hours_left, left, sizeof(left)));
         }
@@ -172,7 +173,7 @@ void progress_pass(struct progress *progress, const struct progress_state *state
 
         if (!progress || progress->json)
                 return;
-        printf("  pass %u of %u: %zu states%s; %s left\n", pass, passes, progress->in_pass,
+        printf(_("  pass %u of %u: %zu states%s; %s left\n"), pass, passes, progress->in_pass,
                known_text(state, ", ", known, sizeof(known)),
                span_text(state->hours_left, left, sizeof(left)));
         flush();
@@ -197,8 +198,8 @@ void progress_paused(struct progress *progress, const struct progress_state *sta
         if (!progress)
                 return;
         if (!progress->json) {
-                printf("  %3.0f %%  %s%s\n", state->percent,
-                       reason ? "paused: " : "going on", reason ? reason : "");
+                printf("  %3.0f %%  ", state->percent);
+                printf(reason ? _("paused: %s\n") : _("going on\n"), reason ? _(reason) : "");
                 flush();
                 return;
         }
@@ -213,21 +214,23 @@ void progress_paused(struct progress *progress, const struct progress_state *sta
 
 void progress_wifi(struct progress *progress, const struct progress_state *state, bool back, double retry_s)
 {
-        char span[32], text[128] = "the access point can be reached again";
+        char span[32], text[256];
         cJSON *json;
 
         if (!progress)
                 return;
         if (!progress->json) {
-                if (!back && isfinite(retry_s))
+                if (back)
+                        snprintf(text, sizeof(text), "%s", _("the access point can be reached again"));
+                else if (isfinite(retry_s))
                         snprintf(text, sizeof(text),
-                                 "no usable access point; states with WiFi are postponed and tried again in "
-                                 "%s",
+                                 _("no usable access point; states with WiFi are postponed and tried again in "
+                                   "%s"),
                                  span_text(retry_s / 3600, span, sizeof(span)));
-                else if (!back)
-                        snprintf(text, sizeof(text),
-                                 "no usable access point; states with WiFi are left out from now on");
-                printf("  %3.0f %%  WiFi: %s\n", state->percent, text);
+                else
+                        snprintf(text, sizeof(text), "%s",
+                                 _("no usable access point; states with WiFi are left out from now on"));
+                printf(_("  %3.0f %%  WiFi: %s\n"), state->percent, text);
                 flush();
                 return;
         }
@@ -271,29 +274,29 @@ void progress_interrupted(struct progress *progress, const struct progress_state
 static void print_validation(const struct progress *progress, const struct estimator_result *fit)
 {
         if (fit->validated)
-                text_print(stdout, "Validated: the mixtures that were held back came out as predicted.");
+                text_print(stdout, _("Validated: the mixtures that were held back came out as predicted."));
         else if (fit->off.mode[0])
                 text_print(stdout,
-                           "Not validated: the held-back mixture %s drew %.0f mW, predicted were %.0f +- "
-                           "%.0f mW (99 %%).",
+                           _("Not validated: the held-back mixture %s drew %.0f mW, predicted were %.0f +- "
+                           "%.0f mW (99 %%)."),
                            fit->off.mode, fit->off.measured_mw, fit->off.predicted_mw,
                            fit->off.half_width_mw);
         else if (progress->only)
-                text_print(stdout, "The validation stays that of the calibration before: --only holds back no mixtures.");
+                text_print(stdout, _("The validation stays that of the calibration before: --only holds back no mixtures."));
         else
-                text_print(stdout, "Not validated: no held-back mixtures were measured.");
+                text_print(stdout, _("Not validated: no held-back mixtures were measured."));
 }
 
 static void print_profile(const struct estimator_result *fit, const char *profile)
 {
         if (fit->worse[0]) {
-                text_print(stdout, "%s stays in use: the new profile %s.", profile, fit->worse);
-                printf("To take it nevertheless: joulecast profile use %s --profile %s\n", fit->profile, profile);
+                text_print(stdout, _("%s stays in use: the new profile %s."), profile, _(fit->worse));
+                printf(_("To take it nevertheless: joulecast profile use %s --profile %s\n"), fit->profile, profile);
                 return;
         }
-        printf("The profile is in %s\n", profile);
+        printf(_("The profile is in %s\n"), profile);
         if (fit->kept[0])
-                printf("The one before is kept as %s\nTo go back to it: joulecast profile undo --profile %s\n",
+                printf(_("The one before is kept as %s\nTo go back to it: joulecast profile undo --profile %s\n"),
                        fit->kept, profile);
 }
 
@@ -306,9 +309,9 @@ void progress_done(struct progress *progress, const struct progress_state *state
                 done_json(state, fit, true);
                 return;
         }
-        text_print(stdout, "Ended after %zu observations, %s and %.1f %% of the battery: %s.",
+        text_print(stdout, _("Ended after %zu observations, %s and %.1f %% of the battery: %s."),
                    state->observations, span_text(state->hours, span, sizeof(span)), state->used_percent,
-                   state->stopped);
+                   _(state->stopped));
         if (fit) {
                 print_profile(fit, profile);
                 print_validation(progress, fit);

@@ -10,6 +10,7 @@
 
 #include "cost.h"
 #include "util/util.h"
+#include "util/words.h"
 
 /* A table does not name the policy: the first that has all its frequencies, else the first. */
 static uint32_t find_policy(const struct profile *profile, uint32_t khz)
@@ -77,7 +78,7 @@ int cost_make_from_table(const struct profile *profile, const struct usage_table
         if (err < 0)
                 return err;
         cost->from_ns = cost->to_ns = INT64_MIN;
-        err = table->has_base ? 0 : name_missing(cost, "base (not in a usage table)");
+        err = table->has_base ? 0 : name_missing(cost, N_("base (not in a usage table)"));
         if (err == 0 && !table->has_tx)
                 err = name_missing(cost, "wifi.tx_mj_per_mb (not counted)");
         if (err < 0)

@@ -12,6 +12,7 @@
 #include "util/tuning.h"
 #include "util/units.h"
 #include "util/util.h"
+#include "util/words.h"
 
 void future_clear(struct future *future)
 {
@@ -353,14 +354,14 @@ double future_read_load_w(const struct future *future, const struct forecast_bat
 
 static void append_unpriced(uint32_t unpriced, char *basis)
 {
-        const char *before = "; incomplete: the profile lacks coefficients of ";
+        const char *before = _("; incomplete: the profile lacks coefficients of ");
 
         for (size_t c = 0; c < COMPONENT_COUNT; c++) {
                 size_t length = strlen(basis);
 
                 if (!(unpriced & UINT32_C(1) << c))
                         continue;
-                snprintf(basis + length, FORECAST_BASIS_MAX - length, "%s%s", before, component_names[c]);
+                snprintf(basis + length, FORECAST_BASIS_MAX - length, "%s%s", before, _(component_names[c]));
                 before = ", ";
         }
 }
@@ -371,13 +372,48 @@ static const char *basis_of_use(const struct future *future, char *buf)
         const struct rate *own = &future->actors[0].own;
         double minutes = (future->has_mixed ? future->mixed.use_s : own->seconds) / 60;
         const char *app = future->history->apps[future->actors[0].app].name;
-        char name[64], sessions[32];
+        char name[64], time[48];
 
-        snprintf(sessions, sizeof(sessions), " in %zu session%s", own->n_sessions, own->n_sessions == 1 ? "" : "s");
-        snprintf(buf, 160, "%.*f %s of %s%s", minutes < 10 ? 1 : 0, minutes < 120 ? minutes : minutes / 60,
-                 minutes < 120 ? "minutes" : "hours",
-                 future->has_mixed ? "mixed use" : util_printable(app, name, sizeof(name)),
-                 future->has_mixed ? "" : sessions);
+        if (minutes < 120)
+                snprintf(time, sizeof(time), _("%.*f minutes"), minutes < 10 ? 1 : 0, minutes);
+        else
+                snprintf(time, sizeof(time), _("%.0f hours"), minutes / 60);
+        if (future->has_mixed)
+                snprintf(buf, 160, _("%s of mixed use"), time);
+        else
+                snprintf(buf, 160, words_counted("%s of %s in %zu session", "%s of %s in %zu sessions", own->n_sessions), time,
+                         util_printable(app, name, sizeof(name)), own->n_sessions);
+        return buf;
+}
+
+static const char *basis_of_charge(const struct forecast_battery *battery, double said)
+{
+        if (!isnan(said))
+                return _("charge as given");
+        if (!battery->known)
+                return _("battery unknown");
+        return battery->live ? _("battery read now") : _("battery as last stored");
+}
+
+static const char *basis_of_power(const struct forecast_battery *battery)
+{
+        if (battery->known && battery->battery.status == BATTERY_CHARGING)
+                return _("; plugged in, computed as if unplugged now");
+        if (battery->known && (battery->battery.status == BATTERY_FULL || battery->battery.status == BATTERY_NOT_CHARGING))
+                return _("; on external power, computed as if unplugged now");
+        return "";
+}
+
+/* 160 bytes. */
+static const char *basis_of_standby(const struct future *future, char *buf)
+{
+        const char *sleeps = profile_extra(future->history->profile, "suspend", "x-sleeps");
+
+        buf[0] = '\0';
+        if (future->suspend_share > 0 && sleeps)
+                snprintf(buf, 160, _("; standby mostly suspended, as in %.16s sleeps of this device"), sleeps);
+        else if (future->suspend_share > 0)
+                snprintf(buf, 160, "%s", _("; standby mostly suspended"));
         return buf;
 }
 
@@ -385,29 +421,18 @@ void future_basis(const struct future *future, const struct forecast_battery *ba
                   uint32_t unpriced, char *basis)
 {
         const struct profile *profile = future->history->profile;
-        const char *where = battery->known ? (battery->live ? "battery read now" : "battery as last stored") :
-                                             "battery unknown";
-        char of[160];
-        const char *sleeps = profile_extra(profile, "suspend", "x-sleeps");
+        const char *device = profile->device[0] ? profile->device : _("unnamed");
+        char of[160], standby[160], model[320];
         int validated = profile_validated(profile);
 
-        snprintf(basis, FORECAST_BASIS_MAX, "%s; profile %s%s%s; %s%s%s%s%.16s%s%s%s",
-                 basis_of_use(future, of), profile->device[0] ? profile->device : "unnamed",
-                 profile->method[0] ? ", by " : "",
-                 profile->method, isnan(said) ? where : "charge as given",
-                 battery->known && battery->battery.status == BATTERY_CHARGING
-                         ? "; plugged in, computed as if unplugged now"
-                 : battery->known && (battery->battery.status == BATTERY_FULL ||
-                                      battery->battery.status == BATTERY_NOT_CHARGING)
-                         ? "; on external power, computed as if unplugged now"
-                         : "",
-                 future->suspend_share > 0 ? "; standby mostly suspended" : "",
-                 future->suspend_share > 0 && sleeps ? ", as in " : "",
-                 future->suspend_share > 0 && sleeps ? sleeps : "",
-                 future->suspend_share > 0 && sleeps ? " sleeps of this device" : "",
-                 isnan(profile->degrees_of_freedom) ? "; this profile has no error estimates"
-                                                    : "",
-                 validated > 0 ? "" : validated == 0 ? "; this profile failed its validation"
-                                                     : "; this profile was never validated");
+        if (profile->method[0])
+                snprintf(model, sizeof(model), _("profile %s, by %s"), device, profile->method);
+        else
+                snprintf(model, sizeof(model), _("profile %s"), device);
+        snprintf(basis, FORECAST_BASIS_MAX, "%s; %s; %s%s%s%s%s", basis_of_use(future, of), model,
+                 basis_of_charge(battery, said), basis_of_power(battery), basis_of_standby(future, standby),
+                 isnan(profile->degrees_of_freedom) ? _("; this profile has no error estimates") : "",
+                 validated > 0 ? "" : validated == 0 ? _("; this profile failed its validation")
+                                                     : _("; this profile was never validated"));
         append_unpriced(unpriced, basis);
 }

@@ -1,15 +1,16 @@
 /* SPDX-FileCopyrightText: joulecast authors */
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "component.h"
+#include "util/words.h"
 
 #include <errno.h>
 #include <string.h>
 
 const char *const component_names[COMPONENT_COUNT] = {
-        [COMPONENT_CPU] = "cpu",       [COMPONENT_DISPLAY] = "display", [COMPONENT_DISK] = "disk",
-        [COMPONENT_WIFI] = "wifi",     [COMPONENT_GPU] = "gpu",         [COMPONENT_CELLULAR] = "cellular",
-        [COMPONENT_GPS] = "gps",       [COMPONENT_AUDIO] = "audio",     [COMPONENT_CAMERA] = "camera",
-        [COMPONENT_UNSEEN] = "unseen", [COMPONENT_BASE] = "base",
+        [COMPONENT_CPU] = N_("cpu"),       [COMPONENT_DISPLAY] = N_("display"), [COMPONENT_DISK] = N_("disk"),
+        [COMPONENT_WIFI] = N_("wifi"),     [COMPONENT_GPU] = N_("gpu"),         [COMPONENT_CELLULAR] = N_("cellular"),
+        [COMPONENT_GPS] = N_("gps"),       [COMPONENT_AUDIO] = N_("audio"),     [COMPONENT_CAMERA] = N_("camera"),
+        [COMPONENT_UNSEEN] = N_("unseen"), [COMPONENT_BASE] = N_("base"),
 };
 
 int component_find(const char *name, size_t length)

@@ -13,6 +13,7 @@
 #include "radio-usage.h"
 #include "util/units.h"
 #include "util/util.h"
+#include "util/words.h"
 
 #define S_PER_NS 1e-9
 
@@ -405,7 +406,7 @@ static int add_held_amount(const struct pricing *pricing, enum amount amount)
         if (counted && priced)
                 return add_amount(pricing, kind->term, (double)usage->amount[amount] / kind->per_unit);
         if (kind->term == TERM_BLUETOOTH)
-                return counted && usage->amount[amount] > 0 ? name_missing(pricing->vector, "bluetooth") : 0;
+                return counted && usage->amount[amount] > 0 ? name_missing(pricing->vector, N_("bluetooth")) : 0;
         if (component == COMPONENT_BASE || (counted && usage->amount[amount] == 0))
                 return 0;
         if (priced)
@@ -563,7 +564,7 @@ static int name_other_net(const struct pricing *pricing)
 
         if (!(usage->have & USAGE_OTHER_NET) || usage->other_rx_bytes + usage->other_tx_bytes <= priced)
                 return 0;
-        return name_missing(pricing->vector, "network (other than WiFi)");
+        return name_missing(pricing->vector, N_("network (other than WiFi)"));
 }
 
 static int add_all(const struct pricing *pricing)

@@ -1,12 +1,13 @@
 /* SPDX-FileCopyrightText: joulecast authors */
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "collector.h"
+#include "util/words.h"
 
 #include <errno.h>
 #include <string.h>
 
 const struct collector plain_collectors[] = {
-        { "proc", "/proc of all processes", process_plain_open },
+        { "proc", N_("/proc of all processes"), process_plain_open },
         { NULL },
 };
 

@@ -9,6 +9,7 @@
 
 #include "battery.h"
 #include "util/util.h"
+#include "util/words.h"
 
 #define PREFIX "POWER_SUPPLY_"
 
@@ -41,7 +42,7 @@ static void quirk(struct battery_unit *unit, const char *format, ...)
         if (unit->n_quirks == BATTERY_QUIRKS_MAX)
                 return;
         va_start(arguments, format);
-        vsnprintf(text, sizeof(text), format, arguments);
+        vsnprintf(text, sizeof(text), _(format), arguments);
         va_end(arguments);
         util_printable(text, unit->quirks[unit->n_quirks++], sizeof(unit->quirks[0]));
 }
@@ -116,7 +117,10 @@ static void parse_status(struct battery_unit *unit, const char *uevent)
                         return;
                 }
         }
-        quirk(unit, *value ? "STATUS is no word of the kernel's: \"%.24s\"" : "STATUS is missing%s", value);
+        if (*value)
+                quirk(unit, "STATUS is no word of the kernel's: \"%.24s\"", value);
+        else
+                quirk(unit, "STATUS is missing");
 }
 
 /*

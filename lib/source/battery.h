@@ -23,7 +23,7 @@ struct battery_unit {
         uint32_t charge_limit_percent;        /* charging ends there (charge_control_end_threshold); 0: none is set */
         uint32_t charge_start_percent;        /* only below it charging begins (charge_control_start_threshold); 0: not shown */
         bool force_discharge;                 /* the firmware can run on the battery while the charger is plugged in */
-        char quirks[BATTERY_QUIRKS_MAX][112]; /* sentences */
+        char quirks[BATTERY_QUIRKS_MAX][192]; /* sentences */
         size_t n_quirks;
 };
 

@@ -39,9 +39,10 @@ void html_text(FILE *file, const char *text)
         }
 }
 
-void html_begin(FILE *file, const char *title, const char *css)
+void html_begin(FILE *file, const char *title, const char *language, const char *css)
 {
-        fputs("<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
+        fprintf(file, "<!DOCTYPE html>\n<html lang=\"%s\">\n", language);
+        fputs("<head>\n<meta charset=\"utf-8\">\n"
               "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'; "
               "base-uri 'none'; form-action 'none'\">\n"
               "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"

@@ -13,7 +13,7 @@
 void html_text(FILE *file, const char *text);
 
 /*
- * The head up to <body>, with a policy by which a browser fetches and runs nothing. @css: ours; it gets into <style>.
+ * The head up to <body>, in a @language ("de"), with a policy by which a browser fetches and runs nothing. @css: ours; it gets into <style>.
  */
-void html_begin(FILE *file, const char *title, const char *css);
+void html_begin(FILE *file, const char *title, const char *language, const char *css);
 void html_end(FILE *file);

@@ -43,6 +43,14 @@ size_t text_width(const char *text)
         return width;
 }
 
+void text_column(FILE *file, const char *text, size_t columns, bool right)
+{
+        size_t width = text_width(text);
+        int blanks = (int)(columns > width ? columns - width : 0);
+
+        fprintf(file, "%*s%s%*s", right ? blanks : 0, "", text, right ? 0 : blanks, "");
+}
+
 /* A number and its "%" stay together. */
 static size_t word_length(const char *word)
 {

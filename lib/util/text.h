@@ -13,6 +13,9 @@
 /* Columns of a terminal that a text takes. */
 size_t text_width(const char *text);
 
+/* Prints a text in so many columns, with blanks after it, or before it if @right; one that is longer as it is. */
+void text_column(FILE *file, const char *text, size_t columns, bool right);
+
 /*
  * Prints words, in lines that end at @width: the first goes on at @column, all others begin at @indent. A
  * word that is longer has a line of its own. No newline at the end.

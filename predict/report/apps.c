@@ -12,11 +12,12 @@
 #include "util/html.h"
 #include "util/units.h"
 #include "util/util.h"
+#include "util/words.h"
 
 const char *const report_components[COMPONENT_COUNT] = {
-        [COMPONENT_CPU] = "CPU", [COMPONENT_DISPLAY] = "Display", [COMPONENT_DISK] = "Disk", [COMPONENT_WIFI] = "WiFi",
-        [COMPONENT_GPU] = "GPU", [COMPONENT_CELLULAR] = "Cellular", [COMPONENT_GPS] = "GPS", [COMPONENT_AUDIO] = "Audio",
-        [COMPONENT_CAMERA] = "Camera", [COMPONENT_UNSEEN] = "Unseen", [COMPONENT_BASE] = "Idle",
+        [COMPONENT_CPU] = N_("CPU"), [COMPONENT_DISPLAY] = N_("Display"), [COMPONENT_DISK] = N_("Disk"), [COMPONENT_WIFI] = N_("WiFi"),
+        [COMPONENT_GPU] = N_("GPU"), [COMPONENT_CELLULAR] = N_("Cellular"), [COMPONENT_GPS] = N_("GPS"), [COMPONENT_AUDIO] = N_("Audio"),
+        [COMPONENT_CAMERA] = N_("Camera"), [COMPONENT_UNSEEN] = N_("Unseen"), [COMPONENT_BASE] = N_("Idle"),
 };
 
 double report_half(const struct cost_value *value)
@@ -31,7 +32,7 @@ static void figure(FILE *file, const char *what, double value, double resolution
         char text[32], whole[32];
 
         if (isnan(value))
-                fprintf(file, "<div><dt>%s</dt><dd>unknown</dd></div>\n", what);
+                fprintf(file, "<div><dt>%s</dt><dd>%s</dd></div>\n", what, _("unknown"));
         else
                 fprintf(file, "<div><dt>%s</dt><dd><data value=\"%s\">%s</data> <small>%s</small></dd></div>\n", what,
                         util_print_double(value, whole, sizeof(whole)), answer_print_number(value, resolution, text), unit);
@@ -46,14 +47,14 @@ void report_summary(FILE *file, const struct report *report)
         for (size_t i = 0; i < report->timeline->n_slots; i++)
                 suspended_s += report->timeline->slots[i].suspend_s;
         fputs("<dl class=\"figures\">\n", file);
-        figure(file, "The battery gave", cost->measured_percent, 0.1, "% of a full one");
-        figure(file, "By the model", total, (cost->total_j.high - cost->total_j.low) / report->percent_j, "%");
+        figure(file, _("The battery gave"), cost->measured_percent, 0.1, _("% of a full one"));
+        figure(file, _("By the model"), total, (cost->total_j.high - cost->total_j.low) / report->percent_j, "%");
         if (days >= 2)
-                figure(file, "A day", total / days, 0.1, "% by the model");
+                figure(file, _("A day"), total / days, 0.1, _("% by the model"));
         else
-                figure(file, "An hour", total / (cost->recorded_s / 3600), 0.01, "% by the model");
-        figure(file, "Recorded", cost->recorded_s / 3600, 0.1, "h");
-        figure(file, "Asleep", cost->recorded_s > 0 ? 100 * suspended_s / cost->recorded_s : NAN, 1, "% of the time");
+                figure(file, _("An hour"), total / (cost->recorded_s / 3600), 0.01, _("% by the model"));
+        figure(file, _("Recorded"), cost->recorded_s / 3600, 0.1, "h");
+        figure(file, _("Asleep"), cost->recorded_s > 0 ? 100 * suspended_s / cost->recorded_s : NAN, 1, _("% of the time"));
         fputs("</dl>\n", file);
 }
 
@@ -76,7 +77,7 @@ static void app_row(FILE *file, const struct cost_app *app, double most)
 
         fprintf(file, "<tr><th scope=\"row\">");
         report_name(file, app->app, app->name);
-        fprintf(file, "</th><td class=\"text\">%s</td>", answer_state(app->state));
+        fprintf(file, "</th><td class=\"text\">%s</td>", _(answer_state(app->state)));
         report_cell(file, app->percent.value, report_half(&app->percent), "%");
         report_bounds(file, &app->percent, "%");
         bar(file, &app->percent, most);
@@ -101,23 +102,25 @@ static void whole_row(FILE *file, const char *name, double energy_j, const struc
 
 static void by_app(FILE *file, const struct report *report)
 {
-        static const char *const heads[] = { "App", "<State", "Battery", "95 % interval", "<", "Energy", "Time", NULL };
+        static const char *const heads[] = { N_("App"), "<" N_("State"), N_("Battery"), N_("95 % interval"), "<", N_("Energy"), N_("Time"), NULL };
         const struct cost *cost = report->cost;
         const struct cost_value none = { NAN, NAN, NAN };
         double most = 0;
 
         for (size_t i = 0; i < cost->n_apps; i++)
                 most = fmax(most, isnan(cost->apps[i].percent.high) ? cost->apps[i].percent.value : cost->apps[i].percent.high);
-        report_table(file, "Cost by app, in the foreground and in the background", heads);
+        report_table(file, _("Cost by app, in the foreground and in the background"), heads);
         for (size_t i = 0; i < MIN(cost->n_apps, (size_t)REPORT_ROWS_MAX); i++)
                 app_row(file, &cost->apps[i], most);
-        whole_row(file, "base", cost->base_j, &none, report->percent_j);
-        whole_row(file, "model total", cost->total_j.value, &cost->total_j, report->percent_j);
-        whole_row(file, "unattributed", cost->unexplained_j.value, &cost->unexplained_j, report->percent_j);
-        whole_row(file, "battery", cost->measured_j.value, &cost->measured_j, report->percent_j);
+        whole_row(file, _("base"), cost->base_j, &none, report->percent_j);
+        whole_row(file, _("model total"), cost->total_j.value, &cost->total_j, report->percent_j);
+        whole_row(file, _("unattributed"), cost->unexplained_j.value, &cost->unexplained_j, report->percent_j);
+        whole_row(file, _("battery"), cost->measured_j.value, &cost->measured_j, report->percent_j);
         report_table_end(file);
         if (cost->n_apps > REPORT_ROWS_MAX)
-                fprintf(file, "<p class=\"note\">%zu more rows are left out; joulecast cost has them all.</p>\n", cost->n_apps - REPORT_ROWS_MAX);
+                fprintf(file, words_counted("<p class=\"note\">%zu more row is left out; joulecast cost has them all.</p>\n",
+                                    "<p class=\"note\">%zu more rows are left out; joulecast cost has them all.</p>\n",
+                                    cost->n_apps - REPORT_ROWS_MAX), cost->n_apps - REPORT_ROWS_MAX);
 }
 
 size_t report_shown_components(const struct cost *cost, size_t shown[COMPONENT_COUNT])
@@ -141,13 +144,13 @@ static void by_component(FILE *file, const struct report *report)
 
         for (size_t c = 0; c < n; c++)
                 heads[c + 2] = report_components[shown[c]];
-        report_table(file, "Cost by component, J", heads);
+        report_table(file, _("Cost by component, J"), heads);
         for (size_t i = 0; i < MIN(cost->n_apps, (size_t)REPORT_ROWS_MAX); i++) {
                 const struct cost_app *app = &cost->apps[i];
 
                 fputs("<tr><th scope=\"row\">", file);
                 report_name(file, app->app, app->name);
-                fprintf(file, "</th><td class=\"text\">%s</td>", answer_state(app->state));
+                fprintf(file, "</th><td class=\"text\">%s</td>", _(answer_state(app->state)));
                 for (size_t c = 0; c < n; c++)
                         report_cell(file, app->component_j[shown[c]], fabs(app->component_j[shown[c]]) / 100, "");
                 fputs("</tr>\n", file);
@@ -158,16 +161,17 @@ static void by_component(FILE *file, const struct report *report)
 void report_apps(FILE *file, const struct report *report)
 {
         const struct cost *cost = report->cost;
+        char part[128];
 
-        report_section(file, "apps", "Cost by app and component");
+        report_section(file, "apps", _("Cost by app and component"));
         by_app(file, report);
         if (isnan(cost->unexplained_j.value))
-                fputs("<p class=\"note\">Unattributed energy is unknown, as the device was not on battery all the time.</p>\n", file);
+                fprintf(file, "<p class=\"note\">%s</p>\n", _("Unattributed energy is unknown, as the device was not on battery all the time."));
         if (cost->n_not_measured) {
-                fputs("<p class=\"note\">Not measured, and in no sum: ", file);
+                fprintf(file, "<p class=\"note\">%s ", _("Not measured, and in no sum:"));
                 for (size_t i = 0; i < cost->n_not_measured; i++) {
                         fputs(i ? ", " : "", file);
-                        html_text(file, cost->not_measured[i]);
+                        html_text(file, answer_part(cost->not_measured[i], part, sizeof(part)));
                 }
                 fputs(".</p>\n", file);
         }

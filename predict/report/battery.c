@@ -8,6 +8,7 @@
 #include "report.h"
 #include "util/units.h"
 #include "util/util.h"
+#include "util/words.h"
 
 #define POINTS_MAX 200
 
@@ -27,9 +28,12 @@ static void draw_health(FILE *file, const struct report *report, size_t first, s
         for (size_t i = first; i < timeline->n_charges; i++)
                 most = fmax(most, report_full(report, &timeline->charges[i]) * scale);
         plot.top = plot_nice(most);
-        plot_begin(&plot, "health", "Full charge over time", "What the battery holds when full, at each change of power; dashed: its design.");
-        if (!isnan(design))
-                fprintf(file, "<path class=\"design\" d=\"M0 %.1fH1000\"><title>design: %.0f %s</title></path>\n", plot_y(&plot, design), design, plot.unit);
+        plot_begin(&plot, "health", _("Full charge over time"), _("What the battery holds when full, at each change of power; dashed: its design."));
+        if (!isnan(design)) {
+                fprintf(file, "<path class=\"design\" d=\"M0 %.1fH1000\"><title>", plot_y(&plot, design));
+                fprintf(file, _("design: %.0f %s"), design, plot.unit);
+                fputs("</title></path>\n", file);
+        }
         fputs("<path class=\"level\" d=\"", file);
         for (size_t i = first; i < timeline->n_charges; i++) {
                 double full = report_full(report, &timeline->charges[i]) * scale;
@@ -66,24 +70,25 @@ static void health(FILE *file, const struct report *report)
         const char *unit = report->design_is_charge ? "mAh" : "mWh";
         size_t first, last, n = report_known_charges(report, &first, &last);
 
-        fputs("<h3>Health: a full charge over time</h3>\n", file);
+        fprintf(file, "<h3>%s</h3>\n", _("Health: a full charge over time"));
         if (n == 0) {
-                fputs("<p>The battery has not shown how much it holds when it is full, or was not charged yet.</p>\n", file);
+                fprintf(file, "<p>%s</p>\n", _("The battery has not shown how much it holds when it is full, or was not charged yet."));
                 return;
         }
-        fprintf(file, "<p>It holds <b>%.0f&nbsp;%s</b> when full", report_full(report, &timeline->charges[last]) * 1e-3, unit);
         if (isnan(report->design))
-                fputs("; its design is not known.</p>\n", file);
+                fprintf(file, _("<p>It holds <b>%.0f&nbsp;%s</b> when full; its design is not known.</p>\n"),
+                        report_full(report, &timeline->charges[last]) * 1e-3, unit);
         else
-                fprintf(file, ", <b>%.0f&nbsp;%%</b> of its design of %.0f %s.</p>\n", 100 * report_full(report, &timeline->charges[last]) / report->design,
-                        report->design * 1e-3, unit);
+                fprintf(file, _("<p>It holds <b>%.0f&nbsp;%s</b> when full, <b>%.0f&nbsp;%%</b> of its design of %.0f %s.</p>\n"),
+                        report_full(report, &timeline->charges[last]) * 1e-3, unit,
+                        100 * report_full(report, &timeline->charges[last]) / report->design, report->design * 1e-3, unit);
         if (n > 1)
                 draw_health(file, report, first, n);
 }
 
 const char *report_power_state(enum store_power_state state)
 {
-        static const char *const states[] = { "on battery", "charging", "full" };
+        static const char *const states[] = { N_("on battery"), N_("charging"), N_("full") };
 
         return states[state];
 }
@@ -107,7 +112,7 @@ static void charge_row(FILE *file, const struct report *report, size_t at)
         hours = (double)(end_ns - charge->start_ns) / (double)NS_PER_S / 3600;
         fputs("<tr><th scope=\"row\">", file);
         report_time(file, charge->start_ns, false);
-        fprintf(file, "</th><td class=\"text\">%s</td>", report_power_state(charge->state));
+        fprintf(file, "</th><td class=\"text\">%s</td>", _(report_power_state(charge->state)));
         report_cell(file, hours, 0.01, "h");
         report_cell(file, charge->level_percent, 1, "%");
         report_cell(file, end_percent, 1, "%");
@@ -117,7 +122,7 @@ static void charge_row(FILE *file, const struct report *report, size_t at)
 
 static void charges(FILE *file, const struct report *report)
 {
-        static const char *const heads[] = { "From", "<State", "Length", "Level then", "At its end", "Full charge", NULL };
+        static const char *const heads[] = { N_("From"), "<" N_("State"), N_("Length"), N_("Level then"), N_("At its end"), N_("Full charge"), NULL };
         const struct timeline *timeline = report->timeline;
         size_t n = 0, rows = 0, times = 0;
 
@@ -126,23 +131,26 @@ static void charges(FILE *file, const struct report *report)
                 times += timeline->charges[i].start_ns >= timeline->from_ns && timeline->charges[i].state == STORE_CHARGING;
         }
         if (n == 0) {
-                fputs("<p>No change between charger and battery is recorded in this time.</p>\n", file);
+                fprintf(file, "<p>%s</p>\n", _("No change between charger and battery is recorded in this time."));
                 return;
         }
-        fprintf(file, "<h3>Charges</h3>\n<p>Charged <b>%zu</b> time%s in this time.</p>\n<details%s>\n<summary>All changes of power</summary>\n", times,
-                times == 1 ? "" : "s", n <= 12 ? " open" : "");
-        report_table(file, "Charging, full, and on battery; the newest first", heads);
+        fprintf(file, "<h3>%s</h3>\n<p>", _("Charges"));
+        fprintf(file, words_counted("Charged <b>%zu</b> time in this time.", "Charged <b>%zu</b> times in this time.", times), times);
+        fprintf(file, "</p>\n<details%s>\n<summary>%s</summary>\n", n <= 12 ? " open" : "", _("All changes of power"));
+        report_table(file, _("Charging, full, and on battery; the newest first"), heads);
         for (size_t i = timeline->n_charges; i-- > 0 && rows < REPORT_ROWS_MAX && timeline->charges[i].start_ns >= timeline->from_ns; rows++)
                 charge_row(file, report, i);
         report_table_end(file);
         fputs("</details>\n", file);
         if (n > rows)
-                fprintf(file, "<p class=\"note\">%zu older rows are left out; joulecast report --json has them.</p>\n", n - rows);
+                fprintf(file, words_counted("<p class=\"note\">%zu older row is left out; joulecast report --json has it.</p>\n",
+                                    "<p class=\"note\">%zu older rows are left out; joulecast report --json has them.</p>\n", n - rows),
+                        n - rows);
 }
 
 void report_battery(FILE *file, const struct report *report)
 {
-        report_section(file, "battery", "Charging and battery health");
+        report_section(file, "battery", _("Charging and battery health"));
         health(file, report);
         charges(file, report);
         report_section_end(file);

@@ -12,6 +12,7 @@
 #include "util/html.h"
 #include "util/quantile.h"
 #include "util/util.h"
+#include "util/words.h"
 
 const struct coefficient *report_measured(const struct profile *profile, const struct coefficient *c)
 {
@@ -51,7 +52,7 @@ static void row(FILE *file, const struct profile *profile, const struct coeffici
 
         name_cell(file, profile, c);
         report_cell(file, c->value, isnan(half) ? fabs(c->value) / 100 : half, "");
-        fprintf(file, "<td class=\"text\">%s</td>", *term_keys[c->term].unit ? term_keys[c->term].unit : "part");
+        fprintf(file, "<td class=\"text\">%s</td>", *term_keys[c->term].unit ? term_keys[c->term].unit : _("part"));
         report_bounds(file, &interval, "");
         if (measured && measured->value != c->value)
                 report_cell(file, measured->value, fabs(measured->value) / 100, "");
@@ -62,47 +63,52 @@ static void row(FILE *file, const struct profile *profile, const struct coeffici
 
 const char *report_validated_words(const struct profile *profile)
 {
-        return profile_validated(profile) > 0  ? "It predicted states that were not fitted." :
-               profile_validated(profile) == 0 ? "It did not predict states that were not fitted; intervals are wider for it." :
-                                                 "Whether it predicts other states was not tried.";
+        return profile_validated(profile) > 0  ? N_("It predicted states that were not fitted.") :
+               profile_validated(profile) == 0 ? N_("It did not predict states that were not fitted; intervals are wider for it.") :
+                                                 N_("Whether it predicts other states was not tried.");
 }
 
 const char *report_basis_words(const struct profile *profile)
 {
         const char *basis = profile_basis(profile);
 
-        return strcmp(basis, "calibrated") == 0 ? "this very device" : strcmp(basis, "shipped") == 0 ? "such devices" :
-               "a usual device of this class; joulecast calibrate makes them this one's";
+        return strcmp(basis, "calibrated") == 0 ? N_("this very device") : strcmp(basis, "shipped") == 0 ? N_("such devices") :
+               N_("a usual device of this class; joulecast calibrate makes them this one's");
 }
 
 static void sentence(FILE *file, const struct profile *profile)
 {
-        fputs("<p>The model is ", file);
-        fputs(profile->measured ? "a calibration, corrected by everyday use" : "as it was calibrated, or shipped", file);
+        bool failed = profile_validated(profile) == 0;
+
+        fprintf(file, "<p>%s", profile->measured ? _("The model is a calibration, corrected by everyday use.") :
+                                                   _("The model is as it was calibrated, or shipped."));
         if (*profile->device) {
-                fputs(": <bdi>", file);
+                fprintf(file, " %s <bdi>", _("Device:"));
                 html_text(file, profile->device);
-                fputs("</bdi>", file);
+                fputs("</bdi>.", file);
         }
         if (*profile->created) {
-                fputs(", of ", file);
+                fprintf(file, " %s ", _("Made:"));
                 html_text(file, profile->created);
+                fputc('.', file);
         }
-        fprintf(file, ". %s%s%s</p>\n", profile_validated(profile) == 0 ? "<b>" : "", report_validated_words(profile),
-                profile_validated(profile) == 0 ? "</b>" : "");
-        fprintf(file, "<p>Its numbers are of %s.</p>\n", report_basis_words(profile));
+        fprintf(file, " %s%s%s</p>\n<p>", failed ? "<b>" : "", _(report_validated_words(profile)), failed ? "</b>" : "");
+        fprintf(file, _("Its numbers are of %s."), _(report_basis_words(profile)));
+        fputs("</p>\n", file);
 }
 
 void report_calibration(FILE *file, const struct report *report)
 {
-        static const char *const heads[] = { "Coefficient", "Value", "<Unit", "95 % interval", "As calibrated", "<Learnt from", NULL };
+        static const char *const heads[] = { N_("Coefficient"), N_("Value"), "<" N_("Unit"), N_("95 % interval"), N_("As calibrated"), "<" N_("Learnt from"), NULL };
         const struct profile *profile = report->profile;
         double t = quantile_student_t(profile->degrees_of_freedom, COST_LEVEL);
 
-        report_section(file, "calibration", "Calibration");
+        report_section(file, "calibration", _("Calibration"));
         sentence(file, profile);
-        fprintf(file, "<details>\n<summary>All %zu coefficients</summary>\n", profile->n_coefficients);
-        report_table(file, "Coefficients of the power model", heads);
+        fputs("<details>\n<summary>", file);
+        fprintf(file, _("All %zu coefficients"), profile->n_coefficients);
+        fputs("</summary>\n", file);
+        report_table(file, _("Coefficients of the power model"), heads);
         for (size_t i = 0; i < profile->n_coefficients; i++)
                 if (profile->coefficients[i].term != TERM_CURVE) /* of the gauge, for a fit */
                         row(file, profile, &profile->coefficients[i], t);

@@ -10,6 +10,7 @@
 #include "report.h"
 #include "util/units.h"
 #include "util/util.h"
+#include "util/words.h"
 
 #define ROWS_MAX 40
 
@@ -31,13 +32,13 @@ static void value_cells(FILE *file, const struct cost_value *value)
 /* Intervals of both have errors of the same model, so that "cannot tell" is careful. */
 const char *report_verdict(const struct cost_value *now, const struct cost_value *then)
 {
-        return isnan(now->low) || isnan(then->low) ? "unknown" :
-               now->low > then->high ? "\xe2\x96\xb2 more now" : now->high < then->low ? "\xe2\x96\xbc less now" : "cannot tell";
+        return isnan(now->low) || isnan(then->low) ? N_("unknown") :
+               now->low > then->high ? N_("▲ more now") : now->high < then->low ? N_("▼ less now") : N_("cannot tell");
 }
 
 static void verdict(FILE *file, const struct cost_value *now, const struct cost_value *then)
 {
-        fprintf(file, "<td class=\"text\">%s</td></tr>\n", report_verdict(now, then));
+        fprintf(file, "<td class=\"text\">%s</td></tr>\n", _(report_verdict(now, then)));
 }
 
 const struct cost_app *report_find(const struct cost *cost, const char *app, enum app_state state)
@@ -57,7 +58,7 @@ static void app_row(FILE *file, const struct report *report, const struct cost_a
 
         fputs("<tr><th scope=\"row\">", file);
         report_name(file, app->app, app->name);
-        fprintf(file, "</th><td class=\"text\">%s</td>", answer_state(app->state));
+        fprintf(file, "</th><td class=\"text\">%s</td>", _(answer_state(app->state)));
         value_cells(file, &a);
         value_cells(file, &b);
         verdict(file, &a, &b);
@@ -72,7 +73,7 @@ static void total_row(FILE *file, const struct report *report)
 
         now = report_a_day(&now, report->cost->recorded_s);
         then = report_a_day(&then, report->other->recorded_s);
-        fputs("<tr class=\"sum\"><th scope=\"row\">model total</th><td></td>", file);
+        fprintf(file, "<tr class=\"sum\"><th scope=\"row\">%s</th><td></td>", _("model total"));
         value_cells(file, &now);
         value_cells(file, &then);
         verdict(file, &now, &then);
@@ -84,24 +85,24 @@ static void span(FILE *file, const char *what, const struct cost *cost)
 
         fprintf(file, "<b>%s</b>: ", what);
         report_time(file, cost->from_ns, false);
-        fputs(" to ", file);
+        fprintf(file, " %s ", _("to"));
         report_time(file, cost->to_ns, false);
-        fprintf(file, ", %s recorded. ", answer_print_duration(cost->recorded_s, recorded));
+        fprintf(file, _(", %s recorded. "), answer_print_duration(cost->recorded_s, recorded));
 }
 
 void report_compare(FILE *file, const struct report *report)
 {
-        static const char *const heads[] = { "App", "<State", "Now", "95 % interval", "Then", "95 % interval", "<Difference", NULL };
+        static const char *const heads[] = { N_("App"), "<" N_("State"), N_("Now"), N_("95 % interval"), N_("Then"), N_("95 % interval"), "<" N_("Difference"), NULL };
         size_t rows = 0;
 
         if (!report->other)
                 return;
-        report_section(file, "compare", "Two periods side by side");
+        report_section(file, "compare", _("Two periods side by side"));
         fputs("<p>", file);
-        span(file, "Now", report->cost);
-        span(file, "Then", report->other);
+        span(file, _("Now"), report->cost);
+        span(file, _("Then"), report->other);
         fputs("</p>\n", file);
-        report_table(file, "Percent of the battery for each day of recorded time", heads);
+        report_table(file, _("Percent of the battery for each day of recorded time"), heads);
         for (size_t i = 0; i < report->cost->n_apps && rows < ROWS_MAX; i++, rows++) {
                 const struct cost_app *app = &report->cost->apps[i];
 
@@ -130,7 +131,7 @@ static void pair_row(FILE *file, const char *what, const struct cost_app *const 
                 double half = (value->high - value->low) / 2;
 
                 if (!apps[i]) {
-                        fputs("<td class=\"none\">not used</td><td></td>", file);
+                        fprintf(file, "<td class=\"none\">%s</td><td></td>", _("not used"));
                         continue;
                 }
                 report_cell(file, value->value, isnan(half) ? fabs(value->value) / 100 : half, unit);
@@ -155,7 +156,7 @@ static void time_row(FILE *file, const char *what, const struct cost_app *const 
 
         fprintf(file, "<tr><th scope=\"row\">%s</th>", what);
         for (size_t i = 0; i < 2; i++)
-                fprintf(file, "<td>%s</td><td></td>", apps[i] ? answer_print_duration(apps[i]->active_s, time) : "none");
+                fprintf(file, "<td>%s</td><td></td>", apps[i] ? answer_print_duration(apps[i]->active_s, time) : _("none"));
         fputs("</tr>\n", file);
 }
 
@@ -166,25 +167,25 @@ static void pair_of(FILE *file, const struct report *report, enum app_state stat
 
         if (!apps[0] && !apps[1])
                 return;
-        pair_row(file, front ? "In the foreground" : "In the background", apps, percent_of, "%");
-        pair_row(file, "for each minute", apps, rate_of, "%");
-        time_row(file, "time", apps);
+        pair_row(file, front ? _("In the foreground") : _("In the background"), apps, percent_of, "%");
+        pair_row(file, _("for each minute"), apps, rate_of, "%");
+        time_row(file, _("time"), apps);
 }
 
 void report_compare_apps(FILE *file, const struct report *report)
 {
         if (!report->apps[0])
                 return;
-        report_section(file, "compare-apps", "Two apps side by side");
-        fputs("<div class=\"wide\" role=\"region\" tabindex=\"0\" aria-label=\"Two apps side by side\">\n<table>\n"
-              "<caption>What each took in this time</caption>\n<thead><tr><td></td>", file);
+        report_section(file, "compare-apps", _("Two apps side by side"));
+        fprintf(file, "<div class=\"wide\" role=\"region\" tabindex=\"0\" aria-label=\"%s\">\n<table>\n"
+                "<caption>%s</caption>\n<thead><tr><td></td>", _("Two apps side by side"), _("What each took in this time"));
         for (size_t i = 0; i < 2; i++) {
                 const struct cost_app *app = report_find(report->cost, report->apps[i], STATE_FOREGROUND);
 
                 app = app ? app : report_find(report->cost, report->apps[i], STATE_BACKGROUND);
                 fputs("<th scope=\"col\">", file);
                 report_name(file, report->apps[i], app ? app->name : report->apps[i]);
-                fputs("</th><th scope=\"col\">95&nbsp;% interval</th>", file);
+                fprintf(file, "</th><th scope=\"col\">%s</th>", _("95 % interval"));
         }
         fputs("</tr></thead>\n<tbody>\n", file);
         pair_of(file, report, STATE_FOREGROUND);

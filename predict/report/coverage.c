@@ -7,34 +7,35 @@
 
 #include "report.h"
 #include "util/util.h"
+#include "util/words.h"
 
-const struct report_answer report_answers[ANSWER_COUNT] = { { "cost", 95 }, { "predict", 90 }, { "budget", 95 } };
+const struct report_answer report_answers[ANSWER_COUNT] = { { N_("cost"), 95 }, { N_("predict"), 90 }, { N_("budget"), 95 } };
 
 void report_coverage(FILE *file, const struct report *report)
 {
-        static const char *const heads[] = { "Answer", "Tried", "Held", "Share", "Promised", "Intervals since", NULL };
+        static const char *const heads[] = { N_("Answer"), N_("Tried"), N_("Held"), N_("Share"), N_("Promised"), N_("Intervals since"), NULL };
         const struct profile_score *scores = report->profile->learned.score;
         bool any = false;
 
-        report_section(file, "coverage", "Were past answers right?");
+        report_section(file, "coverage", _("Were past answers right?"));
         for (size_t k = 0; k < ANSWER_COUNT; k++)
                 any = any || scores[k].scored > 0;
         if (!any) {
-                fputs("<p>Nothing was scored yet. <code>joulecast learn</code>, which the service runs once a day, compares answers with what the "
-                      "battery gave later.</p>\n", file);
+                fprintf(file, "<p>%s</p>\n", _("Nothing was scored yet. <code>joulecast learn</code>, which the service runs once a day, compares "
+                                               "answers with what the battery gave later."));
                 report_section_end(file);
                 return;
         }
-        report_table(file, "Answers that were compared with what the battery gave later; old ones count less", heads);
+        report_table(file, _("Answers that were compared with what the battery gave later; old ones count less"), heads);
         for (size_t k = 0; k < ANSWER_COUNT; k++) {
                 if (!(scores[k].scored > 0))
                         continue;
-                fprintf(file, "<tr><th scope=\"row\">%s</th>", report_answers[k].name);
+                fprintf(file, "<tr><th scope=\"row\">%s</th>", _(report_answers[k].name));
                 report_cell(file, scores[k].scored, 0.1, "");
                 report_cell(file, scores[k].held, 0.1, "");
                 report_cell(file, 100 * scores[k].held / scores[k].scored, 1, "%");
                 fprintf(file, "<td>%d&nbsp;%%</td>", report_answers[k].promised);
-                report_cell(file, scores[k].width, 0.01, "times as wide");
+                report_cell(file, scores[k].width, 0.01, _("times as wide"));
                 fputs("</tr>\n", file);
         }
         report_table_end(file);

@@ -10,6 +10,7 @@
 #include "util/html.h"
 #include "util/units.h"
 #include "util/util.h"
+#include "util/words.h"
 
 #define LAYERS (REPORT_COLOURED + 2) /* base, other apps, and those with a colour, from below */
 
@@ -53,7 +54,7 @@ static struct stack make_stack(const struct report *report)
 {
         bool by_day = report->timeline->slot_s >= TIMELINE_DAY_S;
 
-        return (struct stack){ report, by_day ? 86400 : 3600, by_day ? "% a day" : "% an hour",
+        return (struct stack){ report, by_day ? 86400 : 3600, by_day ? _("% a day") : _("% an hour"),
                                MIN(report->timeline->n_apps, (size_t)REPORT_COLOURED) };
 }
 
@@ -121,8 +122,8 @@ static void draw_stack(FILE *file, const struct stack *stack)
         for (size_t i = 0; i < timeline->n_slots; i++)
                 plot.top = fmax(plot.top, height_of(stack, &timeline->slots[i], LAYERS));
         plot.top = plot_nice(plot.top);
-        plot_begin(&plot, "stack", "What drew from the battery",
-                   "The base and the apps, stacked, over time. The table of apps below has their sums.");
+        plot_begin(&plot, "stack", _("What drew from the battery"),
+                   _("The base and the apps, stacked, over time. The table of apps below has their sums."));
         for (size_t layer = 0; layer < stack->n_apps + 2; layer++)
                 draw_layer(&plot, stack, layer);
         draw_tips(&plot, stack);
@@ -140,7 +141,7 @@ static void legend(FILE *file, const struct stack *stack)
                         layers_j[layer] += slot_layer_j(stack, &timeline->slots[i], layer);
         for (size_t layer = 0; layer < LAYERS; layer++)
                 total_j += layers_j[layer];
-        fputs("<ol class=\"legend\" aria-label=\"Layers of the picture, from above\">\n", file);
+        fprintf(file, "<ol class=\"legend\" aria-label=\"%s\">\n", _("Layers of the picture, from above"));
         for (size_t layer = stack->n_apps + 2; layer-- > 0;) {
                 size_t app = stack->n_apps - 1 - (layer - 2);
                 char class[8];
@@ -151,7 +152,7 @@ static void legend(FILE *file, const struct stack *stack)
                 if (layer > 1)
                         report_name(file, timeline->apps[app].app, timeline->apps[app].name);
                 else
-                        fputs(layer ? "other apps" : "base, which no app causes", file);
+                        fputs(layer ? _("other apps") : _("base, which no app causes"), file);
                 fprintf(file, " <b>%.0f&nbsp;%%</b></li>\n", total_j > 0 ? 100 * layers_j[layer] / total_j : 0);
         }
         fputs("</ol>\n", file);
@@ -164,7 +165,7 @@ static void draw_levels(FILE *file, const struct report *report)
         struct plot plot = { file, timeline->from_ns, timeline->to_ns, 100, 0, 150, "%" };
         char when[32];
 
-        plot_begin(&plot, "level", "Charge of the battery", "The level of the battery in percent over time.");
+        plot_begin(&plot, "level", _("Charge of the battery"), _("The level of the battery in percent over time."));
         for (size_t i = 0; i < timeline->n_levels; i++) {
                 const struct timeline_level *level = &timeline->levels[i];
 
@@ -186,15 +187,17 @@ void report_curve(FILE *file, const struct report *report)
 {
         struct stack stack = make_stack(report);
 
-        report_section(file, "curve", "Battery and apps");
-        fputs("<h3>Charge of the battery</h3>\n", file);
+        report_section(file, "curve", _("Battery and apps"));
+        fprintf(file, "<h3>%s</h3>\n", _("Charge of the battery"));
         if (report->timeline->n_levels > 1)
                 draw_levels(file, report);
         else
-                fputs("<p>The level of the battery is not known in this time.</p>\n", file);
+                fprintf(file, "<p>%s</p>\n", _("The level of the battery is not known in this time."));
         if (report->timeline->n_levels > 1 && report->timeline->slot_s >= TIMELINE_DAY_S)
-                fputs("<p class=\"note\">Kept for so long are the levels at which a charger came or went; between them the line is straight.</p>\n", file);
-        fprintf(file, "<h3>What drew from it, in %s</h3>\n", stack.unit);
+                fprintf(file, "<p class=\"note\">%s</p>\n", _("Kept for so long are the levels at which a charger came or went; between them the line is straight."));
+        fputs("<h3>", file);
+        fprintf(file, _("What drew from it, in %s"), stack.unit);
+        fputs("</h3>\n", file);
         draw_stack(file, &stack);
         legend(file, &stack);
         report_section_end(file);

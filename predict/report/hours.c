@@ -10,6 +10,7 @@
 #include "util/html.h"
 #include "util/units.h"
 #include "util/util.h"
+#include "util/words.h"
 
 static int hour_of(int64_t time_ns, int *day)
 {
@@ -46,7 +47,7 @@ static void day_row(FILE *file, const struct report *report, int64_t start_ns, c
 
 static void heat(FILE *file, const struct report *report)
 {
-        static const char *const heads[] = { "Day", "0", "1", "2", "3", "4", "5", "6", "7", "8", "9", "10", "11", "12", "13", "14",
+        static const char *const heads[] = { N_("Day"), "0", "1", "2", "3", "4", "5", "6", "7", "8", "9", "10", "11", "12", "13", "14",
                                              "15", "16", "17", "18", "19", "20", "21", "22", "23", NULL };
         const struct timeline *timeline = report->timeline;
         double percent[24], most = 0;
@@ -55,7 +56,7 @@ static void heat(FILE *file, const struct report *report)
 
         for (size_t i = 0; i < timeline->n_hours; i++)
                 most = fmax(most, timeline->hours[i].energy_j / report->percent_j);
-        report_table(file, "Percent of the battery in each hour, by the model", heads);
+        report_table(file, _("Percent of the battery in each hour, by the model"), heads);
         for (size_t i = 0; i < timeline->n_hours; i++) {
                 const struct timeline_hour *hour = &timeline->hours[i];
                 int h = hour_of(hour->start_ns, &at);
@@ -81,11 +82,13 @@ static void heat(FILE *file, const struct report *report)
 static void slots(FILE *file, const struct report *report)
 {
         const struct timeline *timeline = report->timeline;
-        static const char *const heads[] = { "From", "Battery", "Base", "<Dearest app", "Of it", NULL };
+        static const char *const heads[] = { N_("From"), N_("Battery"), N_("Base"), "<" N_("Dearest app"), N_("Of it"), NULL };
         bool days = timeline->slot_s >= TIMELINE_DAY_S;
 
-        fprintf(file, "<details>\n<summary>The same as a table: %zu rows</summary>\n", timeline->n_slots);
-        report_table(file, "Battery over time, by the model", heads);
+        fputs("<details>\n<summary>", file);
+        fprintf(file, words_counted("The same as a table: %zu row", "The same as a table: %zu rows", timeline->n_slots), timeline->n_slots);
+        fputs("</summary>\n", file);
+        report_table(file, _("Battery over time, by the model"), heads);
         for (size_t i = 0; i < timeline->n_slots; i++) {
                 const struct timeline_slot *slot = &timeline->slots[i];
                 double total_j = slot->base_j + slot->others_j, most_j = 0;
@@ -116,13 +119,13 @@ void report_hours(FILE *file, const struct report *report)
 {
         bool any = false;
 
-        report_section(file, "hours", "Hour by hour");
+        report_section(file, "hours", _("Hour by hour"));
         for (size_t i = 0; i < report->timeline->n_hours; i++)
                 any = any || report->timeline->hours[i].recorded_s > 0;
         if (any)
                 heat(file, report);
         else
-                fputs("<p>Hours of this time are no longer kept; days are.</p>\n", file);
+                fprintf(file, "<p>%s</p>\n", _("Hours of this time are no longer kept; days are."));
         slots(file, report);
         report_section_end(file);
 }

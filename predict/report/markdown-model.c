@@ -55,7 +55,8 @@ static void coefficients(FILE *file, const struct report *report)
 
         fprintf(file, "## %s\n\n", _("Calibration"));
         fprintf(file, "%s ", _(report_validated_words(profile)));
-        fprintf(file, _("Its numbers are of %s.\n\n"), _(report_basis_words(profile)));
+        fprintf(file, _("Its numbers are of %s."), _(report_basis_words(profile)));
+        fputs("\n\n", file);
         md_table(file, N_("Coefficients of the power model"), heads);
         for (size_t i = 0; i < profile->n_coefficients; i++)
                 if (profile->coefficients[i].term != TERM_CURVE) /* of the gauge, for a fit */
@@ -82,7 +83,7 @@ static void coverage(FILE *file, const struct report *report)
                 if (!(scores[k].scored > 0))
                         continue;
                 md_row(file);
-                md_word(file, report_answers[k].name);
+                md_word(file, _(report_answers[k].name));
                 md_number(file, scores[k].scored, 0.1, "");
                 md_number(file, scores[k].held, 0.1, "");
                 md_number(file, 100 * scores[k].held / scores[k].scored, 1, "%");

@@ -13,6 +13,7 @@
 #include "util/html.h"
 #include "util/units.h"
 #include "util/util.h"
+#include "util/words.h"
 #include "values.h"
 
 void report_section(FILE *file, const char *id, const char *title)
@@ -31,7 +32,7 @@ void report_table(FILE *file, const char *caption, const char *const *heads)
                 caption, caption);
         for (size_t i = 0; heads[i]; i++)
                 fprintf(file, "<th scope=\"col\"%s>%s</th>", i == 0 || *heads[i] == '<' ? " class=\"text\"" : "",
-                        heads[i] + (*heads[i] == '<'));
+                        *heads[i] == '<' ? _(heads[i] + 1) : _(heads[i]));
         fputs("</tr></thead>\n<tbody>\n", file);
 }
 
@@ -45,7 +46,7 @@ void report_cell(FILE *file, double value, double resolution, const char *unit)
         char whole[32], text[32];
 
         if (isnan(value))
-                fputs("<td class=\"none\">unknown</td>", file);
+                fprintf(file, "<td class=\"none\">%s</td>", _("unknown"));
         else
                 fprintf(file, "<td><data value=\"%s\">%s%s%s</data></td>", util_print_double(value, whole, sizeof(whole)),
                         answer_print_number(value, resolution, text), *unit ? "\xc2\xa0" : "", unit);
@@ -56,7 +57,7 @@ void report_bounds(FILE *file, const struct cost_value *value, const char *unit)
         char low[32], high[32], text[64], *to;
 
         if (isnan(value->low) || isnan(value->high)) {
-                fputs("<td class=\"none\">unknown</td>", file);
+                fprintf(file, "<td class=\"none\">%s</td>", _("unknown"));
                 return;
         }
         answer_print_bounds(value, text);
@@ -64,8 +65,8 @@ void report_bounds(FILE *file, const struct cost_value *value, const char *unit)
         if (!to)
                 fprintf(file, "<td>%s</td>", text);
         else
-                fprintf(file, "<td class=\"bounds\"><data value=\"%s\">%.*s</data> to <data value=\"%s\">%s</data>%s%s</td>",
-                        util_print_double(value->low, low, sizeof(low)), (int)(to - text), text,
+                fprintf(file, "<td class=\"bounds\"><data value=\"%s\">%.*s</data> %s <data value=\"%s\">%s</data>%s%s</td>",
+                        util_print_double(value->low, low, sizeof(low)), (int)(to - text), text, _("to"),
                         util_print_double(value->high, high, sizeof(high)), to + 4, *unit ? "\xc2\xa0" : "", unit);
 }
 
@@ -83,7 +84,8 @@ char *report_when(int64_t time_ns, bool day_only, char buf[32])
         time_t seconds = (time_t)(time_ns / (int64_t)NS_PER_S);
         struct tm tm;
 
-        if (!localtime_r(&seconds, &tm) || strftime(buf, 32, day_only ? "%a %e %b %Y" : "%a %e %b %H:%M", &tm) == 0)
+        if (!localtime_r(&seconds, &tm) || strftime(buf, 32, /* Translators: for strftime(), which writes English names of days and months: use numbers */
+                      day_only ? _("%a %e %b %Y") : _("%a %e %b %H:%M"), &tm) == 0)
                 snprintf(buf, 32, "?");
         return buf;
 }

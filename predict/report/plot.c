@@ -12,6 +12,7 @@
 #include "report.h"
 #include "util/units.h"
 #include "util/util.h"
+#include "util/words.h"
 
 #define TOP 8      /* px above the plane, and below it for the labels of time */
 #define BELOW 22
@@ -98,7 +99,7 @@ static void time_labels(const struct plot *plot)
                 if (at < plot->from_ns / (int64_t)NS_PER_S || x > 95)
                         continue;
                 strftime(text, sizeof(text), step_s && step_s < 86400 && (tm.tm_hour || tm.tm_min) ? "%H:%M" :
-                         step_s ? "%e %b" : "%b %Y", &tm);
+                         step_s ? _("%e %b") : _("%b %Y"), &tm);
                 fprintf(plot->file, "<text class=\"x%s\" x=\"%.2f%%\" y=\"%d\"%s>%s</text>\n", shown % 2 ? " minor" : "", x,
                         plot->height + TOP + 16, x < 3 ? "" : " text-anchor=\"middle\"", text);
                 shown++;

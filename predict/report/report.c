@@ -229,23 +229,23 @@ static int find_data(struct arguments *arguments, struct data *data)
 
 static void write_contents(FILE *file, const struct report *report)
 {
-        static const char *const links[][2] = { { "curve", "Battery and apps" }, { "apps", "Cost" }, { "hours", "Hour by hour" },
-                                                { "compare", "Two periods" }, { "compare-apps", "Two apps" }, { "sleeps", "Sleeps" },
-                                                { "battery", "Battery health" }, { "calibration", "Calibration" }, { "coverage", "Past answers" } };
+        static const char *const links[][2] = { { "curve", N_("Battery and apps") }, { "apps", N_("Cost") }, { "hours", N_("Hour by hour") },
+                                                { "compare", N_("Two periods") }, { "compare-apps", N_("Two apps") }, { "sleeps", N_("Sleeps") },
+                                                { "battery", N_("Battery health") }, { "calibration", N_("Calibration") }, { "coverage", N_("Past answers") } };
 
-        fputs("<nav aria-label=\"Sections\"><ul>\n", file);
+        fprintf(file, "<nav aria-label=\"%s\"><ul>\n", _("Sections"));
         for (size_t i = 0; i < ARRAY_SIZE(links); i++)
                 if ((i != 3 || report->other) && (i != 4 || report->apps[0]))
-                        fprintf(file, "<li><a href=\"#%s\">%s</a></li>\n", links[i][0], links[i][1]);
+                        fprintf(file, "<li><a href=\"#%s\">%s</a></li>\n", links[i][0], _(links[i][1]));
         fputs("</ul></nav>\n", file);
 }
 
 static void write_page(FILE *file, const struct report *report)
 {
-        html_begin(file, "joulecast report", report_css);
-        fputs("<header>\n<h1>What the battery was used for</h1>\n<p class=\"sub\">", file);
+        html_begin(file, _("joulecast report"), words_language(), report_css);
+        fprintf(file, "<header>\n<h1>%s</h1>\n<p class=\"sub\">", _("What the battery was used for"));
         report_time(file, report->timeline->from_ns, false);
-        fputs(" to ", file);
+        fprintf(file, " %s ", _("to"));
         report_time(file, report->timeline->to_ns, false);
         if (*report->profile->device) {
                 fputs(" \xc2\xb7 <bdi>", file);
@@ -265,8 +265,10 @@ static void write_page(FILE *file, const struct report *report)
         report_battery(file, report);
         report_calibration(file, report);
         report_coverage(file, report);
-        fputs("</main>\n<footer>Made by joulecast " JOULECAST_VERSION ". Percent is of the energy of a full battery. Intervals of costs hold in 95 of 100 "
-              "cases. Times are local.</footer>\n", file);
+        fputs("</main>\n<footer>", file);
+        fprintf(file, _("Made by joulecast %s. Percent is of the energy of a full battery. Intervals of costs hold in 95 of 100 cases. "
+                        "Times are local."), JOULECAST_VERSION);
+        fputs("</footer>\n", file);
         html_end(file);
 }
 

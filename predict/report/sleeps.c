@@ -9,6 +9,7 @@
 #include "report.h"
 #include "util/units.h"
 #include "util/util.h"
+#include "util/words.h"
 
 size_t report_sleep_sum(const struct timeline *timeline, double *seconds, double *energy_j)
 {
@@ -33,8 +34,9 @@ static void total(FILE *file, const struct report *report)
 
         if (n == 0 || seconds <= 0)
                 return;
-        fprintf(file, "<p>%zu sleep%s of half an hour or more on battery, %s together, took <b>%s&nbsp;%%</b> of the battery: %s mW in the mean.</p>\n",
-                n, n == 1 ? "" : "s", answer_print_duration(seconds, time), answer_print_number(energy_j / report->percent_j, 0.1, percent),
+        fprintf(file, words_counted("<p>%zu sleep of half an hour or more on battery, %s together, took <b>%s&nbsp;%%</b> of the battery: %s mW in the mean.</p>\n",
+                                    "<p>%zu sleeps of half an hour or more on battery, %s together, took <b>%s&nbsp;%%</b> of the battery: %s mW in the mean.</p>\n", n),
+                n, answer_print_duration(seconds, time), answer_print_number(energy_j / report->percent_j, 0.1, percent),
                 answer_print_number(1e3 * energy_j / seconds, 1, power));
 }
 
@@ -53,17 +55,21 @@ static void row(FILE *file, const struct store_sleep *sleep, double percent_j)
 
 void report_sleeps(FILE *file, const struct report *report)
 {
-        static const char *const heads[] = { "From", "Length", "Battery", "Power", NULL };
+        static const char *const heads[] = { N_("From"), N_("Length"), N_("Battery"), N_("Power"), NULL };
         const struct timeline *timeline = report->timeline;
 
-        report_section(file, "sleeps", "Sleeps");
+        report_section(file, "sleeps", _("Sleeps"));
         total(file, report);
         if (timeline->n_sleeps == 0)
-                fputs("<p>No sleep of half an hour or more on battery is recorded in this time.</p>\n", file);
+                fprintf(file, "<p>%s</p>\n", _("No sleep of half an hour or more on battery is recorded in this time."));
         else
-                fprintf(file, "<details%s>\n<summary>All %zu</summary>\n", timeline->n_sleeps <= 10 ? " open" : "", timeline->n_sleeps);
+                {
+                fprintf(file, "<details%s>\n<summary>", timeline->n_sleeps <= 10 ? " open" : "");
+                fprintf(file, _("All %zu"), timeline->n_sleeps);
+                fputs("</summary>\n", file);
+        }
         if (timeline->n_sleeps) {
-                report_table(file, "Sleeps", heads);
+                report_table(file, _("Sleeps"), heads);
                 for (size_t i = timeline->n_sleeps; i-- > 0;)
                         row(file, &timeline->sleeps[i], report->percent_j);
                 report_table_end(file);
