@@ -235,15 +235,27 @@ static bool has_other_programs(const struct cost *cost)
         return has;
 }
 
+/* What a class of devices is called: "class-laptop". */
+static const char *class_word(const struct profile *profile)
+{
+        static const char *const words[] = { N_("laptop"), N_("phone"), N_("tablet"), N_("handheld") };
+        const char *dash = strchr(profile->device, '-');
+
+        for (size_t i = 0; dash && i < ARRAY_SIZE(words); i++)
+                if (strcmp(words[i], dash + 1) == 0)
+                        return _(words[i]);
+        return dash ? dash + 1 : _("device");
+}
+
 void answer_note_basis(const struct profile *profile)
 {
-        const char *basis = profile_basis(profile), *dash = strchr(profile->device, '-');
+        const char *basis = profile_basis(profile);
 
         if (strcmp(basis, "class") == 0 && !isnan(profile->learned.spans))
-                table_note("These numbers are of a usual %s, corrected by what everyday use showed.", dash ? _(dash + 1) : _("device"));
+                table_note("These numbers are of a usual %s, corrected by what everyday use showed.", class_word(profile));
         else if (strcmp(basis, "class") == 0) /* the medians of docs/calibration.md and docs/accuracy.md */
                 table_note("These numbers are of a usual %s; joulecast calibrate makes them this device's own, and a total "
-                           "is then off by some 1 %% instead of 7 %%.", dash ? _(dash + 1) : _("device"));
+                           "is then off by some 1 %% instead of 7 %%.", class_word(profile));
         else if (strcmp(basis, "shipped") == 0)
                 table_note("These numbers are of another %s; joulecast calibrate makes them this device's own.",
                            *profile->device ? profile->device : _("device"));

@@ -125,6 +125,7 @@ int cost_main(int argc, char **argv)
                 .usage = "joulecast cost [--from T | --since WHAT] [--to T] [--by component | day]\n"
                          "               [--csv]\n"
                          "joulecast cost --usage FILE --profile FILE [--by component]",
+                /* xgettext:no-c-format */
                 .about = N_("What each app cost the battery, in the foreground and in the background, with\n"
                          "95 % confidence intervals; or by component, as --json always has it. Without\n"
                          "--from and --to everything that is recorded counts."),

@@ -57,13 +57,13 @@ int options_take_minutes(const char *text, void *data);
         .parse = options_take_time, .data = (at),                                                            \
         .wants = N_("a time like 2026-11-20T08:00, 24h (ago), today or yesterday"),                               \
         .range = N_("from 1970 to 2200, or at most 1000000 minutes ago")
-#define OPTION_TIME_HELP "2026-11-20T08:00 (local, or with Z or +01:00), 24h (ago), today or yesterday"
 int options_take_time(const char *text, void *data);
 
 /* Two rows of an option table, --from and --since, which mean the same; @at: a struct moment. */
 #define OPTIONS_FROM(at)                                                                                     \
-        { "from", "T", "start: " OPTION_TIME_HELP, OPTION_MOMENT(at) },                                       \
-        { "since", "WHAT", "the same, or the last: full (charge), unplug, boot, resume", OPTION_MOMENT(at) }
+        { "from", "T", N_("start: 2026-11-20T08:00 (local, or with Z or +01:00), 24h (ago), today or yesterday"),     \
+          OPTION_MOMENT(at) },                                                                                \
+        { "since", "WHAT", N_("the same, or the last: full (charge), unplug, boot, resume"), OPTION_MOMENT(at) }
 #define OPTION_MOMENT(at)                                                                                    \
         .parse = options_take_moment, .data = (at),                                                           \
         .wants = N_("a time like 2026-11-20T08:00, 24h (ago), today or yesterday; or full, unplug, boot, resume"), \

@@ -38,7 +38,7 @@ static int print_table(const struct joulecast_forecast *forecast, const struct a
         table_cell(table, _("%s of %s"), ask_span(minutes, span),
                    names_of(options, joulecast_forecast_app(forecast), name, sizeof(name)));
         table_cell(table, "%s", _("Likely"));
-        table_cell(table, "%s", intervals ? _("90 % prediction interval") : "");
+        table_cell(table, "%s", intervals ? /* xgettext:no-c-format */ _("90 % prediction interval") : "");
         add_line(table, _("its own"), joulecast_forecast_percent(forecast), "%");
         add_line(table, "", joulecast_forecast_energy_j(forecast), "J");
         add_line(table, _("the whole device"), joulecast_forecast_device_percent(forecast), "%");
@@ -60,6 +60,7 @@ int predict_main(int argc, char **argv)
         const struct option_table command = {
                 .called = "joulecast predict",
                 .usage = "joulecast predict --app A --minutes N",
+                /* xgettext:no-c-format */
                 .about = N_("What an app will cost, from what it used before; 90 % prediction intervals."),
                 .rows = rows, .n_rows = ARRAY_SIZE(rows),
         };

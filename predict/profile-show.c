@@ -65,8 +65,8 @@ static const char *percent_unit(enum term term)
         const char *unit = term_keys[term].unit;
 
         if (strcmp(unit, "mW") == 0)
-                return N_("% per 10 s");
-        return strcmp(unit, "mJ/MB") == 0 ? N_("% per MB") : *unit ? N_("% each") : NULL;
+                return /* xgettext:no-c-format */ N_("% per 10 s");
+        return strcmp(unit, "mJ/MB") == 0 ? /* xgettext:no-c-format */ N_("% per MB") : *unit ? N_("% each") : NULL;
 }
 
 int profile_show_json(const struct profile *profile, const char *path)
@@ -207,7 +207,7 @@ int profile_show_table(const struct profile *profile, const char *path, bool per
 
         table_spare(table, "431");
         table_heads(table, N_("Coefficient"), profile->measured ? N_("Measured") : "", N_("Value"), N_("Unit"),
-                    isnan(t) ? "" : N_("95 % CI"), NULL);
+                    isnan(t) ? "" : /* xgettext:no-c-format */ N_("95 % CI"), NULL);
         for (size_t i = 0; i < profile->n_coefficients; i++) {
                 const struct coefficient *c = &profile->coefficients[i];
                 const struct unit unit = unit_of(profile, c->term, percent);

@@ -503,6 +503,7 @@ int top_main(int argc, char **argv)
                 .usage = "joulecast top [--interval S] [--batch N|--once] [--sort BY]\n"
                          "                     [--filter TEXT]\n"
                          "joulecast top --from T | --since WHAT [--to T] [--batch N]",
+                /* xgettext:no-c-format */
                 .about = N_("What draws power now: each app in the foreground and in the background, its\n"
                          "power with 95 % confidence, percent of the battery an hour, and what it used\n"
                          "since the last full charge, or since top started. The service is asked, so that\n"

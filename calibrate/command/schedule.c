@@ -205,7 +205,7 @@ int schedule_arm(const struct schedule *schedule, const struct log *log)
         if (!err) {
                 err = schedule_bus_enable(TIMER);
                 if (err)
-                        log_error(log, "systemd does not take the timer " TIMER ": %s", strerror(-err));
+                        log_error(log, "systemd does not take the timer %s: %s", TIMER, strerror(-err));
         }
         if (err) {
                 schedule_bus_disable(TIMER); /* it may be enabled and not started */

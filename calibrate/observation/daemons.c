@@ -16,6 +16,6 @@ int daemons_tau(const struct log *log, double *ret)
         *ret = DAEMONS_TAU_S;
         if (!text || (util_parse_double(text, ret) == 0 && *ret >= 0.1 && *ret <= 86400))
                 return 0;
-        log_error(log, VARIABLE " wants 0.1 to 86400 seconds, not \"%s\"", text);
+        log_error(log, "%s wants 0.1 to 86400 seconds, not \"%s\"", VARIABLE, text);
         return -EINVAL;
 }

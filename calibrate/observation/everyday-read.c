@@ -13,6 +13,7 @@
 #include "model/radio-usage.h"
 #include "util/units.h"
 #include "util/util.h"
+#include "util/words.h"
 
 #define MOST_J 1e9
 #define MOST_PERCENT 1000 /* of a gauge that is beyond what it calls full */
@@ -203,9 +204,11 @@ static void tell_damaged(const struct observations *observations, const struct e
 {
         if (list->damaged > 0)
                 log_warning(observations->log,
-                            "%s: %zu damaged everyday observation%s left out, the first with id %lld; delete such rows "
-                            "with sqlite3", observations->path, list->damaged, list->damaged == 1 ? " is" : "s are",
-                            (long long)list->first_damaged);
+                            words_counted("%s: %zu damaged everyday observation is left out, the first with id %lld; delete such "
+                                          "rows with sqlite3",
+                                          "%s: %zu damaged everyday observations are left out, the first with id %lld; delete such "
+                                          "rows with sqlite3", list->damaged),
+                            observations->path, list->damaged, (long long)list->first_damaged);
 }
 
 static int read_all(struct observations *observations, struct everyday_list *list)

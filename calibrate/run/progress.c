@@ -155,7 +155,7 @@ static void observation_line(struct progress *progress, const struct progress_st
 
         progress->in_pass += observation->rejected[0] == '\0';
         if (observation->rejected[0]) {
-                printf(_("         %-28s left out: %s\n"), observation->mode, _(observation->rejected));
+                printf(_("         %-28s left out: %s\n"), observation->mode, observation->rejected);
         } else if (observation->method != METHOD_GAUGE) {
                 if (!isnan(power_mw))
                         snprintf(power, sizeof(power), "%.0f mW", power_mw);

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "util/util.h"
+#include "util/words.h"
 
 /* How often a mode was measured in a pass before the run was resumed. */
 static size_t times_before(const struct run *run, size_t mode, uint32_t pass)
@@ -192,6 +193,6 @@ int run_gauge(struct run *run)
         if (!err && !run->stopped)
                 err = run_doubts(run);
         if (!err && !run->stopped)
-                run->stopped = "all passes made";
+                run->stopped = N_("all passes made");
         return err;
 }

@@ -11,6 +11,7 @@
 
 #include "util/units.h"
 #include "util/util.h"
+#include "util/words.h"
 
 /* By fine steps; a time and a number of refreshes are required, too (runner-steps.c) */
 #define TICKS_MIN_STEPS 2
@@ -266,12 +267,12 @@ static size_t next_mode(struct run *run)
 static const char *why_ended(const struct run *run)
 {
         if (!run->child)
-                return "as many observations as usually suffice";
+                return N_("as many observations as usually suffice");
         if (run->judgement.half_width_percent <= run->request.stop_percent)
-                return "precision reached";
+                return N_("precision reached");
         if (cost_enough(run))
-                return "more precision would cost too much charge";
-        return "nothing more to learn within the limits";
+                return N_("more precision would cost too much charge");
+        return N_("nothing more to learn within the limits");
 }
 
 static int run_by_gain(struct run *run)
@@ -281,7 +282,7 @@ static int run_by_gain(struct run *run)
                 int err;
 
                 if (run->n > OBSERVATIONS_MAX) {
-                        run->stopped = "too many observations";
+                        run->stopped = N_("too many observations");
                         return 0;
                 }
                 if (run_limit(run, next_percent(run), 0))
@@ -321,7 +322,7 @@ int run_levels(struct run *run)
                 return err;
         run->pass = 1;
         if (run->plan.sapp) {
-                run->stopped = "plan completed";
+                run->stopped = N_("plan completed");
                 return 0;
         }
         return run_by_gain(run);

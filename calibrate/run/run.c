@@ -12,6 +12,7 @@
 #include "refuse.h"
 #include "util/units.h"
 #include "util/util.h"
+#include "util/words.h"
 
 double run_used_percent(const struct run *run)
 {
@@ -40,7 +41,8 @@ struct progress_state run_state(const struct run *run)
 
 static const char *floor_limit(const struct run *run)
 {
-        return run->description.force_discharge ? "40 % of charge" : "20 % of charge";
+        return run->description.force_discharge ? /* xgettext:no-c-format */ N_("40 % of charge")
+                                                : /* xgettext:no-c-format */ N_("20 % of charge");
 }
 
 bool run_limit(struct run *run, double percent, double seconds)
@@ -48,14 +50,14 @@ bool run_limit(struct run *run, double percent, double seconds)
         const struct run_request *request = &run->request;
 
         if (run_used_percent(run) + percent > request->battery_limit_percent)
-                run->stopped = "battery limit";
+                run->stopped = N_("battery limit");
         else if (run_hours(run) + seconds / 3600 > request->time_limit_h)
-                run->stopped = "time limit";
+                run->stopped = N_("time limit");
         else if (run->runner.look.capacity_percent - ceil(percent) <
                  refuse_floor_percent(&run->description))
                 run->stopped = floor_limit(run);
         else if (runner_rejected_too_many(run->n_rejected, run->n))
-                run->stopped = "too many observations were rejected";
+                run->stopped = N_("too many observations were rejected");
         else
                 return false;
         return true;
@@ -361,13 +363,13 @@ static const char *limit_of(const struct run *run, int err)
         case -ECANCELED:
                 return run->runner.reason;
         case -ETIMEDOUT:
-                return "paused for two hours";
+                return N_("paused for two hours");
         case -ETIME:
-                return "time limit";
+                return N_("time limit");
         case -EDQUOT:
                 return floor_limit(run);
         case -ENODATA:
-                return "the battery is empty";
+                return N_("the battery is empty");
         default:
                 return NULL;
         }

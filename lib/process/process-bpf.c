@@ -231,8 +231,8 @@ static void tell_lost(struct process_collector *collector)
         if (summed != collector->summed)
                 log_warning(collector->log,
                             "%llu processes more ended since the last poll than there is room for; they are counted "
-                            "as \"" TUNING_OTHER_APPS "\" of their user; a shorter interval helps",
-                            (unsigned long long)(summed - collector->summed));
+                            "as \"%s\" of their user; a shorter interval helps",
+                            (unsigned long long)(summed - collector->summed), TUNING_OTHER_APPS);
         if (lost != collector->lost)
                 log_warning(collector->log,
                             "%llu processes ended since the last poll and were lost (full buffer); what they used "

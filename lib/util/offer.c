@@ -13,6 +13,7 @@
 #include "match.h"
 #include "paths.h"
 #include "util.h"
+#include "words.h"
 
 #define SUFFIX ".ini"
 #define LONGEST 64
@@ -92,9 +93,9 @@ int offer_find(const char *kind, const char *what, const char *name, const struc
                 return -ENOMEM;
         }
         if (access(path, F_OK) < 0) {
-                log_error(log, "there is no %s %s; %s in %s; a file needs a / or " SUFFIX " in its name", what,
+                log_error(log, "there is no %s %s; %s in %s; a file needs a / or %s in its name", _(what),
                           util_printable(name, printable, sizeof(printable)),
-                          offer_names(folder, name, offer, sizeof(offer)), folder);
+                          offer_names(folder, name, offer, sizeof(offer)), folder, SUFFIX);
                 return -ENOENT;
         }
         *ret = TAKE_PTR(path);

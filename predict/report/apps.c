@@ -47,14 +47,15 @@ void report_summary(FILE *file, const struct report *report)
         for (size_t i = 0; i < report->timeline->n_slots; i++)
                 suspended_s += report->timeline->slots[i].suspend_s;
         fputs("<dl class=\"figures\">\n", file);
-        figure(file, _("The battery gave"), cost->measured_percent, 0.1, _("% of a full one"));
+        figure(file, _("The battery gave"), cost->measured_percent, 0.1, /* xgettext:no-c-format */ _("% of a full one"));
         figure(file, _("By the model"), total, (cost->total_j.high - cost->total_j.low) / report->percent_j, "%");
         if (days >= 2)
                 figure(file, _("A day"), total / days, 0.1, _("% by the model"));
         else
                 figure(file, _("An hour"), total / (cost->recorded_s / 3600), 0.01, _("% by the model"));
         figure(file, _("Recorded"), cost->recorded_s / 3600, 0.1, "h");
-        figure(file, _("Asleep"), cost->recorded_s > 0 ? 100 * suspended_s / cost->recorded_s : NAN, 1, _("% of the time"));
+        figure(file, _("Asleep"), cost->recorded_s > 0 ? 100 * suspended_s / cost->recorded_s : NAN, 1,
+               /* xgettext:no-c-format */ _("% of the time"));
         fputs("</dl>\n", file);
 }
 

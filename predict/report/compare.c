@@ -185,7 +185,7 @@ void report_compare_apps(FILE *file, const struct report *report)
                 app = app ? app : report_find(report->cost, report->apps[i], STATE_BACKGROUND);
                 fputs("<th scope=\"col\">", file);
                 report_name(file, report->apps[i], app ? app->name : report->apps[i]);
-                fprintf(file, "</th><th scope=\"col\">%s</th>", _("95 % interval"));
+                fprintf(file, "</th><th scope=\"col\">%s</th>", /* xgettext:no-c-format */ _("95 % interval"));
         }
         fputs("</tr></thead>\n<tbody>\n", file);
         pair_of(file, report, STATE_FOREGROUND);
