@@ -15,7 +15,7 @@
 static void miss(const char *why, struct findings *findings)
 {
         if (findings->model)
-                doctor_miss(findings, N_("profile"), "%.80s: %s; run joulecast calibrate. Until then answers are made by %.40s (%.80s)",
+                doctor_miss(findings, N_("profile"), "%.150s: %s; run joulecast calibrate. Until then answers are made by %s (%s)",
                             findings->profile, why, findings->model->device, findings->model_why);
         else
                 doctor_miss(findings, N_("profile"), "%.150s: %s; run joulecast calibrate", findings->profile, why);

@@ -15,7 +15,7 @@
 
 struct missing {
         const char *what;
-        char why[256];
+        char why[640];
 };
 
 /*

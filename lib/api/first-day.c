@@ -11,6 +11,7 @@
 #include "model/profile-match.h"
 #include "util/paths.h"
 #include "util/util.h"
+#include "util/words.h"
 #include "virtual/virtual.h"
 
 static int open_root(const char *root)
@@ -52,7 +53,7 @@ static int load_shipped(const char *folder, const char *root, const struct log *
 
         if (err)
                 return err;
-        snprintf(why, size, "it is for devices that are called %s", name);
+        snprintf(why, size, _("it is for devices that are called %s"), name);
         return load_from(folder, name, log, ret);
 }
 
@@ -78,7 +79,7 @@ static int load_class(const char *folder, const char *device, const char *root, 
                 return -ENOENT;
         }
         if (named)
-                snprintf(why, size, "its firmware's name is one of that class");
+                snprintf(why, size, "%s", _("its firmware's name is one of that class"));
         err = load_from(folder, named ? named : name, log, &class);
         return err ? err : profile_from_class(class, &facts, ret);
 }

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "util/util.h"
+#include "util/words.h"
 
 /*
  * One policy's cores are dear or cheap at all their frequencies, and a big and a little cluster are of one process and
@@ -87,17 +88,19 @@ const char *profile_class_choose(const struct class_facts *facts, char *why, siz
         for (size_t i = 0; i < ARRAY_SIZE(classes); i++) {
                 if (strcmp(classes[i].chassis, facts->chassis) != 0)
                         continue;
-                snprintf(why, size, "its firmware says: %s", facts->chassis);
+                snprintf(why, size, _("its firmware says: %s"), facts->chassis);
                 return classes[i].class;
         }
         if (khz > 0)
-                snprintf(clock, sizeof(clock), " up to %.1f GHz", khz / 1e6);
+                snprintf(clock, sizeof(clock), _(" up to %.1f GHz"), khz / 1e6);
         if (isnan(full_mwh))
-                snprintf(why, size, "%u CPU%s%s; it does not show what its battery holds", facts->n_cpus,
-                         facts->n_cpus == 1 ? "" : "s", clock);
+                snprintf(why, size,
+                         words_counted("%u CPU%s; it does not show what its battery holds",
+                                       "%u CPUs%s; it does not show what its battery holds", facts->n_cpus),
+                         facts->n_cpus, clock);
         else
-                snprintf(why, size, "a battery of %.0f Wh, %u CPU%s%s", full_mwh / 1e3, facts->n_cpus,
-                         facts->n_cpus == 1 ? "" : "s", clock);
+                snprintf(why, size, words_counted("a battery of %.0f Wh, %u CPU%s", "a battery of %.0f Wh, %u CPUs%s", facts->n_cpus),
+                         full_mwh / 1e3, facts->n_cpus, clock);
         if (isnan(full_mwh))
                 return khz >= HANDHELD_KHZ ? "class-laptop" : "class-phone";
         if (full_mwh <= PHONE_MWH)

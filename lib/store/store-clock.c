@@ -13,6 +13,7 @@
 #include "store-private.h"
 #include "util/tuning.h"
 #include "util/util.h"
+#include "util/words.h"
 
 struct doubtful {
         int64_t end_ns, start_ns, first_usage, n_usages;
@@ -122,8 +123,10 @@ static void tell(const struct store *store, int64_t step_ns, size_t n)
         print_step(step_ns, step, sizeof(step));
         if (n > 0)
                 log_info(store->log,
-                         "the clock was set %s; the %zu interval%s recorded since it was set last, or since the start, "
-                         "got the new times", step, n, n == 1 ? "" : "s");
+                         words_counted("the clock was set %s; the %zu interval recorded since it was set last, or since the "
+                                       "start, got the new times",
+                                       "the clock was set %s; the %zu intervals recorded since it was set last, or since the "
+                                       "start, got the new times", n), step, n);
         else
                 log_warning(store->log,
                             "the clock was set %s; what is recorded from here on has the new times, and others if it is "

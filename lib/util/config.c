@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "ini-text.h"
+#include "text.h"
 #include "util.h"
 #include "words.h"
 
@@ -131,22 +132,17 @@ static bool starts_section(size_t i)
         return i == 0 || strcmp(keys[i].section, keys[i - 1].section) != 0;
 }
 
-/* Wraps text to a terminal's width, indented. */
-static void print_wrapped(FILE *file, const char *text)
+/* Wrapped and indented, with its range. */
+static void print_sentence(FILE *file, const struct key *key)
 {
-        size_t column = 0;
+        char text[640];
+        size_t length = (size_t)snprintf(text, sizeof(text), "%s", _(key->sentence));
 
-        while (*text) {
-                size_t length = strcspn(text, " ");
-
-                if (column == 0 || column + 1 + length > 80) {
-                        fputs(column == 0 ? "     " : "\n     ", file);
-                        column = 5;
-                }
-                fprintf(file, " %.*s", (int)length, text);
-                column += 1 + length;
-                text += length + strspn(text + length, " ");
-        }
+        if (key->unit && length < sizeof(text))
+                snprintf(text + length, sizeof(text) - length, _(" %g to %g %s."), key->min, key->max, key->unit);
+        fputs("      ", file);
+        text_wrap(file, text, 6, 6, TEXT_COLUMNS);
+        fputc('\n', file);
 }
 
 void config_print_help(FILE *file)
@@ -155,10 +151,7 @@ void config_print_help(FILE *file)
                 if (starts_section(i))
                         fprintf(file, "  [%s]\n", keys[i].section);
                 fprintf(file, "  %s = %s\n", keys[i].name, keys[i].standard);
-                print_wrapped(file, _(keys[i].sentence));
-                if (keys[i].unit)
-                        fprintf(file, " %g to %g %s.", keys[i].min, keys[i].max, keys[i].unit);
-                fputc('\n', file);
+                print_sentence(file, &keys[i]);
         }
 }
 
