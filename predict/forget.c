@@ -239,8 +239,8 @@ int forget_main(int argc, char **argv)
                 return code;
         some = recorded->app || recorded->from.word || recorded->from.ns != INT64_MIN || recorded->to_ns != INT64_MAX;
         if (some == arguments.all) {
-                log_error(&program_log, some ? N_("--all is everything; give it alone") :
-                                               N_("what is to be forgotten? give --app, --since, --before or --all"));
+                log_error(&program_log, "%s", some ? _("--all is everything; give it alone") :
+                                                     _("what is to be forgotten? give --app, --since, --before or --all"));
                 return CODE_USAGE;
         }
         code = ask_check_span("forget", &recorded->from, recorded->to_ns);

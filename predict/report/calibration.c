@@ -23,8 +23,8 @@ const struct coefficient *report_measured(const struct profile *profile, const s
 
 const char *report_learnt_from(const struct coefficient *c, const struct coefficient *measured)
 {
-        return c->term >= TERM_APP_CPU ? "everyday use" : !measured ? "" :
-               measured->value != c->value ? "calibration, then everyday use" : "calibration";
+        return c->term >= TERM_APP_CPU ? N_("everyday use") : !measured ? "" :
+               measured->value != c->value ? N_("calibration, then everyday use") : N_("calibration");
 }
 
 static void name_cell(FILE *file, const struct profile *profile, const struct coefficient *c)
@@ -58,7 +58,7 @@ static void row(FILE *file, const struct profile *profile, const struct coeffici
                 report_cell(file, measured->value, fabs(measured->value) / 100, "");
         else
                 fputs("<td></td>", file);
-        fprintf(file, "<td class=\"text\">%s</td></tr>\n", report_learnt_from(c, measured));
+        fprintf(file, "<td class=\"text\">%s</td></tr>\n", *report_learnt_from(c, measured) ? _(report_learnt_from(c, measured)) : "");
 }
 
 const char *report_validated_words(const struct profile *profile)

@@ -83,6 +83,7 @@ static void by_component(FILE *file, const struct report *report)
 void md_costs(FILE *file, const struct report *report)
 {
         const struct cost *cost = report->cost;
+        char part[128];
 
         fprintf(file, "## %s\n\n", _("Cost by app and component"));
         by_app(file, report);
@@ -92,7 +93,7 @@ void md_costs(FILE *file, const struct report *report)
                 fputs(_("Not measured, and in no sum: "), file);
                 for (size_t i = 0; i < cost->n_not_measured; i++) {
                         fputs(i ? ", " : "", file);
-                        md_text(file, cost->not_measured[i]);
+                        md_text(file, answer_part(cost->not_measured[i], part, sizeof(part)));
                 }
                 fputs(".\n\n", file);
         }
