@@ -223,7 +223,8 @@ int forget_main(int argc, char **argv)
         };
         const struct option_table command = {
                 .called = "joulecast forget",
-                .usage = "joulecast forget [--app APP] [--from T | --since WHAT] [--before T] [--yes]\n"
+                .usage = "joulecast forget [--app APP] [--from T | --since WHAT] [--before T]\n"
+                         "                 [--yes]\n"
                          "joulecast forget --all [--yes]",
                 .about = N_("Deletes what was recorded: of one app, of a time, or all. It asks before, and says\n"
                          "after what is gone. Of a database of your own everything goes: apps, polls, sums,\n"
