@@ -164,7 +164,21 @@ static int find_service(const struct options *options, char **path, const char *
         return 0;
 }
 
-static int print_forgotten(const struct store_forgotten *done)
+/* Of which apps something was learnt is kept without users and times, and is the machine's. */
+static void print_what_stays(const struct options *options, bool by_service)
+{
+        _cleanup_free_ char *path = NULL;
+
+        if (by_service && geteuid() != 0)
+                table_note("What the machine's power model learnt of apps stays, without users; root can remove it.");
+        else if (paths_everyday(options->device, &path) == 0 && access(path, F_OK) == 0)
+                table_note("The power model stays, with what it learnt of apps (joulecast profile reset removes it), and so do the spans of "
+                           "everyday use that it is learnt from, in %s.", path);
+        else
+                table_note("The power model stays, with what it learnt of apps; joulecast profile reset removes it.");
+}
+
+static int print_forgotten(const struct store_forgotten *done, const struct options *options, bool by_service)
 {
         if (done->polls + done->hours + done->days == 0) {
                 printf("%s\n", _("There was nothing to forget."));
@@ -177,7 +191,7 @@ static int print_forgotten(const struct store_forgotten *done)
         printf("\n\n");
         if (!done->whole)
                 table_note("What they used stays in the sums of the machine, as other programs of nobody.");
-        table_note("The power model stays, with what it learnt of apps; joulecast profile reset removes it.");
+        print_what_stays(options, by_service);
         if (done->stayed_large)
                 table_note("The file could not be written anew, and parts that are no longer used may still have names: see the message "
                            "before, and forget again.");
@@ -208,7 +222,7 @@ static int forget(struct arguments *arguments)
         err = socket ? forget_by_service(socket, &what, &done) : forget_in_file(options, path, &what, &done);
         if (err)
                 return CODE_FAILED; /* said already */
-        return options->json ? answer_print_json(answer_forgotten_json(&done)) : print_forgotten(&done);
+        return options->json ? answer_print_json(answer_forgotten_json(&done)) : print_forgotten(&done, options, socket);
 }
 
 int forget_main(int argc, char **argv)

@@ -21,7 +21,7 @@ static const char *const names[] = {
         "</title></style></svg><img src=x onerror=alert(2)>",
         "\"'><b onclick='alert(3)'>",
         "&lt;i&gt; &amp; --> ]]> <!--",
-        "\xe2\x80\xae" "reversed\xe2\x81\xa6",
+        "\342\200\256reversed\342\201\246" /* a mark that turns the direction */,
         "broken \xff\xc3( utf-8",
         "line\nbreak\r\tand \x1b[31mcolour",
         "| a | b |---| `code` **bold** _it_ [x](javascript:alert(4)) ![i](http://x.invalid/i.png)",

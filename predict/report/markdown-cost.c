@@ -18,26 +18,26 @@ static void app_row(FILE *file, const struct cost_app *app)
 {
         char time[32];
 
-        md_row(file);
-        md_name(file, app->app, app->name);
-        md_word(file, _(answer_state(app->state)));
-        md_value(file, &app->percent, "%");
-        md_number(file, app->energy_j.value, report_half(&app->energy_j), "J");
-        md_word(file, answer_print_duration(app->active_s, time));
-        md_row_end(file);
+        markdown_row(file);
+        markdown_name(file, app->app, app->name);
+        markdown_word(file, _(answer_state(app->state)));
+        markdown_value(file, &app->percent, "%");
+        markdown_number(file, app->energy_j.value, report_half(&app->energy_j), "J");
+        markdown_word(file, answer_print_duration(app->active_s, time));
+        markdown_row_end(file);
 }
 
 static void whole_row(FILE *file, const char *name, const struct cost_value *energy_j, double percent_j)
 {
         const struct cost_value percent = { energy_j->value / percent_j, energy_j->low / percent_j, energy_j->high / percent_j };
 
-        md_row(file);
-        md_word(file, _(name));
-        md_word(file, "");
-        md_value(file, &percent, "%");
-        md_number(file, energy_j->value, report_half(energy_j), "J");
-        md_word(file, "");
-        md_row_end(file);
+        markdown_row(file);
+        markdown_word(file, _(name));
+        markdown_word(file, "");
+        markdown_value(file, &percent, "%");
+        markdown_number(file, energy_j->value, report_half(energy_j), "J");
+        markdown_word(file, "");
+        markdown_row_end(file);
 }
 
 static void by_app(FILE *file, const struct report *report)
@@ -46,14 +46,14 @@ static void by_app(FILE *file, const struct report *report)
         const struct cost *cost = report->cost;
         const struct cost_value base_j = { cost->base_j, NAN, NAN };
 
-        md_table(file, N_("Cost by app, in the foreground and in the background"), heads);
+        markdown_table(file, N_("Cost by app, in the foreground and in the background"), heads);
         for (size_t i = 0; i < MIN(cost->n_apps, (size_t)REPORT_ROWS_MAX); i++)
                 app_row(file, &cost->apps[i]);
         whole_row(file, N_("*base*"), &base_j, report->percent_j);
         whole_row(file, N_("*model total*"), &cost->total_j, report->percent_j);
         whole_row(file, N_("*unattributed*"), &cost->unexplained_j, report->percent_j);
         whole_row(file, N_("*battery*"), &cost->measured_j, report->percent_j);
-        md_table_end(file);
+        markdown_table_end(file);
         if (cost->n_apps > REPORT_ROWS_MAX)
                 fprintf(file, _("%zu more rows are left out; joulecast cost has them all.\n\n"), cost->n_apps - REPORT_ROWS_MAX);
 }
@@ -66,21 +66,21 @@ static void by_component(FILE *file, const struct report *report)
 
         for (size_t c = 0; c < n; c++)
                 heads[c + 2] = report_components[shown[c]];
-        md_table(file, N_("Cost by component, J"), heads);
+        markdown_table(file, N_("Cost by component, J"), heads);
         for (size_t i = 0; i < MIN(cost->n_apps, (size_t)REPORT_ROWS_MAX); i++) {
                 const struct cost_app *app = &cost->apps[i];
 
-                md_row(file);
-                md_name(file, app->app, app->name);
-                md_word(file, _(answer_state(app->state)));
+                markdown_row(file);
+                markdown_name(file, app->app, app->name);
+                markdown_word(file, _(answer_state(app->state)));
                 for (size_t c = 0; c < n; c++)
-                        md_number(file, app->component_j[shown[c]], fabs(app->component_j[shown[c]]) / 100, "");
-                md_row_end(file);
+                        markdown_number(file, app->component_j[shown[c]], fabs(app->component_j[shown[c]]) / 100, "");
+                markdown_row_end(file);
         }
-        md_table_end(file);
+        markdown_table_end(file);
 }
 
-void md_costs(FILE *file, const struct report *report)
+void markdown_costs(FILE *file, const struct report *report)
 {
         const struct cost *cost = report->cost;
         char part[128];
@@ -93,7 +93,7 @@ void md_costs(FILE *file, const struct report *report)
                 fputs(_("Not measured, and in no sum: "), file);
                 for (size_t i = 0; i < cost->n_not_measured; i++) {
                         fputs(i ? ", " : "", file);
-                        md_text(file, answer_part(cost->not_measured[i], part, sizeof(part)));
+                        markdown_text(file, answer_part(cost->not_measured[i], part, sizeof(part)));
                 }
                 fputs(".\n\n", file);
         }
@@ -107,13 +107,13 @@ static void compared_row(FILE *file, const struct report *report, const struct c
         struct cost_value a = report_a_day(now ? &now->percent : &nothing, report->cost->recorded_s);
         struct cost_value b = report_a_day(then ? &then->percent : &nothing, report->other->recorded_s);
 
-        md_row(file);
-        md_name(file, app->app, app->name);
-        md_word(file, _(answer_state(app->state)));
-        md_value(file, &a, "%");
-        md_value(file, &b, "%");
-        md_word(file, _(report_verdict(&a, &b)));
-        md_row_end(file);
+        markdown_row(file);
+        markdown_name(file, app->app, app->name);
+        markdown_word(file, _(answer_state(app->state)));
+        markdown_value(file, &a, "%");
+        markdown_value(file, &b, "%");
+        markdown_word(file, _(report_verdict(&a, &b)));
+        markdown_row_end(file);
 }
 
 static void two_periods(FILE *file, const struct report *report)
@@ -125,7 +125,7 @@ static void two_periods(FILE *file, const struct report *report)
         fprintf(file, "## %s\n\n", _("Two periods side by side"));
         fprintf(file, _("Now: %s to %s. "), report_when(report->cost->from_ns, false, from), report_when(report->cost->to_ns, false, to));
         fprintf(file, _("Then: %s to %s.\n\n"), report_when(report->other->from_ns, false, from), report_when(report->other->to_ns, false, to));
-        md_table(file, N_("Percent of the battery for each day of recorded time"), heads);
+        markdown_table(file, N_("Percent of the battery for each day of recorded time"), heads);
         for (size_t i = 0; i < report->cost->n_apps && rows < COMPARED_MAX; i++, rows++) {
                 const struct cost_app *app = &report->cost->apps[i];
 
@@ -139,7 +139,7 @@ static void two_periods(FILE *file, const struct report *report)
                 compared_row(file, report, NULL, app);
                 rows++;
         }
-        md_table_end(file);
+        markdown_table_end(file);
 }
 
 static void two_apps(FILE *file, const struct report *report)
@@ -147,15 +147,15 @@ static void two_apps(FILE *file, const struct report *report)
         static const char *const heads[] = { N_("App"), "<" N_("State"), N_("Battery"), N_("95 % interval"), N_("Energy"), N_("Time"), NULL };
 
         fprintf(file, "## %s\n\n", _("Two apps side by side"));
-        md_table(file, N_("What each took in this time"), heads);
+        markdown_table(file, N_("What each took in this time"), heads);
         for (size_t i = 0; i < 2; i++)
                 for (size_t k = 0; k < report->cost->n_apps; k++)
                         if (strcmp(report->cost->apps[k].app, report->apps[i]) == 0)
                                 app_row(file, &report->cost->apps[k]);
-        md_table_end(file);
+        markdown_table_end(file);
 }
 
-void md_compare(FILE *file, const struct report *report)
+void markdown_compare(FILE *file, const struct report *report)
 {
         if (report->other)
                 two_periods(file, report);

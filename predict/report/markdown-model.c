@@ -18,13 +18,13 @@ static void name_cell(FILE *file, const struct profile *profile, const struct co
         for (size_t i = 0; c->term >= TERM_APP_CPU && i < profile->n_apps; i++) {
                 if (profile->apps[i].number != c->policy)
                         continue;
-                md_text(file, profile->apps[i].id);
+                markdown_text(file, profile->apps[i].id);
                 fputs(" ", file);
-                md_text(file, term_keys[c->term].key);
+                markdown_text(file, term_keys[c->term].key);
                 fputs(" |", file);
                 return;
         }
-        md_text(file, profile_coefficient_key(c, key));
+        markdown_text(file, profile_coefficient_key(c, key));
         fputs(" |", file);
 }
 
@@ -34,17 +34,17 @@ static void row(FILE *file, const struct profile *profile, const struct coeffici
         double half = t * c->standard_error;
         const struct cost_value interval = { c->value, c->value - half, c->value + half };
 
-        md_row(file);
+        markdown_row(file);
         name_cell(file, profile, c);
-        md_number(file, c->value, isnan(half) ? fabs(c->value) / 100 : half, "");
-        md_word(file, *term_keys[c->term].unit ? term_keys[c->term].unit : _("part"));
-        md_bounds(file, &interval, "");
+        markdown_number(file, c->value, isnan(half) ? fabs(c->value) / 100 : half, "");
+        markdown_word(file, *term_keys[c->term].unit ? term_keys[c->term].unit : _("part"));
+        markdown_bounds(file, &interval, "");
         if (measured && measured->value != c->value)
-                md_number(file, measured->value, fabs(measured->value) / 100, "");
+                markdown_number(file, measured->value, fabs(measured->value) / 100, "");
         else
-                md_word(file, "");
-        md_word(file, *report_learnt_from(c, measured) ? _(report_learnt_from(c, measured)) : "");
-        md_row_end(file);
+                markdown_word(file, "");
+        markdown_word(file, *report_learnt_from(c, measured) ? _(report_learnt_from(c, measured)) : "");
+        markdown_row_end(file);
 }
 
 static void coefficients(FILE *file, const struct report *report)
@@ -57,11 +57,11 @@ static void coefficients(FILE *file, const struct report *report)
         fprintf(file, "%s ", _(report_validated_words(profile)));
         fprintf(file, _("Its numbers are of %s."), _(report_basis_words(profile)));
         fputs("\n\n", file);
-        md_table(file, N_("Coefficients of the power model"), heads);
+        markdown_table(file, N_("Coefficients of the power model"), heads);
         for (size_t i = 0; i < profile->n_coefficients; i++)
                 if (profile->coefficients[i].term != TERM_CURVE) /* of the gauge, for a fit */
                         row(file, profile, &profile->coefficients[i], t);
-        md_table_end(file);
+        markdown_table_end(file);
 }
 
 static void coverage(FILE *file, const struct report *report)
@@ -78,23 +78,23 @@ static void coverage(FILE *file, const struct report *report)
                         "later.\n\n"), file);
                 return;
         }
-        md_table(file, N_("Answers that were compared with what the battery gave later; old ones count less"), heads);
+        markdown_table(file, N_("Answers that were compared with what the battery gave later; old ones count less"), heads);
         for (size_t k = 0; k < ANSWER_COUNT; k++) {
                 if (!(scores[k].scored > 0))
                         continue;
-                md_row(file);
-                md_word(file, _(report_answers[k].name));
-                md_number(file, scores[k].scored, 0.1, "");
-                md_number(file, scores[k].held, 0.1, "");
-                md_number(file, 100 * scores[k].held / scores[k].scored, 1, "%");
-                md_number(file, report_answers[k].promised, 1, "%");
-                md_number(file, scores[k].width, 0.01, _("times as wide"));
-                md_row_end(file);
+                markdown_row(file);
+                markdown_word(file, _(report_answers[k].name));
+                markdown_number(file, scores[k].scored, 0.1, "");
+                markdown_number(file, scores[k].held, 0.1, "");
+                markdown_number(file, 100 * scores[k].held / scores[k].scored, 1, "%");
+                markdown_number(file, report_answers[k].promised, 1, "%");
+                markdown_number(file, scores[k].width, 0.01, _("times as wide"));
+                markdown_row_end(file);
         }
-        md_table_end(file);
+        markdown_table_end(file);
 }
 
-void md_model(FILE *file, const struct report *report)
+void markdown_model(FILE *file, const struct report *report)
 {
         coefficients(file, report);
         coverage(file, report);

@@ -45,29 +45,29 @@ static void time_row(FILE *file, const struct report *report, const struct timel
                 total_j += slot->apps_j[a];
                 dearest = slot->apps_j[a] > slot->apps_j[dearest] ? a : dearest;
         }
-        md_row(file);
-        md_time(file, slot->start_ns, timeline->slot_s > TIMELINE_QUARTER_S);
-        md_word(file, answer_print_duration(slot->recorded_s, recorded));
-        md_number(file, total_j / report->percent_j, 0.01, "%");
-        md_number(file, slot->base_j / report->percent_j, 0.01, "%");
+        markdown_row(file);
+        markdown_time(file, slot->start_ns, timeline->slot_s > TIMELINE_QUARTER_S);
+        markdown_word(file, answer_print_duration(slot->recorded_s, recorded));
+        markdown_number(file, total_j / report->percent_j, 0.01, "%");
+        markdown_number(file, slot->base_j / report->percent_j, 0.01, "%");
         if (timeline->n_apps && slot->apps_j[dearest] > 0) {
-                md_name(file, timeline->apps[dearest].app, timeline->apps[dearest].name);
-                md_number(file, slot->apps_j[dearest] / report->percent_j, 0.01, "%");
+                markdown_name(file, timeline->apps[dearest].app, timeline->apps[dearest].name);
+                markdown_number(file, slot->apps_j[dearest] / report->percent_j, 0.01, "%");
         } else {
-                md_word(file, "");
-                md_word(file, "");
+                markdown_word(file, "");
+                markdown_word(file, "");
         }
-        md_row_end(file);
+        markdown_row_end(file);
 }
 
-void md_times(FILE *file, const struct report *report)
+void markdown_times(FILE *file, const struct report *report)
 {
         static const char *const heads[] = { N_("From"), N_("Recorded"), N_("Battery"), N_("Base"), "<" N_("Dearest app"), N_("Of it"), NULL };
         const struct timeline *timeline = report->timeline;
 
         fprintf(file, "## %s\n\n", timeline->slot_s == TIMELINE_QUARTER_S ? _("Hour by hour") : timeline->slot_s == TIMELINE_WEEK_S ?
                 _("Week by week") : _("Day by day"));
-        md_table(file, N_("Battery over time, by the model"), heads);
+        markdown_table(file, N_("Battery over time, by the model"), heads);
         for (size_t i = 0; i < timeline->n_slots;) {
                 struct timeline_slot sum = { .start_ns = timeline->slots[i].start_ns };
 
@@ -77,7 +77,7 @@ void md_times(FILE *file, const struct report *report)
                 if (sum.recorded_s > 0)
                         time_row(file, report, &sum);
         }
-        md_table_end(file);
+        markdown_table_end(file);
 }
 
 static void sleeps(FILE *file, const struct report *report)
@@ -99,19 +99,19 @@ static void sleeps(FILE *file, const struct report *report)
                 fputs(_("No sleep of half an hour or more on battery is recorded in this time.\n\n"), file);
                 return;
         }
-        md_table(file, N_("Sleeps"), heads);
+        markdown_table(file, N_("Sleeps"), heads);
         for (size_t i = timeline->n_sleeps; i-- > 0 && timeline->n_sleeps - i <= REPORT_ROWS_MAX;) {
                 const struct store_sleep *sleep = &timeline->sleeps[i];
                 double elapsed_s = (double)sleep->elapsed_ns / (double)NS_PER_S;
 
-                md_row(file);
-                md_time(file, sleep->end_ns - (int64_t)sleep->elapsed_ns, false);
-                md_word(file, answer_print_duration(elapsed_s, time));
-                md_number(file, sleep->discharge_j / report->percent_j, 0.01, "%");
-                md_number(file, 1e3 * sleep->discharge_j / elapsed_s, 0.1, "mW");
-                md_row_end(file);
+                markdown_row(file);
+                markdown_time(file, sleep->end_ns - (int64_t)sleep->elapsed_ns, false);
+                markdown_word(file, answer_print_duration(elapsed_s, time));
+                markdown_number(file, sleep->discharge_j / report->percent_j, 0.01, "%");
+                markdown_number(file, 1e3 * sleep->discharge_j / elapsed_s, 0.1, "mW");
+                markdown_row_end(file);
         }
-        md_table_end(file);
+        markdown_table_end(file);
 }
 
 static void health(FILE *file, const struct report *report)
@@ -139,26 +139,26 @@ static void charges(FILE *file, const struct report *report)
                 fputs(_("No change between charger and battery is recorded in this time.\n\n"), file);
                 return;
         }
-        md_table(file, N_("Charging, full, and on battery; the newest first"), heads);
+        markdown_table(file, N_("Charging, full, and on battery; the newest first"), heads);
         for (size_t i = timeline->n_charges; i-- > 0 && rows < REPORT_ROWS_MAX && timeline->charges[i].start_ns >= timeline->from_ns; rows++) {
                 const struct store_charge *charge = &timeline->charges[i];
                 double end_percent;
                 int64_t end_ns;
 
                 report_charge_end(timeline, i, &end_ns, &end_percent);
-                md_row(file);
-                md_time(file, charge->start_ns, false);
-                md_word(file, _(report_power_state(charge->state)));
-                md_number(file, (double)(end_ns - charge->start_ns) / (double)NS_PER_S / 3600, 0.01, "h");
-                md_number(file, charge->level_percent, 1, "%");
-                md_number(file, end_percent, 1, "%");
-                md_number(file, report_full(report, charge) * 1e-3, 1, report->design_is_charge ? "mAh" : "mWh");
-                md_row_end(file);
+                markdown_row(file);
+                markdown_time(file, charge->start_ns, false);
+                markdown_word(file, _(report_power_state(charge->state)));
+                markdown_number(file, (double)(end_ns - charge->start_ns) / (double)NS_PER_S / 3600, 0.01, "h");
+                markdown_number(file, charge->level_percent, 1, "%");
+                markdown_number(file, end_percent, 1, "%");
+                markdown_number(file, report_full(report, charge) * 1e-3, 1, report->design_is_charge ? "mAh" : "mWh");
+                markdown_row_end(file);
         }
-        md_table_end(file);
+        markdown_table_end(file);
 }
 
-void md_battery(FILE *file, const struct report *report)
+void markdown_battery(FILE *file, const struct report *report)
 {
         sleeps(file, report);
         fprintf(file, "## %s\n\n", _("Charging and battery health"));

@@ -17,7 +17,7 @@
 
 #define NO_BREAK "\xe2\x80\x8b" /* zero width: what follows is no name after @, and no number after # */
 
-void md_text(FILE *file, const char *text)
+void markdown_text(FILE *file, const char *text)
 {
         char printable[1024];
 
@@ -40,7 +40,7 @@ void md_text(FILE *file, const char *text)
         }
 }
 
-void md_table(FILE *file, const char *caption, const char *const *heads)
+void markdown_table(FILE *file, const char *caption, const char *const *heads)
 {
         fprintf(file, "**%s**\n\n|", _(caption));
         for (size_t i = 0; heads[i]; i++)
@@ -51,66 +51,66 @@ void md_table(FILE *file, const char *caption, const char *const *heads)
         fputs("\n", file);
 }
 
-void md_table_end(FILE *file)
+void markdown_table_end(FILE *file)
 {
         fputs("\n", file);
 }
 
-void md_row(FILE *file)
+void markdown_row(FILE *file)
 {
         fputs("|", file);
 }
 
-void md_row_end(FILE *file)
+void markdown_row_end(FILE *file)
 {
         fputs("\n", file);
 }
 
-void md_word(FILE *file, const char *word)
+void markdown_word(FILE *file, const char *word)
 {
         fprintf(file, " %s |", word);
 }
 
-void md_name(FILE *file, const char *app, const char *name)
+void markdown_name(FILE *file, const char *app, const char *name)
 {
         char buf[APP_ID_MAX + 2];
 
         fputs(" ", file);
-        md_text(file, names_in_table(app, name, buf, sizeof(buf)));
+        markdown_text(file, names_in_table(app, name, buf, sizeof(buf)));
         fputs(" |", file);
 }
 
-void md_time(FILE *file, int64_t time_ns, bool day_only)
+void markdown_time(FILE *file, int64_t time_ns, bool day_only)
 {
         char text[32];
 
-        md_word(file, report_when(time_ns, day_only, text));
+        markdown_word(file, report_when(time_ns, day_only, text));
 }
 
-void md_number(FILE *file, double value, double resolution, const char *unit)
+void markdown_number(FILE *file, double value, double resolution, const char *unit)
 {
         char text[32];
 
         if (isnan(value))
-                md_word(file, _("unknown"));
+                markdown_word(file, _("unknown"));
         else
                 fprintf(file, " %s%s%s |", answer_print_number(value, resolution, text), *unit ? " " : "", unit);
 }
 
-void md_bounds(FILE *file, const struct cost_value *value, const char *unit)
+void markdown_bounds(FILE *file, const struct cost_value *value, const char *unit)
 {
         char text[64];
 
         if (isnan(value->low) || isnan(value->high))
-                md_word(file, _("unknown"));
+                markdown_word(file, _("unknown"));
         else
                 fprintf(file, " %s%s%s |", answer_print_bounds(value, text), *unit ? " " : "", unit);
 }
 
-void md_value(FILE *file, const struct cost_value *value, const char *unit)
+void markdown_value(FILE *file, const struct cost_value *value, const char *unit)
 {
-        md_number(file, value->value, report_half(value), unit);
-        md_bounds(file, value, unit);
+        markdown_number(file, value->value, report_half(value), unit);
+        markdown_bounds(file, value, unit);
 }
 
 static void summary(FILE *file, const struct report *report)
@@ -136,15 +136,15 @@ void report_markdown(FILE *file, const struct report *report)
                 report_when(report->timeline->to_ns, false, to));
         if (*report->profile->device) {
                 fputs(" \xc2\xb7 ", file);
-                md_text(file, report->profile->device);
+                markdown_text(file, report->profile->device);
         }
         fputs("\n\n", file);
         summary(file, report);
-        md_costs(file, report);
-        md_times(file, report);
-        md_compare(file, report);
-        md_battery(file, report);
-        md_model(file, report);
+        markdown_costs(file, report);
+        markdown_times(file, report);
+        markdown_compare(file, report);
+        markdown_battery(file, report);
+        markdown_model(file, report);
         fprintf(file, _("Made by joulecast %s. Percent is of the energy of a full battery. Intervals of costs hold in 95 of 100 cases. Times are "
                         "local.\n"), JOULECAST_VERSION);
 }

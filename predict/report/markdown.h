@@ -2,7 +2,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* Tables of Markdown: what their cells have in common. A row is its cells between md_row() and md_row_end(). */
+/* Tables of Markdown: what their cells have in common. A row is its cells between markdown_row() and markdown_row_end(). */
 
 #include "report.h"
 
@@ -10,24 +10,24 @@
  * Text from outside, for a paragraph or a cell: no character of it is markup, HTML, the end of a cell or of a line, a link, a
  * mention of a person or of an issue.
  */
-void md_text(FILE *file, const char *text);
+void markdown_text(FILE *file, const char *text);
 
 /* A caption and the head; @heads: NULL ends them; the first column is text, "<" begins others that are. */
-void md_table(FILE *file, const char *caption, const char *const *heads);
-void md_table_end(FILE *file);
-void md_row(FILE *file);
-void md_row_end(FILE *file);
-void md_word(FILE *file, const char *word);  /* a cell with a word of ours */
-void md_name(FILE *file, const char *app, const char *name); /* with an app's name */
-void md_time(FILE *file, int64_t time_ns, bool day_only);
-void md_number(FILE *file, double value, double resolution, const char *unit); /* NaN: "unknown" */
-void md_bounds(FILE *file, const struct cost_value *value, const char *unit);
+void markdown_table(FILE *file, const char *caption, const char *const *heads);
+void markdown_table_end(FILE *file);
+void markdown_row(FILE *file);
+void markdown_row_end(FILE *file);
+void markdown_word(FILE *file, const char *word);  /* a cell with a word of ours */
+void markdown_name(FILE *file, const char *app, const char *name); /* with an app's name */
+void markdown_time(FILE *file, int64_t time_ns, bool day_only);
+void markdown_number(FILE *file, double value, double resolution, const char *unit); /* NaN: "unknown" */
+void markdown_bounds(FILE *file, const struct cost_value *value, const char *unit);
 /* A number and its interval. */
-void md_value(FILE *file, const struct cost_value *value, const char *unit);
+void markdown_value(FILE *file, const struct cost_value *value, const char *unit);
 
 /* The sections. */
-void md_costs(FILE *file, const struct report *report);
-void md_times(FILE *file, const struct report *report);
-void md_compare(FILE *file, const struct report *report);
-void md_model(FILE *file, const struct report *report);
-void md_battery(FILE *file, const struct report *report);
+void markdown_costs(FILE *file, const struct report *report);
+void markdown_times(FILE *file, const struct report *report);
+void markdown_compare(FILE *file, const struct report *report);
+void markdown_model(FILE *file, const struct report *report);
+void markdown_battery(FILE *file, const struct report *report);
