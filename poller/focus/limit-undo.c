@@ -5,10 +5,10 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
-#include <spawn.h>
 #include <string.h>
 #include <sys/wait.h>
 
+#include "helper.h"
 #include "util/options.h"
 #include "util/units.h"
 #include "util/util.h"
@@ -110,23 +110,8 @@ int limit_undo_main(const struct log *log)
 static int spawn(int stdin_fd, pid_t *ret)
 {
         char *const arguments[] = { (char *)"joulecast-focus", (char *)"--restore", NULL };
-        posix_spawn_file_actions_t actions;
-        posix_spawnattr_t attributes;
-        sigset_t none;
-        int err;
 
-        sigemptyset(&none);
-        posix_spawn_file_actions_init(&actions);
-        posix_spawn_file_actions_adddup2(&actions, stdin_fd, STDIN_FILENO);
-        posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
-        posix_spawnattr_init(&attributes);
-        posix_spawnattr_setsigmask(&attributes, &none);
-        posix_spawnattr_setpgroup(&attributes, 0); /* a kill of the agent's group leaves it alive */
-        posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETPGROUP);
-        err = posix_spawn(ret, "/proc/self/exe", &actions, &attributes, arguments, environ);
-        posix_spawnattr_destroy(&attributes);
-        posix_spawn_file_actions_destroy(&actions);
-        return -err;
+        return helper_start("/proc/self/exe", arguments, &(struct helper_options){ .stdin_fd = stdin_fd, .own_group = true }, ret);
 }
 
 int limit_guard_start(struct limit_guard *guard)

@@ -3,13 +3,11 @@
 #include "warner.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <signal.h>
-#include <spawn.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/wait.h>
 
+#include "helper.h"
 #include "util/paths.h"
 #include "util/units.h"
 #include "util/util.h"
@@ -34,22 +32,8 @@ static char *find_program(void)
 static int spawn(const char *program, pid_t *ret)
 {
         char *const arguments[] = { (char *)"joulecast", (char *)"warn", (char *)"--notify", NULL };
-        posix_spawn_file_actions_t actions;
-        posix_spawnattr_t attributes;
-        sigset_t none;
-        int err;
 
-        sigemptyset(&none);
-        posix_spawn_file_actions_init(&actions);
-        for (int fd = 0; fd < 3; fd++)
-                posix_spawn_file_actions_addopen(&actions, fd, "/dev/null", O_RDWR, 0);
-        posix_spawnattr_init(&attributes);
-        posix_spawnattr_setsigmask(&attributes, &none);
-        posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK);
-        err = posix_spawn(ret, program, &actions, &attributes, arguments, environ);
-        posix_spawnattr_destroy(&attributes);
-        posix_spawn_file_actions_destroy(&actions);
-        return -err;
+        return helper_start(program, arguments, &(struct helper_options){ .stdin_fd = -1, .quiet = true }, ret);
 }
 
 void warner_run(struct warner *warner, uint64_t now_ns)
