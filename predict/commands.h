@@ -11,6 +11,7 @@ int budget_main(int argc, char **argv);
 int whatif_main(int argc, char **argv);
 int advise_main(int argc, char **argv);
 int profile_main(int argc, char **argv);
+int diff_main(int argc, char **argv);
 int doctor_main(int argc, char **argv);
 int simulate_main(int argc, char **argv);
 int warn_main(int argc, char **argv);

@@ -43,6 +43,7 @@ static const struct entry entries[] = {
         { "top", N_("what draws power now, by app, live"), top_main },
         { "trace", N_("power by component and app, every second"), trace_main },
         { "price-packets", N_("energy of a radio for a sequence of packets"), price_packets_main },
+        { "diff", N_("why a program needs more energy than another, by task"), diff_main },
         { "doctor", N_("what this machine offers, and what is missing and why"), doctor_main },
         { "profile", N_("list, show, use, undo or reset the power model"), profile_main },
         { "simulate", N_("play a scenario on a virtual device"), simulate_main },

@@ -38,7 +38,8 @@ int options_parse(const struct option_table *command, unsigned shared, int argc,
         table.program = "joulecast";
         table.rows = all;
         table.n_rows += ARRAY_SIZE(rows);
-        table.exits = N_("0 done; 1 it failed; 2 wrong usage; 3 no data to answer from");
+        if (!table.exits)
+                table.exits = N_("0 done; 1 it failed; 2 wrong usage; 3 no data to answer from");
         code = options_read(&table, argc, argv, &program_log);
         if (options->json)
                 words_stop();

@@ -1,0 +1,45 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+/* The sparse assignment: which children of v go with which children of w, so that the sum of their weights is greatest. */
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct assign_edge {
+        int32_t row, column; /* nodes */
+        int64_t weight;      /* above 0 */
+};
+
+/* A row or a column of the matrix. */
+struct assign_line {
+        int64_t price, distance;
+        int32_t edge;  /* that matches it; -1: none */
+        int32_t from;  /* the edge by which a path came here */
+        int32_t node, first; /* of a row: its first edge */
+        int32_t seen;  /* the search that came here last */
+};
+
+/* Also the memory that one solution leaves to the next. */
+struct assign {
+        struct assign_edge *edge; /* those of one row stand together */
+        size_t n, capacity;
+
+        struct assign_line *row, *column; /* of the last assign_solve(); one more row than there are ends the list */
+        size_t n_rows, n_columns, rows, columns;
+
+        int64_t *best;  /* over the nodes of the second tree, 0 between calls */
+        int32_t *index; /* likewise */
+        struct assign_step *heap;
+        size_t n_heap, heaps;
+        int32_t search;
+};
+
+int assign_make(struct assign *assign, int32_t n_nodes); /* 0; -ENOMEM */
+void assign_clear(struct assign *assign);
+int assign_add(struct assign *assign, int32_t row, int32_t column, int64_t weight); /* 0; -ENOMEM */
+/* The greatest sum of weights, of the edges added; -ENOMEM. What is at most @enough need not be exact, only at most that. */
+int64_t assign_value(struct assign *assign, int64_t enough);
+/* The same, exact, and the edges in assign->row[].edge. */
+int64_t assign_solve(struct assign *assign);

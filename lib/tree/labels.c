@@ -1,0 +1,131 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "labels.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "util/util.h"
+
+#define POOL_MAX ((size_t)1 << 30)
+
+void labels_clear(struct labels *labels)
+{
+        free(labels->pool);
+        free(labels->at);
+        free(labels->slots);
+        *labels = (struct labels){ 0 };
+}
+
+static uint64_t hash_text(const char *text, size_t length)
+{
+        uint64_t hash = 0x9e3779b97f4a7c15ULL ^ length, word;
+
+        for (; length >= 8; length -= 8, text += 8) {
+                memcpy(&word, text, 8);
+                hash = (hash ^ word) * 0xff51afd7ed558ccdULL;
+                hash ^= hash >> 32;
+        }
+        word = 0;
+        memcpy(&word, text, length);
+        hash = (hash ^ word) * 0xff51afd7ed558ccdULL;
+        return hash ^ (hash >> 32);
+}
+
+static size_t length_of(const struct labels *labels, int32_t label)
+{
+        size_t end = (size_t)label + 1 < labels->n ? labels->at[label + 1] : labels->pool_length;
+
+        return end - labels->at[label] - 1;
+}
+
+static int grow_slots(struct labels *labels)
+{
+        size_t n = labels->n_slots ? labels->n_slots * 2 : 1024;
+        int32_t *slots = malloc(n * sizeof(*slots));
+
+        if (!slots)
+                return -ENOMEM;
+        memset(slots, 0xff, n * sizeof(*slots));
+        for (size_t i = 0; i < labels->n; i++) {
+                size_t at = hash_text(labels_text(labels, (int32_t)i), length_of(labels, (int32_t)i)) & (n - 1);
+
+                while (slots[at] >= 0)
+                        at = (at + 1) & (n - 1);
+                slots[at] = (int32_t)i;
+        }
+        free(labels->slots);
+        labels->slots = slots;
+        labels->n_slots = n;
+        return 0;
+}
+
+static int append(struct labels *labels, const char *text, size_t length)
+{
+        if (labels->pool_length + length + 1 > POOL_MAX)
+                return -E2BIG;
+        if (util_grow(&labels->pool, &labels->pool_capacity, labels->pool_length + length + 1, 1) < 0 ||
+            util_grow(&labels->at, &labels->capacity, labels->n + 1, sizeof(*labels->at)) < 0)
+                return -ENOMEM;
+        labels->at[labels->n] = (uint32_t)labels->pool_length;
+        memcpy(labels->pool + labels->pool_length, text, length);
+        labels->pool[labels->pool_length + length] = '\0';
+        labels->pool_length += length + 1;
+        labels->n++;
+        return 0;
+}
+
+/* The slot of a text, or where it would go. */
+static size_t find_slot(const struct labels *labels, const char *text, size_t length)
+{
+        size_t at = hash_text(text, length) & (labels->n_slots - 1);
+
+        for (; labels->slots[at] >= 0; at = (at + 1) & (labels->n_slots - 1))
+                if (length_of(labels, labels->slots[at]) == length &&
+                    memcmp(labels_text(labels, labels->slots[at]), text, length) == 0)
+                        break;
+        return at;
+}
+
+int32_t labels_find(const struct labels *labels, const char *text, size_t length)
+{
+        return labels->n_slots ? labels->slots[find_slot(labels, text, length)] : -1;
+}
+
+int32_t labels_add(struct labels *labels, const char *text, size_t length)
+{
+        size_t at;
+        int err;
+
+        if (labels->n * 2 >= labels->n_slots && grow_slots(labels) < 0)
+                return -ENOMEM;
+        at = find_slot(labels, text, length);
+        if (labels->slots[at] >= 0)
+                return labels->slots[at];
+        err = append(labels, text, length);
+        if (err < 0)
+                return err;
+        labels->slots[at] = (int32_t)labels->n - 1;
+        return labels->slots[at];
+}
+
+static int compare_texts(const void *a, const void *b, void *labels)
+{
+        return strcmp(labels_text(labels, *(const int32_t *)a), labels_text(labels, *(const int32_t *)b));
+}
+
+int labels_rank(const struct labels *labels, int32_t **ret)
+{
+        _cleanup_free_ int32_t *order = calloc(labels->n + 1, sizeof(*order)), *rank = calloc(labels->n + 1, sizeof(*rank));
+
+        if (!order || !rank)
+                return -ENOMEM;
+        for (size_t i = 0; i < labels->n; i++)
+                order[i] = (int32_t)i;
+        qsort_r(order, labels->n, sizeof(*order), compare_texts, (void *)labels);
+        for (size_t i = 0; i < labels->n; i++)
+                rank[order[i]] = (int32_t)i;
+        *ret = TAKE_PTR(rank);
+        return 0;
+}

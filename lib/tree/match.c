@@ -1,0 +1,135 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "match.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "pairs.h"
+#include "util/util.h"
+
+/* 1.3 GB of rows leave room for the trees, and for an array that grows, within 2 GB. */
+const struct match_limits match_limits = { .bytes = (size_t)1300 << 20, .edges = 400000 };
+
+void match_clear(struct match *match)
+{
+        free(match->partner);
+        free(match->distance);
+        *match = (struct match){ 0 };
+}
+
+static void pairs_clear(struct pairs *pairs)
+{
+        free(pairs->candidates.start);
+        free(pairs->candidates.node);
+        free(pairs->candidates.distance);
+        free(pairs->scores.start);
+        free(pairs->scores.stop);
+        free(pairs->scores.node);
+        free(pairs->scores.tree);
+        free(pairs->scores.forest);
+        bitmap_clear(&pairs->marked);
+        assign_clear(&pairs->assign);
+}
+
+static int match_new(int32_t n, struct match *ret)
+{
+        struct match match = { .partner = malloc((size_t)n * sizeof(*match.partner)), .distance = calloc((size_t)n, 1) };
+
+        if (!match.partner || !match.distance) {
+                match_clear(&match);
+                return -ENOMEM;
+        }
+        memset(match.partner, 0xff, (size_t)n * sizeof(*match.partner));
+        *ret = match;
+        return 0;
+}
+
+/*
+ * Nodes with equal paths have all pairs of their children, with one edit. Where these alone are too many, tells so before
+ * rows are made.
+ */
+static int check_width(const struct tree *a, const struct tree *b, const struct match_limits *limits)
+{
+        _cleanup_free_ int32_t *same = malloc((uint32_t)a->n * sizeof(*same));
+
+        if (!same)
+                return -ENOMEM;
+        for (int32_t v = 0; v < a->n; v++) {
+                int32_t above = v ? same[a->parent[v]] : 0;
+
+                same[v] = v == 0 ? 0 : above < 0 ? -1 : tree_find(b, above, a->label[v]);
+                if (same[v] >= 0 && (uint64_t)(uint32_t)(a->first[v + 1] - a->first[v]) *
+                                                    (uint32_t)(b->first[same[v] + 1] - b->first[same[v]]) > limits->edges)
+                        return -E2BIG;
+        }
+        return 0;
+}
+
+int match_trees(const struct tree *a, const struct tree *b, int alpha, enum match_objective objective,
+                const struct match_limits *limits, struct match *ret)
+{
+        _cleanup_(pairs_clear) struct pairs pairs = { .a = a, .b = b, .alpha = alpha, .objective = objective, .limits = limits };
+        _cleanup_(match_clear) struct match match = { 0 };
+        int err = alpha > 0 && objective != MATCH_EQUAL ? check_width(a, b, limits) : 0;
+
+        if (err == 0)
+                err = bitmap_make(&pairs.marked, b->n);
+        if (err == 0)
+                err = assign_make(&pairs.assign, b->n);
+        if (err == 0)
+                err = candidates_find(&pairs);
+        if (err == 0)
+                err = scores_find(&pairs);
+        if (err == 0)
+                err = match_new(a->n, &match);
+        if (err == 0)
+                err = pairs_backtrack(&pairs, &match);
+        if (err < 0)
+                return err;
+        match.alpha = alpha;
+        match.objective = objective;
+        *ret = match;
+        match = (struct match){ 0 };
+        return 0;
+}
+
+/* A matching of b and a as one of a and b. */
+static int turn(const struct match *match, int32_t n, int32_t n_other, struct match *ret)
+{
+        int err = match_new(n_other, ret);
+
+        if (err < 0)
+                return err;
+        for (int32_t i = 0; i < n; i++) {
+                if (match->partner[i] < 0)
+                        continue;
+                ret->partner[match->partner[i]] = i;
+                ret->distance[match->partner[i]] = match->distance[i];
+        }
+        ret->matched = match->matched;
+        ret->score = match->score;
+        ret->alpha = match->alpha;
+        ret->objective = match->objective;
+        return 0;
+}
+
+int match_within(const struct tree *a, const struct tree *b, int alpha, enum match_objective objective,
+                 const struct match_limits *limits, struct match *ret)
+{
+        bool turned = tree_compare(a, b) > 0;
+        _cleanup_(match_clear) struct match match = { 0 };
+        const struct tree *first = turned ? b : a, *second = turned ? a : b;
+        int err = match_trees(first, second, alpha, objective, limits, &match);
+
+        for (; err == -E2BIG && alpha >= 0; alpha--)
+                err = match_trees(first, second, alpha, MATCH_EQUAL, limits, &match);
+        if (err < 0)
+                return err;
+        if (turned)
+                return turn(&match, first->n, second->n, ret);
+        *ret = match;
+        match = (struct match){ 0 };
+        return 0;
+}

@@ -1,0 +1,58 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+/*
+ * The best matching of two trees of calling contexts. A pair (v, w) may be matched if the paths of labels from the roots to v
+ * and w are at most alpha edits apart (delete, insert, rename, each 1). Pairs of one matching keep who is above whom, and
+ * where two nodes' paths part (Zhang's constrained matching). Of all those matchings one with the greatest sum of scores is
+ * taken, and of these one with the most pairs. docs/diff.md has the recurrence.
+ */
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "tree.h"
+
+#define MATCH_ALPHA_MAX 8
+/* The score of a pair with equal labels and equal paths; each edit between the paths takes 1. With different labels: 1. */
+#define MATCH_SCORE 12
+
+enum match_objective {
+        MATCH_SIMILAR, /* the scores above */
+        MATCH_EQUAL,   /* only pairs with equal labels score: a cheap stand-in for trees that are too wide */
+        MATCH_COUNT,   /* each pair scores 1: the paper's objective, for comparison */
+};
+
+struct match {
+        int32_t *partner;  /* of each node of the first tree, in the second; -1: none */
+        uint8_t *distance; /* of their paths */
+        int32_t matched;   /* pairs */
+        int64_t score;     /* their sum */
+        int alpha;         /* the one that was used */
+        enum match_objective objective;
+};
+
+/* What a matching may take. */
+struct match_limits {
+        size_t bytes; /* of rows of pairs */
+        size_t edges; /* of one bipartite matching */
+};
+extern const struct match_limits match_limits;
+
+/**
+ * match_trees() - match two trees, exactly by the objective
+ *
+ * Return: 0; -E2BIG: it would take more than @limits; -ENOMEM.
+ */
+int match_trees(const struct tree *a, const struct tree *b, int alpha, enum match_objective objective,
+                const struct match_limits *limits, struct match *ret);
+
+/*
+ * The same; where it would take too much, first by MATCH_EQUAL, then with a smaller alpha. The result does not depend on
+ * which tree is the first. @ret says what was used.
+ */
+int match_within(const struct tree *a, const struct tree *b, int alpha, enum match_objective objective,
+                 const struct match_limits *limits, struct match *ret);
+void match_clear(struct match *match);

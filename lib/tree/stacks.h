@@ -1,0 +1,40 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+/*
+ * The stacks of one program as they were read, of one or several runs. Readers of formats fill it; node 0 is above all, its
+ * children are the first frames of the stacks: the app's name.
+ */
+
+#include "labels.h"
+#include "trie.h"
+
+/* Deeper ones are damage, or recursion that has no end. */
+#define STACKS_DEPTH_MAX 4096
+
+struct stacks_run {
+        double *self; /* of each node; what is behind @n is 0 */
+        size_t n, capacity;
+        double total;
+        double samples; /* that the total is from; NaN: each count is a sample */
+};
+
+struct stacks {
+        struct labels labels;
+        struct trie trie;
+        struct stacks_run *runs;
+        size_t n_runs, capacity;
+        char *program; /* whose DSO is the app's; NULL: the one that the first frame names */
+};
+
+int stacks_new(struct stacks *stacks);       /* 0; -ENOMEM */
+void stacks_clear(struct stacks *stacks);
+int stacks_begin(struct stacks *stacks);     /* another run. 0; -ENOMEM */
+/* The node below @parent, 0 for the first frame. -ENOMEM; -E2BIG: too many. */
+int32_t stacks_child(struct stacks *stacks, int32_t parent, const char *frame, size_t length);
+/*
+ * Counts a stack that ends at @node in the last run. Sums must not depend on the order of the input: fractions are rounded to
+ * 2^-20, and values from 2^32 on to whole numbers, which doubles sum without error. 0; -ENOMEM.
+ */
+int stacks_add(struct stacks *stacks, int32_t node, double value);

@@ -1,0 +1,32 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+/* A trie of calling contexts while it grows: a node is one path of labels from the root, which is node 0. */
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* More than any tree of a real program; keeps hostile input within the memory bound. */
+#define TRIE_NODES_MAX 16000000
+
+struct trie {
+        int32_t *parent, *label; /* a parent has a smaller number than its children; of the root -1 */
+        size_t n, parents, capacity;
+        int32_t *slots;
+        size_t n_slots;
+};
+
+void trie_clear(struct trie *trie);
+/* The child of a node with this label, new or not; @parent -1: the root. -ENOMEM; -E2BIG: too many nodes. */
+int32_t trie_child(struct trie *trie, int32_t parent, int32_t label);
+
+/**
+ * trie_order() - number the nodes from the root down, children in the order of their labels
+ * @rank:  of each label
+ * @n:     of the labels
+ * @ret:   the nodes in that order; free() it
+ *
+ * Return: 0; -ENOMEM.
+ */
+int trie_order(const struct trie *trie, const int32_t *rank, size_t n, int32_t **ret);

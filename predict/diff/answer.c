@@ -1,0 +1,115 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/* The answer as JSON: docs/json.md. */
+
+#include <cjson/cJSON.h>
+#include <math.h>
+
+#include "diff.h"
+#include "util/util.h"
+
+static void add_number(cJSON *object, const char *key, double value)
+{
+        if (isnan(value))
+                cJSON_AddNullToObject(object, key);
+        else
+                cJSON_AddNumberToObject(object, key, value == 0 ? 0 : value); /* no -0 */
+}
+
+static cJSON *add_interval(cJSON *object, const char *key, struct estimate interval)
+{
+        cJSON *json = cJSON_AddObjectToObject(object, key);
+
+        add_number(json, "value", interval.value);
+        add_number(json, "low", interval.low);
+        add_number(json, "high", interval.high);
+        return json;
+}
+
+/* From the root to the framework call, as in the input. */
+static void add_path(cJSON *object, const char *key, const struct side *side, int32_t node)
+{
+        cJSON *path = cJSON_AddArrayToObject(object, key);
+        const struct trie *trie = &side->stacks.trie;
+
+        for (int32_t at = node < 0 ? 0 : side->contexts.origin[node]; at > 0; at = trie->parent[at])
+                cJSON_InsertItemInArray(path, 0, cJSON_CreateString(labels_text(&side->stacks.labels, trie->label[at])));
+}
+
+static void add_rank(cJSON *object, const char *key, int32_t rank)
+{
+        add_number(object, key, rank < 0 ? NAN : rank);
+}
+
+static const char *const words[] = { "both", "only-a", "only-b", "possible" };
+
+static cJSON *task_json(const struct comparison *comparison, const struct task *task)
+{
+        const struct side *side = task->a.node >= 0 ? comparison->a : comparison->b;
+        int32_t node = task->a.node >= 0 ? task->a.node : task->b.node;
+        char text[FRAME_NAME_MAX];
+        cJSON *json = cJSON_CreateObject(), *object;
+
+        cJSON_AddStringToObject(json, "task", task_name(comparison->labels, side->contexts.label[node], text, sizeof(text)));
+        if (task->match == TASK_POSSIBLE || (task->match == TASK_BOTH && comparison->a->contexts.label[task->a.node] !=
+                                                                                 comparison->b->contexts.label[task->b.node]))
+                cJSON_AddStringToObject(json, "task_b", task_name(comparison->labels,
+                                                                  comparison->b->contexts.label[task->b.node], text, sizeof(text)));
+        cJSON_AddStringToObject(json, "from", task_from(side, comparison->labels, node, text, sizeof(text)));
+        object = add_interval(json, "a", task->a.interval);
+        add_number(object, "calls", task->a.calls);
+        object = add_interval(json, "b", task->b.interval);
+        add_number(object, "calls", task->b.calls);
+        add_interval(json, "difference", task->difference);
+        add_number(json, "by_calls", task->by_calls);
+        add_number(json, "by_price", task->by_price);
+        cJSON_AddStringToObject(json, "match", words[task->match]);
+        add_path(json, "a_path", comparison->a, task->a.node);
+        add_path(json, "b_path", comparison->b, task->b.node);
+        add_number(json, "distance", task->distance < 0 ? NAN : task->distance);
+        add_number(json, "evidence", task->distance < 0 ? NAN : task->evidence);
+        add_number(json, "p", task->p);
+        cJSON_AddBoolToObject(json, "significant", task->significant);
+        add_rank(json, "plain_rank_a", task->plain_rank_a);
+        add_rank(json, "plain_rank_b", task->plain_rank_b);
+        return json;
+}
+
+static void add_comparable(cJSON *json, const struct comparison *comparison)
+{
+        const struct comparable *comparable = &comparison->comparable;
+        cJSON *object = cJSON_AddObjectToObject(json, "comparable");
+        bool single = comparison->a->contexts.n_runs == 1 || comparison->b->contexts.n_runs == 1;
+
+        add_number(object, "energy_common", comparable->energy_common);
+        add_number(object, "functions_common", comparable->functions_common);
+        add_number(object, "without_app_a", comparable->without_app_a);
+        add_number(object, "without_app_b", comparable->without_app_b);
+        add_number(object, "total_a", comparable->total_a);
+        add_number(object, "total_b", comparable->total_b);
+        add_number(object, "smallest_difference", comparable->smallest);
+        add_number(object, "runs_a", (double)comparison->a->contexts.n_runs);
+        add_number(object, "runs_b", (double)comparison->b->contexts.n_runs);
+        cJSON_AddBoolToObject(object, "single_run", single);
+}
+
+struct cJSON *answer_json(const struct comparison *comparison)
+{
+        static const char *const objectives[] = { "similar", "equal", "count" };
+        cJSON *json = cJSON_CreateObject(), *tasks;
+
+        add_comparable(json, comparison);
+        cJSON_AddStringToObject(json, "unit", comparison->a->unit);
+        cJSON_AddNumberToObject(json, "alpha", comparison->match.alpha);
+        cJSON_AddStringToObject(json, "objective", objectives[comparison->match.objective]);
+        cJSON_AddBoolToObject(json, "fell_back", comparison->fell_back);
+        cJSON_AddNumberToObject(json, "nodes_a", comparison->a->contexts.tree.n);
+        cJSON_AddNumberToObject(json, "nodes_b", comparison->b->contexts.tree.n);
+        cJSON_AddNumberToObject(json, "matched_nodes", comparison->match.matched);
+        cJSON_AddNumberToObject(json, "matched_score", (double)comparison->match.score);
+        tasks = cJSON_AddArrayToObject(json, "tasks");
+        for (size_t i = 0; i < comparison->n; i++)
+                cJSON_AddItemToArray(tasks, task_json(comparison, &comparison->tasks[i]));
+        return json;
+}

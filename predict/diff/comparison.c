@@ -1,0 +1,265 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "comparison.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "dispersion.h"
+#include "leftover.h"
+#include "util/util.h"
+
+/* A task needs so many samples on one side: sums of fewer spread more than their interval says. */
+#define SAMPLES_MIN 10
+/* Pairs with equal names that must be below a pair with different names, of those of the smaller subtree. */
+#define EVIDENCE_SHARE 0.3
+
+void comparison_clear(struct comparison *comparison)
+{
+        match_clear(&comparison->match);
+        free(comparison->tasks);
+        free(comparison->evidence);
+        *comparison = (struct comparison){ 0 };
+}
+
+static bool same_label(const struct comparison *comparison, int32_t v, int32_t w)
+{
+        return comparison->a->contexts.label[v] == comparison->b->contexts.label[w];
+}
+
+/* Of each node of A, the pairs with equal names below it. */
+static int32_t *count_evidence(const struct comparison *comparison)
+{
+        const struct tree *tree = &comparison->a->contexts.tree;
+        int32_t *below = calloc((size_t)tree->n, sizeof(*below));
+
+        for (int32_t v = tree->n - 1; below && v > 0; v--)
+                below[tree->parent[v]] += below[v] + (comparison->match.partner[v] >= 0 &&
+                                                      same_label(comparison, v, comparison->match.partner[v]));
+        return below;
+}
+
+static bool has_evidence(const struct comparison *comparison, int32_t v, int32_t w, int32_t evidence)
+{
+        const struct tree *a = &comparison->a->contexts.tree, *b = &comparison->b->contexts.tree;
+        int32_t smaller = MIN(a->end[v] - v, b->end[w] - w) - 1;
+
+        return same_label(comparison, v, w) || (evidence > 0 && evidence >= EVIDENCE_SHARE * smaller);
+}
+
+static bool is_task(const struct side *side, const struct labels *labels, int32_t node)
+{
+        return contexts_is_task(&side->contexts, labels, node);
+}
+
+static void add_task(struct comparison *comparison, int32_t v, int32_t w)
+{
+        struct task task = { .a.node = v, .b.node = w, .distance = -1 };
+
+        if (v >= 0 && w >= 0) {
+                task.evidence = comparison->evidence[v];
+                task.distance = comparison->match.distance[v];
+                task.match = has_evidence(comparison, v, w, comparison->evidence[v]) ? TASK_BOTH : TASK_POSSIBLE;
+        } else {
+                task.match = v >= 0 ? TASK_ONLY_A : TASK_ONLY_B;
+        }
+        comparison->tasks[comparison->n++] = task;
+}
+
+/* Tasks without a partner that is a task. */
+static void mark_left(struct comparison *comparison, char *left_a, char *left_b)
+{
+        int32_t n_a = comparison->a->contexts.tree.n, n_b = comparison->b->contexts.tree.n;
+
+        for (int32_t w = 1; w < n_b; w++)
+                left_b[w] = is_task(comparison->b, comparison->labels, w);
+        for (int32_t v = 1; v < n_a; v++) {
+                int32_t w = comparison->match.partner[v];
+
+                if (!is_task(comparison->a, comparison->labels, v))
+                        continue;
+                if (w >= 0 && left_b[w] && has_evidence(comparison, v, w, comparison->evidence[v]))
+                        left_b[w] = 0;
+                else
+                        left_a[v] = 1;
+        }
+}
+
+static int list_tasks(struct comparison *comparison)
+{
+        int32_t n_a = comparison->a->contexts.tree.n, n_b = comparison->b->contexts.tree.n;
+        _cleanup_free_ char *left_a = calloc((size_t)n_a, 1), *left_b = calloc((size_t)n_b, 1);
+        int err;
+
+        comparison->evidence = count_evidence(comparison);
+        comparison->tasks = calloc((size_t)n_a + (size_t)n_b, sizeof(*comparison->tasks));
+        if (!comparison->evidence || !left_a || !left_b || !comparison->tasks)
+                return -ENOMEM;
+        mark_left(comparison, left_a, left_b);
+        err = leftover_pair(comparison, comparison->match.alpha, left_a, left_b);
+        if (err < 0)
+                return err;
+        for (int32_t v = 1; v < n_a; v++) {
+                int32_t w = comparison->match.partner[v];
+
+                if (!is_task(comparison->a, comparison->labels, v))
+                        continue;
+                if (left_a[v] && w >= 0 && left_b[w]) /* possible */
+                        left_b[w] = 0;
+                else if (left_a[v])
+                        w = -1;
+                add_task(comparison, v, w);
+        }
+        for (int32_t w = 1; w < n_b; w++)
+                if (left_b[w])
+                        add_task(comparison, -1, w);
+        return 0;
+}
+
+/* Calls of a function are its task's if it is called as one task only. */
+static int count_calls(struct comparison *comparison, struct side *side, size_t offset)
+{
+        _cleanup_free_ int32_t *uses = calloc(comparison->labels->n, sizeof(*uses));
+
+        if (!uses)
+                return -ENOMEM;
+        for (int pass = 0; pass < 2; pass++) {
+                for (size_t i = 0; i < comparison->n; i++) {
+                        struct task_side *at = (struct task_side *)(void *)((char *)&comparison->tasks[i] + offset);
+                        int32_t label = at->node >= 0 ? side->contexts.label[at->node] : 0, origin;
+
+                        if (pass == 0)
+                                at->calls = NAN;
+                        if (at->node < 0)
+                                continue;
+                        origin = side->stacks.trie.label[side->contexts.origin[at->node]];
+                        if (pass == 0)
+                                uses[label]++;
+                        else if (uses[label] == 1)
+                                at->calls = side_calls(side, labels_text(&side->stacks.labels, origin));
+                }
+        }
+        return 0;
+}
+
+static void measure_side(const struct side *side, const struct dispersion *dispersion, struct task_side *task)
+{
+        double value = side_value(side, task->node), runs = (double)side->contexts.n_runs;
+
+        task->sampled = (struct sampled){ .value = value, .unit = side->sample / runs,
+                                          .phi = dispersion_of(dispersion, side, task->node) };
+        task->samples = value / task->sampled.unit;
+        task->interval = estimate_of(task->sampled, ESTIMATE_Z);
+}
+
+/* More calls, or dearer calls: the change of each at the mean of the other. */
+static void split(struct task *task)
+{
+        double a = task->a.sampled.value, b = task->b.sampled.value;
+
+        task->by_calls = task->by_price = NAN;
+        if (!(task->a.calls > 0) || !(task->b.calls > 0))
+                return;
+        task->by_calls = (task->a.calls - task->b.calls) * (a / task->a.calls + b / task->b.calls) / 2;
+        task->by_price = (a / task->a.calls - b / task->b.calls) * (task->a.calls + task->b.calls) / 2;
+}
+
+static int measure(struct comparison *comparison)
+{
+        struct dispersion of_a = dispersion_make(comparison->a, comparison->labels);
+        struct dispersion of_b = dispersion_make(comparison->b, comparison->labels);
+        _cleanup_free_ double *p = calloc(comparison->n + 1, sizeof(*p));
+        int err;
+
+        if (!p)
+                return -ENOMEM;
+        for (size_t i = 0; i < comparison->n; i++) {
+                struct task *task = &comparison->tasks[i];
+
+                measure_side(comparison->a, &of_a, &task->a);
+                measure_side(comparison->b, &of_b, &task->b);
+                task->difference = estimate_difference(task->a.sampled, task->b.sampled, 1, ESTIMATE_Z);
+                p[i] = MAX(task->a.samples, task->b.samples) < SAMPLES_MIN ? 1
+                                                                          : estimate_p(task->a.sampled, task->b.sampled);
+        }
+        err = estimate_holm(p, comparison->n);
+        for (size_t i = 0; err == 0 && i < comparison->n; i++) {
+                comparison->tasks[i].p = p[i];
+                comparison->tasks[i].significant = p[i] < 0.05;
+        }
+        if (err == 0)
+                err = count_calls(comparison, comparison->a, offsetof(struct task, a));
+        if (err == 0)
+                err = count_calls(comparison, comparison->b, offsetof(struct task, b));
+        for (size_t i = 0; i < comparison->n; i++)
+                split(&comparison->tasks[i]);
+        return err;
+}
+
+static int compare_names(const struct comparison *comparison, const struct task *x, const struct task *y)
+{
+        char name[2][FRAME_NAME_MAX], from[2][FRAME_NAME_MAX];
+        const struct task *task[2] = { x, y };
+        int order;
+
+        for (int i = 0; i < 2; i++) {
+                const struct side *side = task[i]->a.node >= 0 ? comparison->a : comparison->b;
+                int32_t node = task[i]->a.node >= 0 ? task[i]->a.node : task[i]->b.node;
+
+                task_name(comparison->labels, side->contexts.label[node], name[i], FRAME_NAME_MAX);
+                task_from(side, comparison->labels, node, from[i], FRAME_NAME_MAX);
+        }
+        order = strcmp(name[0], name[1]);
+        return order ? order : strcmp(from[0], from[1]);
+}
+
+static int compare_numbers(double x, double y)
+{
+        return x > y ? -1 : x < y;
+}
+
+static int compare_nodes(int32_t x, int32_t y)
+{
+        return (x > y) - (x < y);
+}
+
+/* Significant ones first, by the size of the difference. */
+static int compare_tasks(const void *a, const void *b, void *data)
+{
+        const struct task *x = a, *y = b;
+        int order = (int)y->significant - (int)x->significant;
+
+        if (!order)
+                order = compare_numbers(fabs(x->difference.value), fabs(y->difference.value));
+        if (!order)
+                order = compare_numbers(x->a.sampled.value + x->b.sampled.value, y->a.sampled.value + y->b.sampled.value);
+        if (!order)
+                order = compare_names(data, x, y);
+        if (!order)
+                order = compare_nodes(x->a.node >= 0 ? x->a.node : x->b.node, y->a.node >= 0 ? y->a.node : y->b.node);
+        return order;
+}
+
+int comparison_make(struct side *a, struct side *b, const struct labels *labels, int alpha, enum match_objective objective,
+                    struct comparison *ret)
+{
+        _cleanup_(comparison_clear) struct comparison comparison = { .a = a, .b = b, .labels = labels };
+        int err = match_within(&a->contexts.tree, &b->contexts.tree, alpha, objective, &match_limits, &comparison.match);
+
+        comparison.fell_back = err == 0 && (comparison.match.alpha != alpha || comparison.match.objective != objective);
+        if (err == 0)
+                err = list_tasks(&comparison);
+        if (err == 0)
+                err = measure(&comparison);
+        if (err == 0)
+                err = comparable_measure(&comparison);
+        if (err < 0)
+                return err;
+        qsort_r(comparison.tasks, comparison.n, sizeof(*comparison.tasks), compare_tasks, &comparison);
+        *ret = comparison;
+        comparison = (struct comparison){ 0 };
+        return 0;
+}

@@ -1,0 +1,211 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/* `joulecast diff`: why a program needs more energy than another, by task. */
+
+#include "diff.h"
+
+#include <cjson/cJSON.h>
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../answer.h"
+#include "../commands.h"
+#include "../options.h"
+#include "util/util.h"
+#include "util/words.h"
+
+#define CODE_DEARER 4 /* --fail-if */
+#define SIDES_MAX 16
+#define WORDS_MAX 32
+
+struct list {
+        const char *words[WORDS_MAX + 1]; /* ends with NULL */
+        size_t n;
+};
+
+struct asked {
+        const char *sides[SIDES_MAX + 1];
+        struct list framework_prefixes, app_prefixes, app_dsos;
+        const char *callers, *objective;
+        uint64_t alpha;
+        double fail_percent;
+};
+
+static int take_word(const char *text, void *data)
+{
+        struct list *list = data;
+
+        if (!*text)
+                return -EINVAL;
+        if (list->n >= WORDS_MAX)
+                return -E2BIG;
+        list->words[list->n++] = text;
+        return 0;
+}
+
+static const char **words_of(struct list *list)
+{
+        return list->n ? list->words : NULL;
+}
+
+struct work {
+        struct side sides[SIDES_MAX];
+        size_t n;
+        struct labels labels; /* of all contexts */
+};
+
+static void work_clear(struct work *work)
+{
+        for (size_t i = 0; i < work->n; i++)
+                side_clear(&work->sides[i]);
+        labels_clear(&work->labels);
+}
+
+static int read_sides(const struct asked *asked, struct work *work)
+{
+        int err;
+
+        for (size_t i = 0; asked->sides[i]; i++) {
+                err = side_read(asked->sides[i], &program_log, &work->sides[i]);
+                if (err < 0)
+                        return err;
+                work->n++;
+                if (strcmp(work->sides[i].unit, work->sides[0].unit) != 0) {
+                        log_error(&program_log, "%s counts %s, and %s counts %s: they cannot be compared", work->sides[0].name,
+                                  work->sides[0].unit, work->sides[i].name, work->sides[i].unit);
+                        return -EINVAL;
+                }
+        }
+        return 0;
+}
+
+/* Without a rule, DSOs tell frameworks from the app; without these nothing does. */
+static int check_rules(const struct context_rules *rules, const struct work *work)
+{
+        for (size_t i = 0; i < work->n; i++) {
+                if (rules->frames.framework_prefixes || rules->frames.app_prefixes || side_has_dsos(&work->sides[i]))
+                        continue;
+                log_error(&program_log, "%s does not say which frames are a framework's: give --framework-prefix or --app-prefix, or "
+                          "frames as frame@dso", work->sides[i].name);
+                return -EINVAL;
+        }
+        return 0;
+}
+
+static int make_contexts(struct asked *asked, struct work *work)
+{
+        struct context_rules rules = {
+                .frames = { .framework_prefixes = words_of(&asked->framework_prefixes),
+                            .app_prefixes = words_of(&asked->app_prefixes), .app_dsos = words_of(&asked->app_dsos) },
+                .keep = asked->callers && strcmp(asked->callers, "keep") == 0,
+        };
+        _cleanup_free_ int32_t *rank = NULL;
+        int err = check_rules(&rules, work);
+
+        for (size_t i = 0; err == 0 && i < work->n; i++) {
+                rules.frames.dsos = side_has_dsos(&work->sides[i]);
+                err = contexts_make(&work->sides[i].stacks, &rules, &work->labels, &work->sides[i].contexts);
+        }
+        if (err == 0)
+                err = labels_rank(&work->labels, &rank);
+        for (size_t i = 0; err == 0 && i < work->n; i++)
+                err = contexts_finish(&work->sides[i].contexts, rank, work->labels.n);
+        return err;
+}
+
+static bool is_dearer(const struct asked *asked, const struct comparison *comparison)
+{
+        char name[FRAME_NAME_MAX], printable[256];
+
+        for (size_t i = 0; !isnan(asked->fail_percent) && i < comparison->n; i++) {
+                const struct task *task = &comparison->tasks[i];
+
+                if (!task_is_dearer(task, asked->fail_percent / 100))
+                        continue;
+                task_name(comparison->labels, comparison->a->contexts.label[task->a.node], name, sizeof(name));
+                log_error(&program_log, "%s needs more than %g %% more in A than in B",
+                          util_printable(name, printable, sizeof(printable)), asked->fail_percent);
+                return true;
+        }
+        return false;
+}
+
+static enum match_objective objective_of(const struct asked *asked)
+{
+        return asked->objective && strcmp(asked->objective, "count") == 0 ? MATCH_COUNT : MATCH_SIMILAR;
+}
+
+static int compare(struct asked *asked, struct work *work, bool json)
+{
+        _cleanup_(comparison_clear) struct comparison comparison = { 0 };
+        int err = comparison_make(&work->sides[0], &work->sides[1], &work->labels, (int)asked->alpha, objective_of(asked),
+                                  &comparison), code = CODE_OK;
+        cJSON *answer;
+
+        if (err < 0) {
+                log_error(&program_log, "%s and %s cannot be matched: %s", work->sides[0].name, work->sides[1].name, util_reason(err));
+                return CODE_FAILED;
+        }
+        if (json) {
+                answer = answer_json(&comparison);
+                code = answer ? answer_print_json(answer) : CODE_FAILED;
+        } else {
+                answer_table(&comparison, (int)asked->alpha);
+        }
+        return code == CODE_OK && is_dearer(asked, &comparison) ? CODE_DEARER : code;
+}
+
+static int answer(struct asked *asked, bool json)
+{
+        _cleanup_(work_clear) struct work work = { 0 };
+        int err = read_sides(asked, &work);
+
+        if (err == 0)
+                err = make_contexts(asked, &work);
+        if (err < 0)
+                return CODE_FAILED;
+        return compare(asked, &work, json);
+}
+
+int diff_main(int argc, char **argv)
+{
+        struct asked asked = { .alpha = 3, .fail_percent = NAN };
+        const struct option_row rows[] = {
+                { "framework-prefix", "P", N_("frames that begin so are a framework's, others the app's"), .parse = take_word,
+                  .data = &asked.framework_prefixes, .wants = N_("a text"), .range = N_("at most 32 times") },
+                { "app-prefix", "P", N_("frames that begin so are the app's, others a framework's"), .parse = take_word,
+                  .data = &asked.app_prefixes, .wants = N_("a text"), .range = N_("at most 32 times") },
+                { "app-dso", "NAME", N_("frames of this file (frame@NAME) are the app's"), .parse = take_word, .data = &asked.app_dsos,
+                  .wants = N_("a text"), .range = N_("at most 32 times") },
+                { "alpha", "N", N_("edits by which the paths of two tasks may differ"), "3", .count = &asked.alpha,
+                  .high = MATCH_ALPHA_MAX },
+                { "callers", "HOW", N_("merge the app's functions into its callbacks, or keep them"), "merge", .text = &asked.callers,
+                  .words = "merge keep" },
+                { "objective", "WHAT", N_("match by similar names and paths, or most pairs"), "similar", .text = &asked.objective,
+                  .words = "similar count" },
+                { "fail-if", "N%", N_("exit with 4 if a task of A is dearer by more than N %"), .number = &asked.fail_percent,
+                  .high = 1e6, .unit = "%" },
+        };
+        const struct option_table command = {
+                .called = "joulecast diff",
+                .usage = "joulecast diff A B [--framework-prefix P]... [--alpha N] [--fail-if 20%]",
+                .about = N_("Why program A needs more energy than program B: by task, which is a call from\n"
+                         "the app into a framework. A and B are folded stacks (app;frame;frame count),\n"
+                         "several runs of them with commas between, or folders of joulecast record."),
+                .rows = rows, .n_rows = ARRAY_SIZE(rows), .words = asked.sides, .max_words = 2,
+                .exits = N_("0 done; 1 it failed; 2 wrong usage; 4 a task is dearer (--fail-if)"),
+        };
+        struct options options = { 0 };
+        int code = options_parse(&command, SHARED_JSON, argc, argv, &options);
+
+        if (code >= 0)
+                return code;
+        if (!asked.sides[1]) {
+                log_error(&program_log, "diff compares two programs; give a file of stacks for each, as in joulecast diff --help");
+                return CODE_USAGE;
+        }
+        return answer(&asked, options.json);
+}

@@ -1,0 +1,111 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "side.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "run-folder.h"
+#include "util/util.h"
+
+void side_clear(struct side *side)
+{
+        free(side->name);
+        stacks_clear(&side->stacks);
+        contexts_clear(&side->contexts);
+        run_folder_free_calls(side->calls);
+        *side = (struct side){ 0 };
+}
+
+static int read_one(struct side *side, const char *path, struct read *read)
+{
+        char name[256];
+        struct stat status;
+        const char *unit = read->unit;
+        int err;
+
+        read->name = util_printable(strcmp(path, "-") == 0 ? "standard input" : path, name, sizeof(name));
+        if (strcmp(path, "-") != 0 && stat(path, &status) == 0 && S_ISDIR(status.st_mode))
+                err = run_folder_read(read, path, &side->calls);
+        else
+                err = read_file(read, path);
+        if (err == 0 && unit && strcmp(unit, read->unit) != 0) {
+                log_error(read->log, "%s counts %s, and other runs of the same program count %s", read->name, read->unit, unit);
+                err = -EINVAL;
+        }
+        return err;
+}
+
+/* Files with commas between, unless the whole is the name of one. */
+static int read_all(struct side *side, char *words, struct read *read)
+{
+        char *next = words, *path;
+        struct stat status;
+        int err = 0;
+
+        if (stat(words, &status) == 0 || !strchr(words, ','))
+                return read_one(side, words, read);
+        while (err == 0 && (path = strsep(&next, ",")))
+                if (*path)
+                        err = read_one(side, path, read);
+        return err;
+}
+
+/* What one sample counts, on average: 1 where counts are samples. */
+static double sample_of(const struct stacks *stacks)
+{
+        double total = 0, samples = 0;
+
+        for (size_t i = 0; i < stacks->n_runs; i++) {
+                total += stacks->runs[i].total;
+                samples += isnan(stacks->runs[i].samples) ? stacks->runs[i].total : stacks->runs[i].samples;
+        }
+        return samples > 0 ? total / samples : 1;
+}
+
+int side_read(const char *words, const struct log *log, struct side *ret)
+{
+        _cleanup_(side_clear) struct side side = { 0 };
+        _cleanup_free_ char *copy = strdup(words);
+        struct read read = { .log = log, .stacks = &side.stacks };
+        char name[256];
+        int err;
+
+        side.name = strdup(util_printable(words, name, sizeof(name)));
+        if (!copy || !side.name || stacks_new(&side.stacks) < 0)
+                return -ENOMEM;
+        err = read_all(&side, copy, &read);
+        if (err < 0)
+                return err;
+        side.unit = read.unit;
+        side.sample = sample_of(&side.stacks);
+        *ret = side;
+        side = (struct side){ 0 };
+        return 0;
+}
+
+bool side_has_dsos(const struct side *side)
+{
+        for (size_t i = 0; i < side->stacks.labels.n; i++)
+                if (frame_has_dso(labels_text(&side->stacks.labels, (int32_t)i)))
+                        return true;
+        return false;
+}
+
+double side_calls(const struct side *side, const char *frame)
+{
+        return side->calls ? run_folder_calls(side->calls, frame) : NAN;
+}
+
+double side_value(const struct side *side, int32_t node)
+{
+        double sum = 0;
+
+        for (size_t i = 0; node >= 0 && i < side->contexts.n_runs; i++)
+                sum += side->contexts.value[i][node];
+        return sum / (double)side->contexts.n_runs;
+}

@@ -1,0 +1,34 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#pragma once
+
+/* One of the programs that are compared: its stacks of one or several runs, and its contexts. */
+
+#include "read.h"
+#include "tree/contexts.h"
+
+struct calls; /* how often functions were called, where that was counted */
+
+struct side {
+        char *name; /* as the user gave it, safe to print */
+        struct stacks stacks;
+        struct contexts contexts;
+        const char *unit;    /* of values */
+        double sample;       /* what a sample counts */
+        struct calls *calls; /* NULL: unknown */
+};
+
+/**
+ * side_read() - read a program's files
+ * @words: a file; files with commas between; or a folder of `joulecast record`
+ *
+ * Return: 0; a negative errno after its sentence.
+ */
+int side_read(const char *words, const struct log *log, struct side *ret);
+void side_clear(struct side *side);
+/* Do frames of these stacks have a DSO? */
+bool side_has_dsos(const struct side *side);
+/* Calls of a frame as it is in the stacks; NAN: not counted. */
+double side_calls(const struct side *side, const char *frame);
+/* The value of a node, as the mean of the runs. */
+double side_value(const struct side *side, int32_t node);
