@@ -37,7 +37,7 @@ _joulecast_value()
                 case $choices,$value in
                 ?*,*) _joulecast_offer <<<"${choices// /$'\n'}" ;;
                 ,FILE) mapfile -t COMPREPLY < <(compgen -f -- "$word") ;;
-                ,DIR) mapfile -t COMPREPLY < <(compgen -d -- "$word") ;;
+                ,DIR|,RUN) mapfile -t COMPREPLY < <(compgen -d -- "$word") ;;
                 ,A|,APP) _joulecast_offer < <(_joulecast_apps) ;;
                 ,B=10m) compopt -o nospace; _joulecast_offer < <(_joulecast_apps | sed 's/$/=/') ;;
                 ,WHAT) _joulecast_offer <<<$'full\nunplug\nboot\nresume\ntoday\nyesterday' ;;
@@ -74,7 +74,7 @@ _joulecast()
         fi
         _joulecast_value && return
         case $command,$word in
-        price-packets,[!-]*|price-packets,) mapfile -t COMPREPLY < <(compgen -f -- "$word"); return ;;
+        price-packets,[!-]*|price-packets,|record,[!-]*|record,) mapfile -t COMPREPLY < <(compgen -f -- "$word"); return ;;
         limit,[!-]*|limit,) _joulecast_offer < <(_joulecast_apps); return ;;
         profile,-*) ;;
         profile,*)

@@ -35,7 +35,7 @@ function __joulecast_complete
         switch $fields[2]
             case FILE
                 __fish_complete_path (commandline -ct)
-            case DIR
+            case DIR RUN
                 __fish_complete_directories (commandline -ct)
             case A APP
                 __joulecast_apps
@@ -56,7 +56,7 @@ function __joulecast_complete
         joulecast --list profiles 2>/dev/null
     else if test "$words[2]" = limit
         __joulecast_apps
-    else if test "$words[2]" = price-packets
+    else if contains -- "$words[2]" price-packets record
         __fish_complete_path (commandline -ct)
     end
     joulecast $words[2] --list-options 2>/dev/null | string replace -r '^([^|]*)[|][^|]*[|][^|]*[|]' '$1\t'

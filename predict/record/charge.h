@@ -1,0 +1,40 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#pragma once
+
+/* Adds the energy of each sample to its stack. */
+
+#include "events.h"
+#include "record-parse.h"
+
+struct prices;
+struct recording;
+
+struct charged {
+        const struct record_sample *sample;
+        enum event_kind kind;
+        uint32_t stack;
+        bool whole, has_app;
+};
+
+/* CPU time of one moment, before it is known how many CPUs were busy then. */
+struct moment_cpu {
+        uint64_t time_ns, period_ns;
+        uint32_t cpu, stack;
+};
+
+#define CHARGE_CPUS_MAX 1024
+
+struct charge {
+        struct prices *prices;
+        const struct tracepoints *tracepoints;
+        struct moment_cpu *moment;
+        size_t n_moment;
+        double factor[EVENT_COUNT]; /* on the period of a sample */
+        bool receives_by_air; /* the only interface that is up and is not loopback is WiFi */
+};
+
+int charge_open(struct charge *charge, struct prices *prices, const struct tracepoints *tracepoints);
+int charge_add(struct charge *charge, const struct charged *charged, struct recording *recording);
+int charge_close(struct charge *charge, struct recording *recording); /* what is left of the last moment */
+void charge_clear(struct charge *charge);

@@ -1,0 +1,40 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#pragma once
+
+/* A program that waits before its exec until all is ready to watch it, and what it did. */
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+struct child {
+        pid_t pid;
+        int go_fd, failed_fd; /* to let it run; to learn why it could not */
+        int pid_fd;           /* readable: it has ended */
+        uint64_t start_ns;    /* CLOCK_MONOTONIC */
+};
+
+struct child_result {
+        int status; /* its exit status; 128 + the signal that ended it */
+        double wall_s, cpu_s;
+        uint64_t storage_bytes;             /* that it wrote and must reach a storage */
+        uint64_t read_bytes, written_bytes; /* by read() and write() and their like, it and the children that it waited for */
+};
+
+struct child_place {
+        int fds[3];          /* in place of its standard files; -1: ours */
+        const char *display; /* its DISPLAY; NULL: ours */
+        bool terminal;       /* fds[0] is to be its terminal */
+};
+
+#define CHILD_NOWHERE ((struct child_place){ .fds = { -1, -1, -1 } })
+
+/* It waits. child_end() it in any case. 0; a negative errno. */
+int child_start(char *const argv[], const struct child_place *place, struct child *ret);
+/* It runs. 0; the negative errno of its exec. */
+int child_go(struct child *child);
+/* Waits until it has ended. 0; a negative errno. */
+int child_wait(struct child *child, struct child_result *ret);
+/* Kills it if it has not ended. */
+void child_end(struct child *child);

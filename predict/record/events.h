@@ -1,0 +1,61 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#pragma once
+
+/*
+ * Events of perf_event_open(2) for a program and its children, each with the user's stack. What the kernel writes goes into a
+ * file without a name, as it is; replay.h reads it when the program has ended, so that unwinding does not disturb it.
+ */
+
+#include <linux/perf_event.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "tracepoints.h"
+
+#define EVENTS_PER_S 997        /* a prime: not in step with what a program does 100 or 1000 times a second */
+#define EVENTS_IO_PER_S 3989    /* at most; where there are fewer, each is seen */
+#define EVENTS_STACK_KB 8       /* deeper frames are lost; more slows the program down */
+#define EVENTS_STACK_KB_MAX 56  /* a record of the kernel has less than 64 kB */
+#define EVENTS_KEEP (PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU | \
+                     PERF_SAMPLE_PERIOD | PERF_SAMPLE_RAW | PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER)
+
+/* The registers that are kept, as bits of the kernel's numbers; 0: this architecture is not known to us. */
+uint64_t events_registers(void);
+
+/* What the samples of an event stand for. */
+enum event_kind {
+        EVENT_CPU,     /* its period is CPU time in ns */
+        EVENT_DIRTY,   /* the first write to a page that must reach a storage */
+        EVENT_READ,    /* a request to read from a storage */
+        EVENT_SEND,    /* a packet that goes to an interface */
+        EVENT_RECEIVE, /* what a socket gave its reader */
+        EVENT_CHILD,   /* a thread or process begins */
+        EVENT_COUNT
+};
+
+struct event_ids {
+        uint64_t *list[EVENT_COUNT]; /* the kernel's numbers, one a CPU */
+        size_t n[EVENT_COUNT];
+};
+
+struct events;
+
+/*
+ * events_open() - prepare to watch @pid from its next exec on
+ * @stack_kb: how much of the stack is kept, at most EVENTS_STACK_KB_MAX
+ * @spool_fd: gets the records; must be open as long as the events
+ *
+ * 0; -EACCES: perf_event_paranoid; -ENOSYS: no such system call, or unknown registers; another negative errno.
+ */
+int events_open(pid_t pid, unsigned stack_kb, int spool_fd, const struct tracepoints *tracepoints, struct events **ret);
+int events_poll_fd(const struct events *events); /* readable: events_drain() has something to do */
+int events_drain(struct events *events);         /* 0; a negative errno of the spool */
+const struct event_ids *events_ids(const struct events *events);
+/* How many there were, also those without a sample: nanoseconds of EVENT_CPU. */
+uint64_t events_total(const struct events *events, enum event_kind kind);
+bool events_see_kernel(const struct events *events); /* false: time in system calls is not seen */
+void events_free(struct events *events);
+void events_freep(struct events **events);

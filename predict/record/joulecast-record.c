@@ -1,0 +1,281 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/* `joulecast record`: where in a program its energy goes. A program of its own, as no other needs libdw. */
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "api/first-day.h"
+#include "calls.h"
+#include "harness/script.h"
+#include "model/profile.h"
+#include "options.h"
+#include "side.h"
+#include "util/util.h"
+#include "util/words.h"
+
+#define RUNS_MAX 100
+#define SIDES_MAX 2
+
+struct request {
+        struct options options;
+        uint64_t runs, stack_kb;
+        const char *output, *also, *input;
+        bool terminal, calls;
+        struct script script;
+        struct profile *profile;
+        struct tracepoints tracepoints;
+        bool has_tracepoints;
+        struct side sides[SIDES_MAX];
+        size_t n_sides;
+};
+
+static void request_clear(struct request *request)
+{
+        for (size_t i = 0; i < request->n_sides; i++)
+                side_clear(&request->sides[i]);
+        script_clear(&request->script);
+        profile_free(request->profile);
+}
+
+static int read_script(struct request *request)
+{
+        _cleanup_free_ char *text = malloc(SCRIPT_BYTES_MAX);
+        struct script_fault fault;
+        char path[256];
+        ssize_t length;
+        int err;
+
+        if (!text)
+                return CODE_FAILED;
+        util_printable(request->input, path, sizeof(path));
+        length = util_read_at(AT_FDCWD, request->input, text, SCRIPT_BYTES_MAX);
+        if (length < 0) {
+                log_error(&program_log, "%s cannot be read: %s", path, util_reason((int)length));
+                return CODE_FAILED;
+        }
+        err = script_parse(text, (size_t)length, &request->script, &fault);
+        if (err == -EINVAL)
+                log_error(&program_log, "%s:%u: %s is needed here", path, fault.line, fault.wants);
+        return err ? CODE_FAILED : CODE_OK;
+}
+
+/* Without a profile, and without a battery whose class is known, CPU time is what is recorded. */
+static int read_profile(struct request *request)
+{
+        const struct options *options = &request->options;
+        _cleanup_free_ char *path = NULL;
+        int code = open_find_profile(options, &path);
+
+        if (code != CODE_OK)
+                return code;
+        if (!path && first_day_profile(options->device, options->machine, NULL, NULL, 0, &request->profile) < 0) {
+                log_info(&program_log, "there is no profile of this machine: samples stand for CPU time, and bytes have no price; "
+                         "--profile NAME takes another one");
+                return CODE_OK;
+        }
+        if (request->profile)
+                return CODE_OK;
+        code = open_profile(options, &request->profile);
+        return code == CODE_OK ? open_check_device(options, request->profile) : code;
+}
+
+static void find_tracepoints(struct request *request)
+{
+        int err = tracepoints_find(&request->tracepoints);
+
+        request->has_tracepoints = err == 0 && request->tracepoints.n > 0;
+        if (!request->has_tracepoints)
+                log_info(&program_log, "tracepoints cannot be read%s: bytes of disk and network are charged to nobody, and threads begin at "
+                         "the root of the stacks", err == -EACCES ? " by this user, but by root" : "");
+}
+
+/* A B A B: what changes on the machine in the meantime meets both. */
+static int record_runs(struct request *request)
+{
+        for (size_t i = 0; i < request->runs; i++)
+                for (size_t j = 0; j < request->n_sides; j++) {
+                        struct side *side = &request->sides[j];
+                        const struct run_wish wish = {
+                                .argv = side->argv, .folder = side->folder.staging, .profile = request->profile,
+                                .tracepoints = request->has_tracepoints ? &request->tracepoints : NULL,
+                                .script = request->input ? &request->script : NULL, .terminal = request->terminal,
+                                .stack_kb = (unsigned)request->stack_kb,
+                        };
+                        int err = run_once(&wish, &side->runs[side->n]);
+
+                        if (err == -EINTR)
+                                log_error(&program_log, "stopped; nothing was written");
+                        if (err)
+                                return err;
+                        side->n++;
+                }
+        return 0;
+}
+
+/* The same functions on both sides, so that a call that one side hardly makes is counted there, too. */
+static int count_calls(struct request *request)
+{
+        _cleanup_(calls_clear) struct called_list list = { 0 };
+        int err = 0;
+
+        for (size_t j = 0; !err && j < request->n_sides; j++)
+                err = calls_add(&list, &request->sides[j].runs[0].recording);
+        for (size_t j = 0; !err && j < request->n_sides; j++)
+                err = calls_count(request->sides[j].argv, &list, &request->sides[j].calls);
+        return err;
+}
+
+static void print_side(const struct side *side, const struct request *request)
+{
+        double sum = 0, cpu_s = 0;
+        uint64_t samples = 0;
+        char path[256];
+
+        for (size_t i = 0; i < side->n; i++) {
+                const struct recording *recording = &side->runs[i].recording;
+
+                for (size_t j = 0; j < recording->n; j++)
+                        for (size_t k = 0; k < COMPONENT_COUNT; k++)
+                                sum += recording->lines[j].energy_nj[k];
+                samples += recording->samples;
+                cpu_s += side->runs[i].result.cpu_s;
+        }
+        util_printable(side->folder.path, path, sizeof(path));
+        printf("%s: %zu run%s, %llu samples", path, side->n, side->n == 1 ? "" : "s", (unsigned long long)samples);
+        if (request->profile)
+                printf(", %.3g J a run by the profile of %s\n", sum / 1e9 / (double)side->n, request->profile->device);
+        else
+                printf(", %.3f s of CPU time a run\n", cpu_s / (double)side->n);
+}
+
+static int record(struct request *request)
+{
+        struct recorded_how how = { .profile = request->profile, .script = request->input,
+                                    .tracepoints = request->has_tracepoints ? &request->tracepoints : NULL };
+        int err = record_runs(request);
+
+        for (size_t i = 0; !err && i < request->n_sides; i++)
+                err = side_check(&request->sides[i]);
+        if (!err && request->n_sides == 2)
+                err = side_compare(&request->sides[0], &request->sides[1]);
+        if (!err && request->calls)
+                err = count_calls(request);
+        how.know_clock = !err && request->sides[0].runs[0].know_clock;
+        for (size_t i = 0; !err && i < request->n_sides; i++)
+                err = side_write(&request->sides[i], &how);
+        for (size_t i = 0; !err && i < request->n_sides; i++)
+                print_side(&request->sides[i], request);
+        return err ? CODE_FAILED : CODE_OK;
+}
+
+static int open_sides(struct request *request, char **command)
+{
+        const char *outputs[SIDES_MAX] = { request->output, request->also };
+        char **at = command;
+
+        for (size_t i = 0; i < SIDES_MAX && outputs[i]; i++) {
+                struct side *side = &request->sides[i];
+
+                request->n_sides++;
+                side->argv = at;
+                side->runs = calloc(request->runs, sizeof(*side->runs));
+                if (!side->runs || folder_open(outputs[i], &side->folder) < 0)
+                        return CODE_FAILED;
+                while (*at && !(request->also && strcmp(*at, ":::") == 0))
+                        at++;
+                if (*at)
+                        *at++ = NULL;
+        }
+        return CODE_OK;
+}
+
+static int usage_fault(const char *what)
+{
+        log_error(&program_log, "record: %s; see joulecast record --help", what);
+        return CODE_USAGE;
+}
+
+/* CODE_OK, or CODE_USAGE after its sentence. */
+static int check_request(const struct request *request, char **command)
+{
+        size_t separators = 0, n = 0;
+
+        for (; command && command[n]; n++)
+                separators += strcmp(command[n], ":::") == 0;
+        if (!request->output)
+                return usage_fault("-o RUN is needed, the folder to make");
+        if (n == 0)
+                return usage_fault("a command is needed behind --, as in: joulecast record -o RUN -- gzip -k file");
+        if (request->also && (separators != 1 || strcmp(command[0], ":::") == 0 || strcmp(command[n - 1], ":::") == 0))
+                return usage_fault("--also needs two commands, as in: -o A --also B -- gzip -k file ::: zstd -k file");
+        if (request->terminal && !request->input)
+                return usage_fault("--terminal is for --input");
+        if (request->calls && request->input)
+                return usage_fault("--calls runs the program without input; leave out --input");
+        return CODE_OK;
+}
+
+/* What is behind "--" is the command's. Cuts @argc. NULL: there is no "--". */
+static char **take_command(int *argc, char **argv)
+{
+        for (int i = 1; i < *argc; i++)
+                if (strcmp(argv[i], "--") == 0) {
+                        *argc = i;
+                        argv[i] = NULL;
+                        return &argv[i + 1];
+                }
+        return NULL;
+}
+
+static int record_main(int argc, char **argv)
+{
+        _cleanup_(request_clear) struct request request = { .runs = 3, .stack_kb = EVENTS_STACK_KB };
+        const struct option_row rows[] = {
+                { "output", "RUN", N_("the folder to make"), .letter = 'o', .text = &request.output },
+                { "runs", "N", N_("how often the program runs"), .usual = "3", .count = &request.runs, .low = 1, .high = RUNS_MAX },
+                { "also", "RUN", N_("a second folder, of a second command; their runs alternate"), .text = &request.also },
+                { "input", "FILE", N_("keys and clicks for the program, in an X server of its own"), .text = &request.input },
+                { "terminal", .help = N_("that input goes into a terminal of its own"), .flag = &request.terminal },
+                { "stack", "KB", N_("how much of the stack is kept; more where callers are lost"), .usual = "8", .count = &request.stack_kb,
+                  .low = 1, .high = EVENTS_STACK_KB_MAX },
+                { "calls", .help = N_("one more run counts the calls of library functions; needs root"), .flag = &request.calls },
+        };
+        const struct option_table table = {
+                .called = "joulecast record",
+                .usage = "joulecast record -o RUN -- COMMAND [ARGUMENTS]\n"
+                         "joulecast record -o A --also B -- COMMAND ... ::: COMMAND ...",
+                .about = N_("Runs a program and records where in it the energy goes: its call stacks, 997 times a "
+                            "second of CPU time, priced by the power model of this machine. joulecast diff "
+                            "compares two recordings. Behind -- all is the command's; with --also, ::: is between "
+                            "the two."),
+                .rows = rows, .n_rows = ARRAY_SIZE(rows),
+        };
+        char **command = take_command(&argc, argv);
+        int code = options_parse(&table, SHARED_DEVICE | SHARED_PROFILE, argc, argv, &request.options);
+
+        if (code >= 0)
+                return code;
+        code = check_request(&request, command);
+        if (code == CODE_OK && request.input)
+                code = read_script(&request);
+        if (code == CODE_OK)
+                code = read_profile(&request);
+        if (code == CODE_OK)
+                code = open_sides(&request, command);
+        if (code != CODE_OK)
+                return code;
+        find_tracepoints(&request);
+        return record(&request);
+}
+
+int main(int argc, char **argv)
+{
+        util_hold_standard_fds();
+        words_start();
+        return options_finish(record_main(argc, argv), &program_log);
+}

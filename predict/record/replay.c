@@ -1,0 +1,208 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/* The records of all CPUs in the order of their time, and what each of them changes. */
+
+#include <errno.h>
+#include <net/if.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+
+#include "charge.h"
+#include "process-tree.h"
+#include "record-parse.h"
+#include "replay.h"
+#include "space.h"
+#include "util/util.h"
+
+struct at { /* where a record is */
+        uint64_t time_ns;
+        size_t offset;
+};
+
+struct replay {
+        const char *data;
+        size_t length;
+        struct at *list;
+        size_t n, capacity;
+        const struct event_ids *ids;
+        const struct tracepoints *tracepoints;
+        struct process_tree *tree;
+        struct charge charge;
+};
+
+static int by_time(const void *a, const void *b)
+{
+        const struct at *first = a, *second = b;
+
+        if (first->time_ns != second->time_ns)
+                return first->time_ns < second->time_ns ? -1 : 1;
+        return first->offset < second->offset ? -1 : 1;
+}
+
+static int find_records(struct replay *replay)
+{
+        for (size_t offset = 0; offset < replay->length;) {
+                struct perf_event_header header;
+                struct at at = { .offset = offset };
+
+                if (record_header(replay->data, replay->length, offset, &header) < 0)
+                        return -EINVAL;
+                at.time_ns = record_time(replay->data + offset, &header);
+                if (util_grow(&replay->list, &replay->capacity, replay->n + 1, sizeof(at)) < 0)
+                        return -ENOMEM;
+                replay->list[replay->n++] = at;
+                offset += header.size;
+        }
+        if (replay->n > 1)
+                qsort(replay->list, replay->n, sizeof(*replay->list), by_time);
+        return 0;
+}
+
+static int kind_of(const struct event_ids *ids, uint64_t id)
+{
+        for (int kind = 0; kind < EVENT_COUNT; kind++)
+                for (size_t i = 0; i < ids->n[kind]; i++)
+                        if (ids->list[kind][i] == id)
+                                return kind;
+        return -ENOENT;
+}
+
+/* The kernel estimates how many events a sample stands for; in short bursts it is far off, and its count is not. */
+static int find_factors(struct replay *replay, const double totals[EVENT_COUNT])
+{
+        double sampled[EVENT_COUNT] = { 0 };
+
+        for (size_t i = 0; i < replay->n; i++) {
+                const char *record = replay->data + replay->list[i].offset;
+                struct perf_event_header header;
+                struct record_sample sample;
+                int kind;
+
+                memcpy(&header, record, sizeof(header));
+                if (header.type != PERF_RECORD_SAMPLE)
+                        continue;
+                if (record_sample(record, &header, &sample) < 0)
+                        return -EINVAL;
+                kind = kind_of(replay->ids, sample.id);
+                if (kind >= 0)
+                        sampled[kind] += (double)sample.period;
+        }
+        for (size_t kind = 0; kind < EVENT_COUNT; kind++)
+                replay->charge.factor[kind] = kind != EVENT_CPU && totals[kind] > 0 && sampled[kind] > 0 ? totals[kind] / sampled[kind] : 1;
+        return 0;
+}
+
+/* What the loader does before main() has no frame of the program, and none is lost. */
+static bool is_loader(const char *outermost)
+{
+        const char *at = strrchr(outermost, '@');
+
+        return at && (strncmp(at, "@ld-linux", 9) == 0 || strncmp(at, "@ld-musl", 8) == 0 || strncmp(at, "@ld.so", 6) == 0);
+}
+
+/* The frames of a sample, the outermost first, with those of what made its thread before them. */
+static int take_sample(struct replay *replay, const struct record_sample *sample, int kind, struct recording *recording)
+{
+        const struct sample_stack stack = { (pid_t)sample->tid, sample->registers, sample->stack, sample->stack_bytes };
+        struct process *process = NULL;
+        struct frame frames[SPACE_FRAMES_MAX];
+        struct charged charged = { .sample = sample, .kind = (enum event_kind)kind };
+        ssize_t n;
+        int err = process_tree_find(replay->tree, (pid_t)sample->pid, &process);
+
+        if (err)
+                return err;
+        if (!sample->has_registers)
+                n = 0;
+        else if (kind == EVENT_CHILD)
+                n = space_unwind_maker(process->space, &stack, frames, &charged.whole);
+        else
+                n = space_unwind(process->space, &stack, frames, &charged.whole);
+        if (n < 0)
+                return (int)n;
+        for (ssize_t i = 0; i < n; i++)
+                charged.has_app |= frames[i].app;
+        charged.has_app |= n > 0 && is_loader(words_bytes(recording->frames, frames[n - 1].name, NULL));
+        err = process_tree_stack(replay->tree, process, (pid_t)sample->tid, frames, (size_t)n, charged.whole, &charged.stack);
+        if (err)
+                return err;
+        if (kind == EVENT_CHILD)
+                return process_tree_made(replay->tree, (pid_t)tracepoints_number(&replay->tracepoints->list[kind].value,
+                                                                                sample->raw, sample->raw_bytes),
+                                         charged.stack);
+        return charge_add(&replay->charge, &charged, recording);
+}
+
+static int take_record(struct replay *replay, size_t offset, struct recording *recording)
+{
+        const char *record = replay->data + offset;
+        struct perf_event_header header;
+        struct record_sample sample;
+        struct record_event event;
+        int kind;
+
+        memcpy(&header, record, sizeof(header));
+        if (header.type == PERF_RECORD_SAMPLE) {
+                if (record_sample(record, &header, &sample) < 0)
+                        return -EINVAL;
+                kind = kind_of(replay->ids, sample.id);
+                return kind < 0 ? 0 : take_sample(replay, &sample, kind, recording);
+        }
+        if (record_event(record, &header, &event) < 0)
+                return -EINVAL;
+        if (header.type == PERF_RECORD_LOST)
+                recording->lost += event.lost;
+        return process_tree_event(replay->tree, &event);
+}
+
+int replay(int spool_fd, const struct event_ids *ids, const struct tracepoints *tracepoints,
+           const double totals[EVENT_COUNT], struct prices *prices, struct recording *ret)
+{
+        struct replay replay = { .ids = ids, .tracepoints = tracepoints };
+        struct stat status;
+        void *at = NULL;
+        int err;
+
+        *ret = (struct recording){ .frames = words_new(), .stacks = words_new() };
+        if (!ret->frames || !ret->stacks)
+                return -ENOMEM;
+        if (fstat(spool_fd, &status) < 0)
+                return -errno;
+        replay.length = (size_t)status.st_size;
+        if (replay.length > 0)
+                at = mmap(NULL, replay.length, PROT_READ, MAP_PRIVATE, spool_fd, 0);
+        if (at == MAP_FAILED)
+                return -errno;
+        replay.data = at;
+        err = process_tree_new(ret->frames, &ret->places, ret->stacks, &replay.tree);
+        if (!err)
+                err = find_records(&replay);
+        if (!err)
+                err = charge_open(&replay.charge, prices, tracepoints);
+        if (!err)
+                err = find_factors(&replay, totals);
+        for (size_t i = 0; !err && i < replay.n; i++)
+                err = take_record(&replay, replay.list[i].offset, ret);
+        if (!err) {
+                process_tree_counts(replay.tree, &ret->threads, &ret->threads_placed);
+                err = charge_close(&replay.charge, ret);
+        }
+        charge_clear(&replay.charge);
+        process_tree_free(replay.tree);
+        free(replay.list);
+        if (at)
+                munmap(at, replay.length);
+        return err;
+}
+
+void replay_clear(struct recording *recording)
+{
+        words_free(recording->frames);
+        words_free(recording->stacks);
+        free(recording->places.list);
+        free(recording->lines);
+        *recording = (struct recording){ 0 };
+}

@@ -1,0 +1,210 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+#include <errno.h>
+#include <fcntl.h>
+#include <math.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/signalfd.h>
+#include <time.h>
+
+#include "options.h"
+#include "player.h"
+#include "run.h"
+#include "space.h"
+#include "util/units.h"
+#include "util/util.h"
+
+#define LOOK_MS UINT64_C(100) /* between two looks at the clocks of the CPUs, and at the rings */
+
+struct watch {
+        const struct run_wish *wish;
+        struct child child;
+        struct events *events;
+        struct prices *prices;
+        struct player *player;
+        int spool_fd, signal_fd;
+        sigset_t before;
+};
+
+static uint64_t now_ns(void)
+{
+        struct timespec now;
+
+        clock_gettime(CLOCK_MONOTONIC, &now);
+        return (uint64_t)now.tv_sec * NS_PER_S + (uint64_t)now.tv_nsec;
+}
+
+static void watch_close(struct watch *watch)
+{
+        child_end(&watch->child);
+        player_free(watch->player);
+        events_free(watch->events);
+        price_free(watch->prices);
+        closep(&watch->spool_fd);
+        closep(&watch->signal_fd);
+        sigprocmask(SIG_SETMASK, &watch->before, NULL);
+}
+
+/* Ctrl-C reaches the program, too; we then end without a result. */
+static int hold_signals(struct watch *watch)
+{
+        sigset_t signals;
+
+        sigemptyset(&signals);
+        sigaddset(&signals, SIGINT);
+        sigaddset(&signals, SIGTERM);
+        sigaddset(&signals, SIGHUP);
+        if (sigprocmask(SIG_BLOCK, &signals, &watch->before) < 0)
+                return -errno;
+        watch->signal_fd = signalfd(-1, &signals, SFD_CLOEXEC);
+        return watch->signal_fd < 0 ? -errno : 0;
+}
+
+static int open_spool(const char *folder)
+{
+        char path[4096];
+        int fd;
+
+        if (snprintf(path, sizeof(path), "%s/spool-XXXXXX", folder) >= (int)sizeof(path))
+                return -ENAMETOOLONG;
+        fd = mkostemp(path, O_CLOEXEC);
+        if (fd < 0)
+                return -errno;
+        unlink(path);
+        return fd;
+}
+
+static int say_events(int err)
+{
+        if (err == -EACCES || err == -EPERM)
+                log_error(&program_log, "the kernel does not let this user watch programs: /proc/sys/kernel/perf_event_paranoid "
+                          "must be at most 2; run as root, or sysctl kernel.perf_event_paranoid=2");
+        else if (err == -ENOSYS)
+                log_error(&program_log, "this kernel has no perf_event_open, or this build does not know the registers of its CPU");
+        else if (err)
+                log_error(&program_log, "programs cannot be watched: %s", strerror(-err));
+        return err;
+}
+
+static int start(struct watch *watch)
+{
+        struct child_place place = CHILD_NOWHERE;
+        char name[256];
+        int err = 0;
+
+        if (watch->wish->script)
+                err = player_new(watch->wish->script, watch->wish->terminal, &place, &watch->player);
+        if (!err)
+                err = child_start(watch->wish->argv, &place, &watch->child);
+        if (watch->player)
+                player_started(watch->player);
+        if (err)
+                return err;
+        err = say_events(events_open(watch->child.pid, watch->wish->stack_kb, watch->spool_fd, watch->wish->tracepoints, &watch->events));
+        if (err)
+                return err;
+        price_look(watch->prices, now_ns());
+        err = child_go(&watch->child);
+        if (err)
+                log_error(&program_log, "%s cannot be run: %s", util_printable(watch->wish->argv[0], name, sizeof(name)),
+                          strerror(-err));
+        return err;
+}
+
+static int look(struct watch *watch, const struct pollfd fds[4])
+{
+        int err = 0;
+
+        if (fds[1].revents)
+                return -EINTR;
+        price_look(watch->prices, now_ns());
+        err = events_drain(watch->events);
+        if (!err && watch->player)
+                err = player_step(watch->player, now_ns());
+        if (err == -ENOSPC)
+                log_error(&program_log, "there is no room for the records: %s", strerror(ENOSPC));
+        return err;
+}
+
+static int follow(struct watch *watch)
+{
+        struct pollfd fds[4] = { { .fd = watch->child.pid_fd, .events = POLLIN },
+                                 { .fd = watch->signal_fd, .events = POLLIN },
+                                 { .fd = events_poll_fd(watch->events), .events = POLLIN },
+                                 { .fd = watch->player ? player_fd(watch->player) : -1, .events = POLLIN } };
+        int err = 0;
+
+        while (!err && !fds[0].revents) {
+                uint64_t wait_ns = watch->player ? player_wait_ns(watch->player, now_ns()) : UINT64_MAX;
+
+                if (poll(fds, ARRAY_SIZE(fds), (int)MIN(wait_ns / NS_PER_MS + 1, LOOK_MS)) < 0 && errno != EINTR)
+                        return -errno;
+                err = look(watch, fds);
+        }
+        return err;
+}
+
+/* A page may be part of a larger piece that becomes dirty at once: the process' own count has all of them. */
+static void find_totals(const struct watch *watch, const struct child_result *result, double ret[EVENT_COUNT])
+{
+        for (int kind = 0; kind < EVENT_COUNT; kind++)
+                ret[kind] = (double)events_total(watch->events, (enum event_kind)kind);
+        ret[EVENT_DIRTY] = fmax(ret[EVENT_DIRTY], (double)result->storage_bytes / (double)sysconf(_SC_PAGESIZE));
+}
+
+/* Other programs whose code we read must not send us to a server for it. */
+static int read_run(struct watch *watch, struct run *run)
+{
+        double totals[EVENT_COUNT];
+        int err;
+
+        find_totals(watch, &run->result, totals);
+        unsetenv("DEBUGINFOD_URLS");
+        err = events_drain(watch->events);
+        if (!err)
+                err = replay(watch->spool_fd, events_ids(watch->events), watch->wish->tracepoints, totals, watch->prices,
+                             &run->recording);
+        if (err)
+                log_error(&program_log, "the records of the kernel cannot be read: %s", strerror(-err));
+        return err;
+}
+
+int run_once(const struct run_wish *wish, struct run *ret)
+{
+        _cleanup_(watch_close) struct watch watch = { .wish = wish, .spool_fd = -1, .signal_fd = -1,
+                                                      .child = { .pid = -1, .go_fd = -1, .failed_fd = -1, .pid_fd = -1 } };
+        struct run run = { .played = true };
+        int err = hold_signals(&watch);
+
+        watch.spool_fd = err ? -1 : open_spool(wish->folder);
+        err = err ? err : watch.spool_fd < 0 ? watch.spool_fd : price_new(wish->profile, &watch.prices);
+        if (err) {
+                log_error(&program_log, "a run cannot be prepared: %s", strerror(-err));
+                return err;
+        }
+        err = start(&watch);
+        if (!err)
+                err = follow(&watch);
+        if (!err)
+                err = child_wait(&watch.child, &run.result);
+        if (!err)
+                err = read_run(&watch, &run);
+        if (err) {
+                run_clear(&run);
+                return err;
+        }
+        run.sees_kernel = events_see_kernel(watch.events);
+        run.know_clock = price_knows_clock(watch.prices);
+        run.played = !watch.player || player_ended(watch.player);
+        *ret = run;
+        return 0;
+}
+
+void run_clear(struct run *run)
+{
+        replay_clear(&run->recording);
+}

@@ -1,0 +1,33 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#pragma once
+
+/* One run of a program: starts it, watches it, and makes stacks of what was seen. */
+
+#include "child.h"
+#include "replay.h"
+#include "tracepoints.h"
+
+#define SHARE_LOST_MAX 0.10 /* of a run's samples without a frame of the program: more are refused */
+
+struct player;
+
+struct run {
+        struct child_result result;
+        struct recording recording;
+        bool sees_kernel, know_clock, played; /* @played: its input script came to its end */
+};
+
+struct run_wish {
+        char **argv;
+        const char *folder;              /* the records are kept there meanwhile */
+        const struct profile *profile;   /* NULL: none */
+        const struct tracepoints *tracepoints;
+        const struct script *script;     /* NULL: it gets no input */
+        unsigned stack_kb;
+        bool terminal;                   /* that input comes from a terminal; else from an X server */
+};
+
+/* 0, and run_clear() it; -EINTR: the user stopped it; a negative errno after its sentence. */
+int run_once(const struct run_wish *wish, struct run *ret);
+void run_clear(struct run *run);

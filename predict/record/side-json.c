@@ -1,0 +1,182 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/* run.json: what was recorded, and how far it can be trusted. */
+
+#include <cjson/cJSON.h>
+#include <errno.h>
+#include <string.h>
+#include <sys/utsname.h>
+#include <time.h>
+
+#include "answer.h"
+#include "model/json-print.h"
+#include "model/profile.h"
+#include "side.h"
+#include "util/util.h"
+
+static void add_command(struct cJSON *json, const struct side *side)
+{
+        struct cJSON *list = cJSON_AddArrayToObject(json, "command");
+
+        for (char **word = side->argv; *word; word++)
+                cJSON_AddItemToArray(list, answer_text(*word));
+}
+
+static void add_where(struct cJSON *json)
+{
+        struct utsname name;
+        time_t now = time(NULL);
+        struct tm date;
+        char text[32] = "";
+
+        if (gmtime_r(&now, &date))
+                strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%SZ", &date);
+        cJSON_AddStringToObject(json, "date", text);
+        if (uname(&name) < 0)
+                return;
+        cJSON_AddItemToObject(json, "host", answer_text(name.nodename));
+        cJSON_AddItemToObject(json, "kernel", answer_text(name.release));
+}
+
+static void add_bytes(struct cJSON *json, const struct run *run, const struct recorded_how *how)
+{
+        static const struct {
+                const char *key;
+                enum event_kind kind;
+        } seen[] = { { "disk_write", EVENT_DIRTY }, { "disk_read", EVENT_READ }, { "net_sent", EVENT_SEND },
+                     { "net_received", EVENT_RECEIVE } };
+        struct cJSON *bytes = cJSON_AddObjectToObject(json, "bytes");
+
+        cJSON_AddNumberToObject(bytes, "read", (double)run->result.read_bytes);
+        cJSON_AddNumberToObject(bytes, "written", (double)run->result.written_bytes);
+        for (size_t i = 0; i < ARRAY_SIZE(seen); i++) {
+                double sum = 0;
+
+                for (size_t j = 0; j < run->recording.n; j++)
+                        sum += run->recording.lines[j].bytes[seen[i].kind];
+                if (how->tracepoints && how->tracepoints->list[seen[i].kind].id)
+                        cJSON_AddNumberToObject(bytes, seen[i].key, sum);
+                else
+                        cJSON_AddNullToObject(bytes, seen[i].key);
+        }
+}
+
+static void add_energy(struct cJSON *json, const struct recording *recording, const struct recorded_how *how)
+{
+        double sum = 0, variance = 0;
+
+        for (size_t i = 0; i < recording->n; i++) {
+                variance += recording->lines[i].variance_nj2;
+                for (size_t j = 0; j < COMPONENT_COUNT; j++)
+                        sum += recording->lines[i].energy_nj[j];
+        }
+        if (!how->profile)
+                cJSON_AddNullToObject(json, "energy_j");
+        else
+                cJSON_AddNumberToObject(json, "energy_j", sum / 1e9);
+        cJSON_AddNumberToObject(json, "sum", sum);
+        cJSON_AddNumberToObject(json, "variance", variance);
+}
+
+static struct cJSON *run_json(const struct run *run, size_t number, const struct recorded_how *how)
+{
+        const struct recording *recording = &run->recording;
+        struct cJSON *json = cJSON_CreateObject();
+        char file[48];
+
+        snprintf(file, sizeof(file), "runs/%zu.folded", number);
+        cJSON_AddStringToObject(json, "file", file);
+        cJSON_AddNumberToObject(json, "exit_status", run->result.status);
+        cJSON_AddNumberToObject(json, "wall_s", run->result.wall_s);
+        cJSON_AddNumberToObject(json, "cpu_s", run->result.cpu_s);
+        cJSON_AddNumberToObject(json, "samples", (double)recording->samples);
+        cJSON_AddNumberToObject(json, "samples_lost", (double)recording->lost);
+        cJSON_AddNumberToObject(json, "stacks_cut", (double)recording->cut);
+        cJSON_AddNumberToObject(json, "without_app_frame",
+                                recording->samples ? (double)recording->without_app / (double)recording->samples : 0);
+        cJSON_AddNumberToObject(json, "threads", (double)recording->threads);
+        cJSON_AddNumberToObject(json, "threads_placed", (double)recording->threads_placed);
+        cJSON_AddNullToObject(json, "frames_shown");
+        add_bytes(json, run, how);
+        add_energy(json, recording, how);
+        return json;
+}
+
+static void add_profile(struct cJSON *json, const struct recorded_how *how)
+{
+        struct cJSON *profile;
+
+        cJSON_AddStringToObject(json, "unit", how->profile ? "nJ" : "ns of CPU time");
+        if (!how->profile) {
+                cJSON_AddNullToObject(json, "profile");
+                return;
+        }
+        profile = cJSON_AddObjectToObject(json, "profile");
+        cJSON_AddItemToObject(profile, "device", answer_text(how->profile->device));
+        cJSON_AddStringToObject(profile, "basis", profile_basis(how->profile));
+}
+
+/* The files whose frames are the program's own, as frames name them. */
+static void add_app_files(struct cJSON *json, const struct recording *recording)
+{
+        struct cJSON *list = cJSON_AddArrayToObject(json, "app_files");
+
+        for (size_t i = 0; i < words_count(recording->frames); i++) {
+                const char *file = strrchr(words_bytes(recording->frames, (uint32_t)i, NULL), '@');
+                bool known = !file || !places_is_app(&recording->places, (uint32_t)i);
+                struct cJSON *one;
+
+                cJSON_ArrayForEach(one, list)
+                        known = known || strcmp(one->valuestring, file + 1) == 0;
+                if (!known)
+                        cJSON_AddItemToArray(list, cJSON_CreateString(file + 1));
+        }
+}
+
+/* What is not in the numbers, one sentence each. */
+static void add_notes(struct cJSON *json, const struct side *side, const struct recorded_how *how)
+{
+        struct cJSON *notes = cJSON_AddArrayToObject(json, "notes");
+        const char *list[] = {
+                how->profile ? NULL : "there is no profile: values are CPU time, and bytes have no price",
+                how->profile && !how->know_clock ? "the clock of the CPUs is not known: CPU time has the mean price of all frequencies" : NULL,
+                how->tracepoints ? NULL : "tracepoints cannot be read: bytes of disk and network are charged to nobody, and threads begin "
+                                          "at the root",
+                side->runs[0].sees_kernel ? NULL : "the kernel is not seen: time in system calls is charged to nobody",
+        };
+
+        for (size_t i = 0; i < ARRAY_SIZE(list); i++)
+                if (list[i])
+                        cJSON_AddItemToArray(notes, cJSON_CreateString(list[i]));
+}
+
+int side_write(struct side *side, const struct recorded_how *how)
+{
+        struct cJSON *json = cJSON_CreateObject(), *runs;
+        _cleanup_free_ char *text = NULL;
+        int err = 0;
+
+        json_add_schema(json);
+        add_command(json, side);
+        add_where(json);
+        add_profile(json, how);
+        if (how->script)
+                cJSON_AddItemToObject(json, "input", answer_text(how->script));
+        cJSON_AddNumberToObject(json, "samples_per_s", EVENTS_PER_S);
+        add_app_files(json, &side->runs[0].recording);
+        runs = cJSON_AddArrayToObject(json, "runs");
+        for (size_t i = 0; i < side->n; i++)
+                cJSON_AddItemToArray(runs, run_json(&side->runs[i], i + 1, how));
+        add_notes(json, side, how);
+        text = json_print(json, JSON_INDENTED);
+        if (!text)
+                return -ENOMEM;
+        for (size_t i = 0; !err && i < side->n; i++)
+                err = folder_write_run(&side->folder, i + 1, &side->runs[i].recording);
+        if (!err && side->calls)
+                err = folder_write(&side->folder, "calls.tsv", side->calls, strlen(side->calls));
+        if (!err)
+                err = folder_write(&side->folder, "run.json", text, strlen(text));
+        return err ? err : folder_finish(&side->folder);
+}

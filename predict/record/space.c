@@ -1,0 +1,472 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/* Unwinding by libdwfl from files, as the process has ended: its registers and its stack are those of a sample. */
+
+#include <elfutils/libdwfl.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <gelf.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+
+#include "frame-name.h"
+#include "perf-map.h"
+#include "space.h"
+#include "util/util.h"
+
+#define HASH_NONFATAL_OOM 1
+#define uthash_nonfatal_oom(element) ((element)->lost = true)
+#include <uthash.h>
+
+struct found { /* what an address is called */
+        uint64_t address;
+        struct frame frame;
+        UT_hash_handle hh;
+        bool lost;
+};
+
+struct space {
+        struct words *words;
+        struct places *places;
+        struct mapping *list; /* ascending */
+        size_t n, capacity;
+        uint32_t program; /* its path */
+        bool has_program;
+        pid_t pid;
+        struct perf_map *perf_map; /* NULL: not read, or there is none */
+        bool perf_map_tried;
+
+        Dwfl *dwfl; /* NULL: not made since the mappings changed */
+        struct found *found;
+        const struct sample_stack *stack; /* that is being unwound */
+        uint64_t pc[SPACE_FRAMES_MAX];
+        bool activation[SPACE_FRAMES_MAX];
+        size_t n_pc;
+        bool beyond; /* the unwinding needed more of the stack than there is */
+};
+
+int space_new(struct words *words, struct places *places, struct space **ret)
+{
+        struct space *space = calloc(1, sizeof(*space));
+
+        if (!space)
+                return -ENOMEM;
+        space->words = words;
+        space->places = places;
+        *ret = space;
+        return 0;
+}
+
+static void forget_found(struct space *space)
+{
+        struct found *found, *next;
+
+        HASH_ITER(hh, space->found, found, next) {
+                HASH_DEL(space->found, found);
+                free(found);
+        }
+        if (space->dwfl)
+                dwfl_end(space->dwfl);
+        space->dwfl = NULL;
+}
+
+void space_clear(struct space *space)
+{
+        forget_found(space);
+        perf_map_free(space->perf_map);
+        space->perf_map = NULL;
+        space->perf_map_tried = false;
+        space->n = 0;
+        space->has_program = false;
+}
+
+void space_free(struct space *space)
+{
+        if (!space)
+                return;
+        space_clear(space);
+        free(space->list);
+        free(space);
+}
+
+void space_freep(struct space **space)
+{
+        space_free(*space);
+}
+
+int space_copy(const struct space *from, struct space **ret)
+{
+        _cleanup_(space_freep) struct space *space = NULL;
+        int err = space_new(from->words, from->places, &space);
+
+        if (!err)
+                err = util_grow(&space->list, &space->capacity, from->n, sizeof(*space->list));
+        if (err)
+                return err;
+        if (from->n > 0)
+                memcpy(space->list, from->list, from->n * sizeof(*space->list));
+        space->n = from->n;
+        space->program = from->program;
+        space->has_program = from->has_program;
+        *ret = TAKE_PTR(space);
+        return 0;
+}
+
+void space_set_pid(struct space *space, pid_t pid)
+{
+        space->pid = pid;
+}
+
+int space_map(struct space *space, uint64_t from, uint64_t length, uint64_t offset, const char *path)
+{
+        int64_t number = words_number(space->words, path, strlen(path));
+        uint64_t to = from + length;
+        size_t kept = 0, at = 0;
+
+        if (number < 0)
+                return (int)number;
+        if (to <= from)
+                return 0;
+        for (size_t i = 0; i < space->n; i++) { /* what was mapped there is gone, and a part of it is as good as gone */
+                struct mapping one = space->list[i];
+
+                if (one.from < to && from < one.to)
+                        continue;
+                if (one.from < from)
+                        at = kept + 1;
+                space->list[kept++] = one;
+        }
+        space->n = kept;
+        if (util_grow(&space->list, &space->capacity, space->n + 1, sizeof(*space->list)) < 0)
+                return -ENOMEM;
+        memmove(&space->list[at + 1], &space->list[at], (space->n - at) * sizeof(*space->list));
+        space->list[at] = (struct mapping){ from, to, offset, (uint32_t)number };
+        space->n++;
+        if (!space->has_program) {
+                space->program = (uint32_t)number;
+                space->has_program = true;
+        }
+        forget_found(space);
+        return 0;
+}
+
+static const struct mapping *find_mapping(const struct space *space, uint64_t address)
+{
+        for (size_t i = 0; i < space->n; i++)
+                if (address >= space->list[i].from && address < space->list[i].to)
+                        return &space->list[i];
+        return NULL;
+}
+
+/* How far an ELF file is from the addresses written in it, as its part at @mapping's offset tells. */
+static int find_bias(int fd, const struct mapping *mapping, uint64_t *ret)
+{
+        Elf *elf = elf_begin(fd, ELF_C_READ, NULL);
+        size_t n = 0;
+        int err = -ENOENT;
+
+        if (!elf || elf_getphdrnum(elf, &n) < 0)
+                n = 0;
+        for (size_t i = 0; err && i < n; i++) {
+                GElf_Phdr header;
+                uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE) - 1;
+
+                if (!gelf_getphdr(elf, (int)i, &header) || header.p_type != PT_LOAD || !(header.p_flags & PF_X))
+                        continue;
+                if (mapping->offset < (header.p_offset & ~page) || mapping->offset >= header.p_offset + header.p_filesz)
+                        continue;
+                *ret = mapping->from - (header.p_vaddr - header.p_offset + mapping->offset);
+                err = 0;
+        }
+        if (elf)
+                elf_end(elf);
+        return err;
+}
+
+/* The kernel's own code for programs is the same for all. */
+static int vdso_file(void)
+{
+        const char *image = (const char *)getauxval(AT_SYSINFO_EHDR); /* NOLINT */
+        int fd = image ? memfd_create("vdso", MFD_CLOEXEC) : -1;
+        size_t bytes = 2 * (size_t)sysconf(_SC_PAGESIZE);
+
+        if (fd >= 0 && write(fd, image, bytes / 2) < 0)
+                closep(&fd);
+        return fd;
+}
+
+static int open_code(const char *path)
+{
+        struct stat status;
+        int fd = strcmp(path, "[vdso]") == 0 ? vdso_file() : *path == '/' ? open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK) : -1;
+
+        if (fd >= 0 && (fstat(fd, &status) < 0 || !S_ISREG(status.st_mode)))
+                closep(&fd);
+        return fd;
+}
+
+/* A file that cannot be read, or is no ELF file, has no module, and its code is [unknown]. */
+static void report(struct space *space, const struct mapping *mapping)
+{
+        const char *path = words_bytes(space->words, mapping->path, NULL);
+        int fd = open_code(path);
+        uint64_t bias;
+
+        if (fd < 0)
+                return;
+        if (find_bias(fd, mapping, &bias) < 0 ||
+            !dwfl_report_elf(space->dwfl, path, *path == '/' ? path : "/dev/null", fd, bias, true))
+                close(fd);
+}
+
+static pid_t next_thread(Dwfl *dwfl, void *data, void **thread)
+{
+        struct space *space = data;
+
+        if (*thread)
+                return 0;
+        *thread = space;
+        return space->stack->tid;
+}
+
+static bool get_thread(Dwfl *dwfl, pid_t tid, void *data, void **thread)
+{
+        *thread = data;
+        return true;
+}
+
+static bool read_memory(Dwfl *dwfl, Dwarf_Addr address, Dwarf_Word *ret, void *data)
+{
+        const struct sample_stack *stack = ((struct space *)data)->stack;
+        uint64_t from = stack->registers[REGISTERS_SP], word;
+
+        if (address < from || address - from > stack->n_bytes || stack->n_bytes - (address - from) < sizeof(word)) {
+                ((struct space *)data)->beyond = true; /* libdw takes a return address that it cannot read for the end */
+                return false;
+        }
+        memcpy(&word, stack->bytes + (address - from), sizeof(word));
+        *ret = word;
+        return true;
+}
+
+static bool set_registers(Dwfl_Thread *thread, void *data)
+{
+        const struct sample_stack *stack = ((struct space *)data)->stack;
+        Dwarf_Word registers[REGISTERS_DWARF_COUNT] = { 0 };
+
+        for (size_t i = 0; i < REGISTERS_COUNT; i++)
+                if (registers_dwarf[i] < REGISTERS_DWARF_COUNT)
+                        registers[registers_dwarf[i]] = stack->registers[i];
+        dwfl_thread_state_register_pc(thread, stack->registers[REGISTERS_PC]);
+        return dwfl_thread_state_registers(thread, 0, REGISTERS_DWARF_COUNT, registers);
+}
+
+static const Dwfl_Thread_Callbacks thread_callbacks = {
+        .next_thread = next_thread,
+        .get_thread = get_thread,
+        .memory_read = read_memory,
+        .set_initial_registers = set_registers,
+};
+
+static int open_dwfl(struct space *space)
+{
+        static const Dwfl_Callbacks callbacks = {
+                .find_elf = dwfl_build_id_find_elf,
+                .find_debuginfo = dwfl_standard_find_debuginfo,
+                .section_address = dwfl_offline_section_address,
+        };
+
+        space->dwfl = dwfl_begin(&callbacks);
+        if (!space->dwfl)
+                return -ENOMEM;
+        dwfl_report_begin(space->dwfl);
+        for (size_t i = 0; i < space->n; i++)
+                if (i == 0 || space->list[i].path != space->list[i - 1].path)
+                        report(space, &space->list[i]);
+        dwfl_report_end(space->dwfl, NULL, NULL);
+        if (!dwfl_attach_state(space->dwfl, NULL, space->pid > 0 ? space->pid : 1, &thread_callbacks, space)) {
+                forget_found(space);
+                return -ENOEXEC;
+        }
+        return 0;
+}
+
+static int keep_frame(Dwfl_Frame *state, void *data)
+{
+        struct space *space = data;
+        Dwarf_Addr pc;
+
+        if (space->n_pc == SPACE_FRAMES_MAX || !dwfl_frame_pc(state, &pc, &space->activation[space->n_pc]))
+                return DWARF_CB_ABORT;
+        if (pc != 0)
+                space->pc[space->n_pc++] = pc;
+        return DWARF_CB_OK;
+}
+
+/* Where an interpreter or a JIT wrote what it made. */
+static const char *jit_name(struct space *space, uint64_t address)
+{
+        if (!space->perf_map_tried) {
+                space->perf_map_tried = true;
+                (void)perf_map_load(space->pid, &space->perf_map); /* most have none */
+        }
+        return space->perf_map ? perf_map_find(space->perf_map, address) : NULL;
+}
+
+/*
+ * A function of several names (write, __write, __libc_write) has that with the fewest underscores in front, then the first one, as
+ * files with and without debug information list them in other orders.
+ */
+static const char *best_alias(Dwfl_Module *module, const char *name, GElf_Addr address)
+{
+        int n = *name == '_' ? dwfl_module_getsymtab(module) : 0;
+
+        for (int i = 1; i < n; i++) {
+                GElf_Sym symbol;
+                GElf_Addr at;
+                const char *other = dwfl_module_getsym_info(module, i, &symbol, &at, NULL, NULL, NULL);
+
+                if (!other || at != address || symbol.st_shndx == SHN_UNDEF || GELF_ST_TYPE(symbol.st_info) == STT_SECTION || !*other)
+                        continue;
+                if (strspn(other, "_") < strspn(name, "_") ||
+                    (strspn(other, "_") == strspn(name, "_") && strcmp(other, name) < 0))
+                        name = other;
+        }
+        return name;
+}
+
+static bool is_file(const char *path)
+{
+        return path && (*path == '/' || strcmp(path, "[vdso]") == 0) && strncmp(path, "//anon", 6) != 0;
+}
+
+/* @begin: the address of the function; 0: unknown. */
+static int name_of(struct space *space, uint64_t address, const struct mapping *mapping, uint32_t *ret, uint64_t *begin)
+{
+        const char *path = mapping ? words_bytes(space->words, mapping->path, NULL) : NULL, *function = NULL;
+        bool in_file = is_file(path);
+        Dwfl_Module *module = in_file ? dwfl_addrmodule(space->dwfl, address) : NULL;
+        char name[FRAME_NAME_MAX];
+        GElf_Off offset = 0;
+        GElf_Sym symbol;
+        int64_t number;
+
+        if (module)
+                function = dwfl_module_addrinfo(module, address, &offset, &symbol, NULL, NULL, NULL);
+        *begin = function ? address - offset : 0;
+        if (function)
+                function = best_alias(module, function, *begin);
+        if (!in_file)
+                function = jit_name(space, address);
+        frame_name(function, in_file ? path : function ? "[jit]" : "[anonymous]", name, sizeof(name));
+        number = words_number(space->words, name, strlen(name));
+        if (number < 0)
+                return (int)number;
+        *ret = (uint32_t)number;
+        return 0;
+}
+
+static int make_frame(struct space *space, uint64_t address, struct frame *ret)
+{
+        const struct mapping *mapping = find_mapping(space, address);
+        struct place *place;
+        uint64_t begin;
+        int err = name_of(space, address, mapping, &ret->name, &begin);
+
+        if (err)
+                return err;
+        place = places_at(space->places, ret->name);
+        if (!place)
+                return -ENOMEM;
+        if (mapping && is_file(words_bytes(space->words, mapping->path, NULL)))
+                place->app |= mapping->path == space->program;
+        else
+                place->app |= strstr(words_bytes(space->words, ret->name, NULL), "@[jit]") != NULL;
+        if (!place->known && begin && begin >= mapping->from) {
+                place->known = true;
+                place->path = mapping->path;
+                place->offset = begin - mapping->from + mapping->offset;
+        }
+        ret->app = place->app;
+        return 0;
+}
+
+static int find_frame(struct space *space, uint64_t address, struct frame *ret)
+{
+        struct found *found;
+        int err;
+
+        HASH_FIND(hh, space->found, &address, sizeof(address), found);
+        if (found) {
+                *ret = found->frame;
+                return 0;
+        }
+        found = calloc(1, sizeof(*found));
+        if (!found)
+                return -ENOMEM;
+        found->address = address;
+        err = make_frame(space, address, &found->frame);
+        if (!err)
+                HASH_ADD(hh, space->found, address, sizeof(found->address), found);
+        if (err || found->lost) {
+                free(found);
+                return err ? err : -ENOMEM;
+        }
+        *ret = found->frame;
+        return 0;
+}
+
+/* What starts the loader and main() does not always say that it is the first, and in a stripped file _start has no name. */
+static bool is_start(const struct space *space, const struct frame *frames, size_t n)
+{
+        for (size_t i = n > 2 ? n - 2 : 0; i < n; i++)
+                if (strncmp(words_bytes(space->words, frames[i].name, NULL), "__libc_start_main@", 18) == 0)
+                        return true;
+        return strncmp(words_bytes(space->words, frames[n - 1].name, NULL), "_start@", 7) == 0;
+}
+
+ssize_t space_unwind(struct space *space, const struct sample_stack *stack, struct frame ret[SPACE_FRAMES_MAX], bool *whole)
+{
+        int err = space->dwfl ? 0 : open_dwfl(space);
+        size_t n = 0;
+
+        space->n_pc = 0;
+        space->stack = stack;
+        space->beyond = false;
+        *whole = !err && dwfl_getthread_frames(space->dwfl, stack->tid, keep_frame, space) == 0 && !space->beyond && space->n_pc > 1;
+        if (space->n_pc == 0) {
+                space->pc[0] = stack->registers[REGISTERS_PC];
+                space->activation[0] = true;
+                space->n_pc = 1;
+        }
+        for (size_t i = 0; i < space->n_pc; i++) {
+                err = find_frame(space, space->pc[i] - (i > 0 && !space->activation[i]), &ret[n]);
+                if (err)
+                        return err;
+                if (n == 0 || ret[n].name != ret[n - 1].name || !frame_is_unknown(words_bytes(space->words, ret[n].name, NULL)))
+                        n++; /* code of one file without names is one frame */
+        }
+        *whole |= is_start(space, ret, n);
+        return (ssize_t)n;
+}
+
+ssize_t space_unwind_maker(struct space *space, const struct sample_stack *stack, struct frame ret[SPACE_FRAMES_MAX], bool *whole)
+{
+        for (int way = 0; way < REGISTERS_RETURN_WAYS; way++) {
+                uint64_t registers[REGISTERS_COUNT];
+                struct sample_stack caller = *stack;
+                ssize_t n;
+
+                memcpy(registers, stack->registers, sizeof(registers));
+                caller.registers = registers;
+                if (!registers_return(way, registers, &caller.bytes, &caller.n_bytes))
+                        continue;
+                n = space_unwind(space, &caller, ret, whole);
+                if (n < 0 || *whole)
+                        return n;
+        }
+        return space_unwind(space, stack, ret, whole);
+}

@@ -1,0 +1,58 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#pragma once
+
+/* The code that a process has mapped, and what a copy of its stack says of its calls. libdw stays behind this file. */
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "places.h"
+#include "registers.h"
+#include "words.h"
+
+#define SPACE_FRAMES_MAX 512 /* what is above is lost, and counted so */
+
+/* A mapping of code from a file. */
+struct mapping {
+        uint64_t from, to, offset;
+        uint32_t path; /* a number of the words */
+};
+
+struct sample_stack {
+        pid_t tid;
+        const uint64_t *registers; /* REGISTERS_COUNT */
+        const char *bytes;         /* from the stack pointer on */
+        size_t n_bytes;
+};
+
+struct frame {
+        uint32_t name; /* `function@dso`, a number of the words */
+        bool app;      /* of the program itself, or code that an interpreter made */
+};
+
+struct space;
+
+/* @words and @places must live as long. 0; -ENOMEM. */
+int space_new(struct words *words, struct places *places, struct space **ret);
+int space_copy(const struct space *space, struct space **ret); /* the mappings, as a fork does */
+void space_free(struct space *space);
+void space_freep(struct space **space);
+/* Another program: forgets all mappings. */
+void space_clear(struct space *space);
+/* @path: of the file; the first one after space_clear() is the program. Replaces what was there. 0; -ENOMEM. */
+int space_map(struct space *space, uint64_t from, uint64_t length, uint64_t offset, const char *path);
+/* Names of code without a file, of /tmp/perf-@pid.map, are taken from @pid. */
+void space_set_pid(struct space *space, pid_t pid);
+/*
+ * The calls of a stack, the outermost last. @whole: they reach the first function of the thread. How many were found; a negative
+ * errno.
+ */
+ssize_t space_unwind(struct space *space, const struct sample_stack *stack, struct frame ret[SPACE_FRAMES_MAX], bool *whole);
+/*
+ * The same for a thread that is just making another one: the C library's code that does so has no unwind table there (clone.S and
+ * vfork.S of glibc), and is left out.
+ */
+ssize_t space_unwind_maker(struct space *space, const struct sample_stack *stack, struct frame ret[SPACE_FRAMES_MAX], bool *whole);

@@ -1,0 +1,52 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <string.h>
+
+#include "fuzz.h"
+#include "record/frame-name.h"
+#include "record/perf-map.h"
+#include "record/record-parse.h"
+#include "record/tracepoints.h"
+
+/* What joulecast-record reads: records of the kernel, perf maps, formats of tracepoints, names of symbols. */
+
+static void records(const char *data, size_t size)
+{
+        struct perf_event_header header;
+        struct record_sample sample;
+        struct record_event event;
+
+        for (size_t at = 0; record_header(data, size, at, &header) == 0; at += header.size) {
+                (void)record_time(data + at, &header);
+                if (header.type == PERF_RECORD_SAMPLE && record_sample(data + at, &header, &sample) == 0)
+                        fuzz_assert(sample.raw_bytes <= header.size && sample.stack_bytes <= header.size);
+                else if (header.type != PERF_RECORD_SAMPLE && record_event(data + at, &header, &event) == 0 &&
+                         event.type == PERF_RECORD_MMAP2)
+                        fuzz_assert(strlen(event.path) < header.size);
+        }
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+        struct tracepoint_place field = { 0 };
+        struct perf_map *map;
+        char name[FRAME_NAME_MAX], *text = malloc(size + 1);
+        char *copy = malloc(size + 1); /* at an address where numbers can be */
+
+        fuzz_assert(text && copy);
+        memcpy(copy, data, size);
+        records(copy, size);
+        memcpy(text, data, size);
+        text[size] = '\0';
+        frame_name(text, text, name, sizeof(name));
+        fuzz_assert(*name && !strpbrk(name, "; \n") && strchr(name, '@'));
+        if (tracepoints_field(text, "len", &field) == 0)
+                (void)tracepoints_number(&field, copy, size);
+        if (perf_map_parse(copy, size, &map) == 0) {
+                (void)perf_map_find(map, 0x1000);
+                perf_map_free(map);
+        }
+        free(text);
+        free(copy);
+        return 0;
+}
