@@ -1,0 +1,149 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/* joulecast-community: samples of many devices into a database, and what they say together. */
+
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+
+#include "community/upload.h"
+#include "load.h"
+#include "report.h"
+#include "util/options.h"
+#include "util/text.h"
+#include "util/util.h"
+#include "util/words.h"
+
+#define PATHS_MAX 4096
+
+static char program_name[] = "joulecast-community";
+static const struct log program_log = { log_to_stderr, program_name };
+
+static int load_main(int argc, char **argv)
+{
+        _cleanup_(database_closep) struct database *database = NULL;
+        static const char *paths[PATHS_MAX + 1];
+        const char *where = NULL;
+        const struct option_row rows[] = {
+                { .name = "database", .value = "D", .help = N_("a file for SQLite, made if there is none"), .text = &where },
+        };
+        const struct option_table table = {
+                .program = "joulecast-community",
+                .called = "joulecast-community load",
+                .usage = "joulecast-community load FILE|FOLDER... --database D",
+                .about = N_("Loads uploads (NDJSON, plain or gzip) into a database. Samples that it has\n"
+                         "already change nothing. A line that is wrong is named and left out."),
+                .rows = rows, .n_rows = ARRAY_SIZE(rows), .words = paths, .max_words = PATHS_MAX,
+        };
+        struct load_counts counts;
+        int code = options_read(&table, argc, argv, &program_log);
+
+        if (code >= 0)
+                return code;
+        if (!where || !paths[0]) {
+                log_error(&program_log, "load: give FILE or FOLDER, and --database");
+                return CODE_USAGE;
+        }
+        if (database_open(where, DATABASE_MAKE, &program_log, &database) < 0)
+                return CODE_FAILED;
+        if (load_paths(database, (char *const *)paths, &counts) < 0) {
+                log_error(&program_log, "load: nothing was loaded");
+                return CODE_FAILED;
+        }
+        printf("%" PRIu64 " files: %" PRIu64 " samples are new, %" PRIu64 " were there already, %" PRIu64 " lines are left out\n",
+               counts.files, counts.added, counts.known, counts.bad);
+        return counts.unread || (counts.bad && !counts.added && !counts.known) ? CODE_FAILED : CODE_OK;
+}
+
+static int check_client(const char *client)
+{
+        if (!client || (strlen(client) == UPLOAD_CLIENT_DIGITS && strspn(client, "0123456789abcdef") == UPLOAD_CLIENT_DIGITS))
+                return 0;
+        log_error(&program_log, "report: --client takes 32 hexadecimal digits, in lower case");
+        return -EINVAL;
+}
+
+static int report_main(int argc, char **argv)
+{
+        _cleanup_(database_closep) struct database *database = NULL;
+        _cleanup_(report_clear) struct report report = { .clients = 0 };
+        const char *where = NULL, *client = NULL;
+        bool json = false;
+        const struct option_row rows[] = {
+                { .name = "database", .value = "D", .help = N_("the file"), .text = &where },
+                { .name = "client", .value = "ID", .help = N_("with the J-score of this client"), .text = &client },
+                { .name = "json", .help = N_("for programs"), .flag = &json },
+        };
+        const struct option_table table = {
+                .program = "joulecast-community",
+                .called = "joulecast-community report",
+                .usage = "joulecast-community report --database D [--client ID] [--json]",
+                .about = N_("Which apps cost everybody battery (hogs), which only some devices (bugs), and\n"
+                         "how long batteries last."),
+                .rows = rows, .n_rows = ARRAY_SIZE(rows),
+        };
+        int code = options_read(&table, argc, argv, &program_log);
+
+        if (code >= 0)
+                return code;
+        if (json)
+                words_stop();
+        if (!where) {
+                log_error(&program_log, "report: give --database");
+                return CODE_USAGE;
+        }
+        if (check_client(client) < 0)
+                return CODE_USAGE;
+        if (database_open(where, DATABASE_READ, &program_log, &database) < 0)
+                return CODE_FAILED;
+        if (report_make(database, client, &report) < 0) {
+                log_error(&program_log, "report: there is none");
+                return CODE_FAILED;
+        }
+        return (json ? report_print_json(&report) : report_print_text(&report)) < 0 ? CODE_FAILED : CODE_OK;
+}
+
+static const struct {
+        const char *name, *help;
+        int (*main)(int argc, char **argv);
+} commands[] = {
+        { "load", N_("load uploads into a database"), load_main },
+        { "report", N_("what all devices together say"), report_main },
+};
+
+static int print_help(void)
+{
+        printf("%sjoulecast-community COMMAND [OPTIONS]\n\n", _("Usage: "));
+        text_print(stdout, _("Samples of many devices: which apps cost battery on all, and which on some."));
+        printf("\n%s\n", _("Commands:"));
+        for (size_t i = 0; i < ARRAY_SIZE(commands); i++)
+                printf("  %-9s%s\n", commands[i].name, _(commands[i].help));
+        puts("");
+        text_print(stdout, _("See joulecast-community COMMAND --help for each."));
+        return CODE_OK;
+}
+
+static int run(int argc, char **argv)
+{
+        if (argc < 2 || strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0) {
+                print_help();
+                return argc < 2 ? CODE_USAGE : CODE_OK;
+        }
+        if (strcmp(argv[1], "--version") == 0) {
+                puts("joulecast-community " JOULECAST_VERSION);
+                return CODE_OK;
+        }
+        for (size_t i = 0; i < ARRAY_SIZE(commands); i++)
+                if (strcmp(argv[1], commands[i].name) == 0)
+                        return commands[i].main(argc - 1, argv + 1);
+        log_error(&program_log, "there is no command %s; see joulecast-community --help", argv[1]);
+        return CODE_USAGE;
+}
+
+int main(int argc, char **argv)
+{
+        words_start();
+        util_hold_standard_fds();
+        return options_finish(run(argc, argv), &program_log);
+}

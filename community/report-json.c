@@ -1,0 +1,109 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+#include <cjson/cJSON.h>
+#include <errno.h>
+#include <math.h>
+
+#include "report.h"
+#include "util/util.h"
+
+#define NANO 1e-9
+
+/* So many digits, that a last bit is no difference. */
+static bool add_number(cJSON *object, const char *key, double value)
+{
+        char text[32];
+        double rounded = value;
+
+        if (!isfinite(value))
+                return cJSON_AddNullToObject(object, key) != NULL;
+        snprintf(text, sizeof(text), "%.9g", value);
+        (void)util_parse_double(text, &rounded);
+        return cJSON_AddNumberToObject(object, key, rounded) != NULL;
+}
+
+static bool add_hog(cJSON *list, const struct app_report *app)
+{
+        cJSON *hog = cJSON_CreateObject(), *minutes;
+
+        if (!hog || !cJSON_AddItemToArray(list, hog) || !cJSON_AddStringToObject(hog, "app", app->name))
+                return false;
+        minutes = cJSON_AddObjectToObject(hog, "minutes");
+        return minutes && add_number(minutes, "value", app->drop.minutes) && add_number(minutes, "low", app->drop.minutes_low) &&
+               add_number(minutes, "high", app->drop.minutes_high) && add_number(hog, "clients", app->clients) &&
+               add_number(hog, "rates", app->rates) && add_number(hog, "rate_with", app->drop.rate_with) &&
+               add_number(hog, "rate_without", app->drop.rate_without) && add_number(hog, "effect", app->drop.effect) &&
+               add_number(hog, "q", app->drop.q) && cJSON_AddBoolToObject(hog, "paper_rule", app->drop.paper_rule);
+}
+
+static bool add_bug(cJSON *list, const struct bug_report *bug)
+{
+        cJSON *object = cJSON_CreateObject();
+
+        return object && cJSON_AddItemToArray(list, object) && cJSON_AddStringToObject(object, "app", bug->app_name) &&
+               cJSON_AddStringToObject(object, "client", bug->client_hex) && add_number(object, "watts", bug->watts) &&
+               add_number(object, "others_watts", bug->others_watts) && add_number(object, "clients", (double)bug->clients);
+}
+
+static bool add_score(cJSON *root, const struct score_report *score)
+{
+        cJSON *object = cJSON_AddObjectToObject(root, "jscore"), *points;
+
+        if (!object || !add_number(object, "clients", (double)score->clients))
+                return false;
+        if (score->clients < COMMUNITY_CLIENTS_MIN)
+                return true;
+        points = cJSON_AddArrayToObject(object, "points");
+        if (!points || !add_number(object, "mean_rate", score->mean_rate))
+                return false;
+        for (int i = 0; i < SCORE_POINTS; i++) {
+                cJSON *point = cJSON_CreateObject();
+
+                if (!point || !cJSON_AddItemToArray(points, point) || !add_number(point, "score", score_percent[i]) ||
+                    !add_number(point, "rate", score->rates[i]) || !add_number(point, "hours", 1 / NANO / score->rates[i] / 3600))
+                        return false;
+        }
+        return !score->known || (add_number(object, "own_rate", score->own_rate) && add_number(object, "own_score", score->own_score));
+}
+
+static bool fill(cJSON *root, const struct report *report)
+{
+        cJSON *hogs, *bugs, *left_out;
+
+        if (!add_number(root, "clients", (double)report->clients) || !add_number(root, "samples", (double)report->samples) ||
+            !add_number(root, "rates", (double)report->rates))
+                return false;
+        left_out = cJSON_AddObjectToObject(root, "left_out");
+        if (!left_out || !add_number(left_out, "overlapping", (double)report->overlapping) ||
+            !add_number(left_out, "too_many_a_day", (double)report->too_many) ||
+            !add_number(left_out, "too_fast", (double)report->fast) ||
+            !add_number(left_out, "clients_extreme", (double)report->extreme) ||
+            !add_number(left_out, "clients_quarantined", (double)report->quarantined))
+                return false;
+        if (!add_number(root, "apps", (double)report->n_apps) || !add_number(root, "tested", (double)report->tested) ||
+            !add_number(root, "paper_rule_only", (double)report->paper_only))
+                return false;
+        hogs = cJSON_AddArrayToObject(root, "hogs");
+        for (size_t i = 0; i < report->n_hogs; i++)
+                if (!hogs || !add_hog(hogs, &report->apps[report->hogs[i]]))
+                        return false;
+        bugs = cJSON_AddArrayToObject(root, "bugs");
+        for (size_t i = 0; i < report->n_bugs; i++)
+                if (!bugs || !add_bug(bugs, &report->bugs[i]))
+                        return false;
+        return hogs && bugs && add_score(root, &report->score);
+}
+
+int report_print_json(const struct report *report)
+{
+        cJSON *root = cJSON_CreateObject();
+        char *text = root && fill(root, report) ? cJSON_Print(root) : NULL;
+
+        cJSON_Delete(root);
+        if (!text)
+                return -ENOMEM;
+        puts(text);
+        free(text);
+        return 0;
+}

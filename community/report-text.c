@@ -1,0 +1,96 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+#include <inttypes.h>
+
+#include "report.h"
+#include "util/table.h"
+#include "util/util.h"
+#include "util/words.h"
+
+#define HOURS(rate) (1e9 / (rate) / 3600)
+
+static int print_hogs(const struct report *report)
+{
+        _cleanup_(table_freep) struct table *table = table_new("nrrrrr");
+
+        table_heads(table, N_("Hog"), N_("Minutes"), N_("95 % bounds"), N_("Devices"), N_("q"), N_("Paper's rule"), NULL);
+        for (size_t i = 0; i < report->n_hogs; i++) {
+                const struct app_report *app = &report->apps[report->hogs[i]];
+
+                table_row(table, TABLE_PLAIN);
+                table_cell(table, "%s", app->name);
+                table_cell(table, "%.0f", app->drop.minutes);
+                table_cell(table, "%.0f .. %.0f", app->drop.minutes_low, app->drop.minutes_high);
+                table_cell(table, "%.0f", app->clients);
+                table_cell(table, app->drop.q < 1e-4 ? "<0.0001" : "%.4f", app->drop.q);
+                table_cell(table, "%s", app->drop.paper_rule ? _("hog") : _("no"));
+        }
+        table_print(table);
+        table_note("Minutes of a full charge that the app costs while it is in use, on the devices that have it.");
+        return 0;
+}
+
+static void print_bugs(const struct report *report)
+{
+        _cleanup_(table_freep) struct table *table = table_new("nlrrr");
+
+        table_heads(table, N_("Bug"), N_("Device"), N_("Here"), N_("Elsewhere"), N_("Devices"), NULL);
+        for (size_t i = 0; i < report->n_bugs; i++) {
+                const struct bug_report *bug = &report->bugs[i];
+
+                table_row(table, TABLE_PLAIN);
+                table_cell(table, "%s", bug->app_name);
+                table_cell(table, "%.8s", bug->client_hex);
+                table_cell(table, "%.2f W", bug->watts);
+                table_cell(table, "%.2f W", bug->others_watts);
+                table_cell(table, "%zu", bug->clients);
+        }
+        puts("");
+        table_print(table);
+}
+
+static void print_score(const struct score_report *score)
+{
+        if (score->clients < COMMUNITY_CLIENTS_MIN)
+                return;
+        puts("");
+        table_text(TABLE_PLAIN, "A full charge in use lasts %.1f h on half of %zu devices; %.1f h or less on 5 of 100, %.1f h or more"
+                   " on 5 of 100.", HOURS(score->rates[2]), score->clients, HOURS(score->rates[0]), HOURS(score->rates[4]));
+        if (score->known)
+                table_text(TABLE_PLAIN, "That device: %.1f h, longer than %.0f of 100 like it (its J-score).", HOURS(score->own_rate),
+                           score->own_score);
+}
+
+static void print_left_out(const struct report *report)
+{
+        if (report->overlapping + report->too_many + report->fast > 0)
+                table_note("Left out: %" PRId64 " samples that overlap others of their device, %" PRId64 " beyond 200 a day, %" PRId64
+                           " that are faster than a battery empties.", report->overlapping, report->too_many, report->fast);
+        if (report->extreme > 0)
+                table_note("Left out: %" PRId64 " devices that empty more than ten times as fast as half of the others.", report->extreme);
+        if (report->quarantined > 0)
+                table_note("Left out: %" PRId64 " devices in quarantine.", report->quarantined);
+}
+
+int report_print_text(const struct report *report)
+{
+        table_text(TABLE_PLAIN, "%" PRId64 " devices, %" PRId64 " samples, %zu apps, of which %zu ran on enough devices to be compared.",
+                   report->clients, report->samples, report->n_apps, report->tested);
+        puts("");
+        if (report->n_hogs)
+                (void)print_hogs(report);
+        else if (report->tested == 0)
+                table_text(TABLE_PLAIN, "Not enough yet: an app is compared once %d devices each have samples with it and without it.",
+                           COMMUNITY_CLIENTS_MIN);
+        else
+                table_text(TABLE_PLAIN, "No app costs so much more than its absence that it could not be chance.");
+        if (report->paper_only)
+                table_note("By the rule of the Carat paper, %zu more would be hogs; it takes all rates of a device for independent, and"
+                           " most of those are none.", report->paper_only);
+        if (report->n_bugs)
+                print_bugs(report);
+        print_score(&report->score);
+        print_left_out(report);
+        return 0;
+}

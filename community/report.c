@@ -1,0 +1,195 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+#include <errno.h>
+#include <string.h>
+
+#include "report.h"
+#include "util/util.h"
+
+/* Sums over clients, of which each client is one row: they add up, wherever the rows are. */
+static const char sums_sql[] =
+        "SELECT a.app, count(*), sum(a.n), sum(a.s1), sum(a.s2), sum(CASE WHEN a.w > 0 THEN 1 ELSE 0 END),"
+        " sum(CASE WHEN a.x > 0 THEN 1 ELSE 0 END), sum(CASE WHEN a.x < 0 THEN 1 ELSE 0 END), sum(a.w), sum(a.w * a.w),"
+        " sum(a.wa), sum(a.wb), sum(a.wa * a.wa), sum(a.wb * a.wb), sum(a.wa * a.wb), sum(a.w * a.wa), sum(a.w * a.wb),"
+        " sum(a.x), sum(a.x * a.x), sum(a.w * a.x)"
+        " FROM client_app a JOIN client c ON c.id = a.client"
+        " WHERE c.quarantined = 0 AND c.s1 <= $1 * c.n GROUP BY a.app ORDER BY a.app";
+
+static const char all_sql[] =
+        "SELECT count(*), coalesce(sum(n), 0), coalesce(sum(s1), 0), coalesce(sum(s2), 0) FROM client"
+        " WHERE quarantined = 0 AND n > 0 AND s1 <= $1 * n";
+
+void report_clear(struct report *report)
+{
+        for (size_t i = 0; i < report->n_apps; i++)
+                free(report->apps[i].name);
+        for (size_t i = 0; i < report->n_bugs; i++) {
+                free(report->bugs[i].app_name);
+                free(report->bugs[i].client_hex);
+        }
+        free(report->apps);
+        free(report->hogs);
+        free(report->bugs);
+        *report = (struct report){ .clients = 0 };
+}
+
+static int read_all(struct database *database, int64_t limit, struct all_sums *ret)
+{
+        _cleanup_(statement_freep) struct statement *select = NULL;
+        int rc = database_prepare(database, all_sql, &select);
+
+        if (rc < 0)
+                return rc;
+        select->ops->set_int(select, 1, limit);
+        rc = select->ops->step(select);
+        if (rc == 1)
+                *ret = (struct all_sums){ select->ops->get_sum(select, 0), select->ops->get_sum(select, 1),
+                                          select->ops->get_sum(select, 2), select->ops->get_sum(select, 3) };
+        return rc < 0 ? rc : 0;
+}
+
+static void read_sums(struct statement *select, struct drop_sums *ret)
+{
+        double *const members[] = { &ret->clients, &ret->n, &ret->s1, &ret->s2, &ret->both, &ret->more, &ret->less, &ret->w, &ret->ww,
+                                    &ret->wa, &ret->wb, &ret->waa, &ret->wbb, &ret->wab, &ret->wwa, &ret->wwb, &ret->x, &ret->xx,
+                                    &ret->wx };
+
+        for (size_t i = 0; i < ARRAY_SIZE(members); i++)
+                *members[i] = select->ops->get_sum(select, (int)i + 1);
+}
+
+static int read_apps(struct database *database, int64_t limit, const struct all_sums *all, struct report *report)
+{
+        _cleanup_(statement_freep) struct statement *select = NULL;
+        size_t capacity = 0;
+        int rc = database_prepare(database, sums_sql, &select);
+
+        if (rc < 0)
+                return rc;
+        select->ops->set_int(select, 1, limit);
+        while ((rc = select->ops->step(select)) == 1) {
+                struct drop_sums sums;
+                struct app_report *app;
+
+                rc = util_grow(&report->apps, &capacity, report->n_apps + 1, sizeof(*report->apps));
+                if (rc < 0)
+                        return rc;
+                read_sums(select, &sums);
+                app = &report->apps[report->n_apps++];
+                *app = (struct app_report){ .id = select->ops->get_int(select, 0), .clients = sums.clients, .rates = sums.n };
+                drop_compare(&sums, all, &app->drop);
+        }
+        return rc;
+}
+
+static int compare_id(const void *key, const void *element)
+{
+        int64_t id = *(const int64_t *)key, other = ((const struct app_report *)element)->id;
+
+        return id < other ? -1 : id > other;
+}
+
+static struct app_report *find_app(const struct report *report, int64_t id)
+{
+        return report->n_apps ? bsearch(&id, report->apps, report->n_apps, sizeof(*report->apps), compare_id) : NULL;
+}
+
+const struct app_report *report_app(const struct report *report, int64_t id)
+{
+        return find_app(report, id);
+}
+
+static int read_names(struct database *database, struct report *report)
+{
+        _cleanup_(statement_freep) struct statement *select = NULL;
+        int rc = database_prepare(database, "SELECT id, name FROM app", &select);
+
+        if (rc < 0)
+                return rc;
+        while ((rc = select->ops->step(select)) == 1) {
+                struct app_report *app = find_app(report, select->ops->get_int(select, 0));
+
+                if (!app || app->name)
+                        continue;
+                app->name = strdup(select->ops->get_text(select, 1));
+                if (!app->name)
+                        return -ENOMEM;
+        }
+        for (size_t i = 0; !rc && i < report->n_apps; i++)
+                if (!report->apps[i].name) {
+                        log_error(database->log, "%s: an app has no name; the database is damaged", database->name);
+                        rc = -EUCLEAN;
+                }
+        return rc;
+}
+
+static int compare_minutes(const void *a, const void *b, void *data)
+{
+        const struct app_report *apps = data, *x = &apps[*(const size_t *)a], *y = &apps[*(const size_t *)b];
+
+        if (x->drop.minutes != y->drop.minutes)
+                return x->drop.minutes > y->drop.minutes ? -1 : 1;
+        return strcmp(x->name, y->name);
+}
+
+/* The numbers of apps depend on the order of uploads, so ties in p are no matter of them: q is the same for all of a tie. */
+static int decide(struct report *report)
+{
+        size_t n = report->n_apps;
+        _cleanup_free_ struct drop *drops = calloc(n + 1, sizeof(*drops));
+        _cleanup_free_ size_t *order = calloc(n + 1, sizeof(*order));
+
+        report->hogs = calloc(n + 1, sizeof(*report->hogs));
+        if (!drops || !order || !report->hogs)
+                return -ENOMEM;
+        for (size_t i = 0; i < n; i++)
+                drops[i] = report->apps[i].drop;
+        drop_decide(drops, n, order);
+        for (size_t i = 0; i < n; i++) {
+                report->apps[i].drop = drops[i];
+                report->tested += drops[i].enough;
+                report->paper_only += drops[i].paper_rule && !drops[i].hog;
+                if (drops[i].hog)
+                        report->hogs[report->n_hogs++] = i;
+        }
+        if (report->n_hogs)
+                qsort_r(report->hogs, report->n_hogs, sizeof(*report->hogs), compare_minutes, report->apps);
+        return 0;
+}
+
+static int make_within(struct database *database, const char *client, struct report *report)
+{
+        struct all_sums all = { .n = 0 };
+        int64_t limit = 0;
+        int err = report_clients(database, client, report, &limit);
+
+        if (!err)
+                err = read_all(database, limit, &all);
+        if (!err)
+                err = read_apps(database, limit, &all, report);
+        if (!err)
+                err = read_names(database, report);
+        if (!err)
+                err = decide(report);
+        if (!err)
+                err = report_bugs(database, limit, report);
+        return err;
+}
+
+int report_make(struct database *database, const char *client, struct report *ret)
+{
+        struct report report = { .clients = 0 };
+        int err = database_run(database, database->ops->begin_read);
+
+        if (err < 0)
+                return err;
+        err = make_within(database, client, &report);
+        if (!err)
+                err = database_run(database, "COMMIT");
+        if (err < 0)
+                report_clear(&report);
+        else
+                *ret = report;
+        return err;
+}

@@ -1,0 +1,60 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#pragma once
+
+/* What all samples together say. */
+
+#include "community/compare.h"
+#include "database.h"
+
+struct app_report {
+        int64_t id;
+        char *name;
+        double clients, rates;
+        struct drop drop;
+};
+
+/* An app that takes much more on one client than on others, by its own energy. */
+struct bug_report {
+        int64_t app, client;
+        char *app_name, *client_hex;
+        double watts, others_watts;
+        size_t clients; /* that it is compared with */
+};
+
+#define SCORE_POINTS 5
+extern const int score_percent[SCORE_POINTS]; /* 5, 25, 50, 75, 95 */
+
+struct score_report {
+        size_t clients;                 /* with SCORE_RATES_MIN rates */
+        double rates[SCORE_POINTS];     /* their mean rate, where the client's battery lasts longer than of so many percent */
+        double mean_rate;
+        bool known;                     /* of the client that was asked for: */
+        double own_rate, own_score;
+};
+
+struct report {
+        int64_t clients, samples, rates;
+        int64_t overlapping, too_many, fast;  /* samples that are left out */
+        int64_t quarantined, extreme;         /* clients that are left out */
+        struct app_report *apps;              /* all, by name */
+        size_t n_apps, tested, paper_only;    /* paper_only: hogs by the paper's rule alone */
+        size_t *hogs, n_hogs;                 /* in apps; by minutes, the most first */
+        struct bug_report *bugs;
+        size_t n_bugs, own_pairs;             /* own_pairs: of apps and clients that were compared */
+        struct score_report score;
+};
+
+void report_clear(struct report *report);
+/* @client: 32 digits, whose score is wanted; NULL: nobody's. */
+int report_make(struct database *database, const char *client, struct report *ret);
+
+/* report-clients.c: all but apps and bugs; @limit: rates above it, in the mean of a client, are not believed */
+int report_clients(struct database *database, const char *client, struct report *report, int64_t *limit);
+/* report-bugs.c */
+int report_bugs(struct database *database, int64_t limit, struct report *report);
+/* Name of an app of the report; NULL: none has that number. */
+const struct app_report *report_app(const struct report *report, int64_t id);
+
+int report_print_json(const struct report *report);
+int report_print_text(const struct report *report);

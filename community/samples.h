@@ -1,0 +1,22 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#pragma once
+
+/* Samples of one client out of the database, for sums.h. */
+
+#include "community/sums.h"
+#include "database.h"
+
+struct client_samples {
+        struct statement *select;
+        struct rate_sample *list;
+        size_t n, capacity;
+        int32_t *apps; /* of all of them */
+        int64_t *own;
+        size_t n_apps, apps_capacity, own_capacity;
+};
+
+int client_samples_open(struct database *database, struct client_samples *ret);
+void client_samples_close(struct client_samples *samples);
+/* All samples of a client, in `list`; until the next call. */
+int client_samples_read(struct client_samples *samples, int64_t client);

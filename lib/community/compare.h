@@ -1,0 +1,50 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+/*
+ * Battery drop with an app against without it, from sums over clients. Each client compares with itself, so a client that
+ * always draws more makes none of its apps a hog; and one client is one observation, because its own rates are not
+ * independent. docs/community.md has the formulas.
+ */
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define COMMUNITY_CLIENTS_MIN 5 /* below that, nobody learns anything of an app */
+#define COMMUNITY_Q_MAX 0.002 /* of what is called a hog, so much may be none */
+
+/* All rates. */
+struct all_sums {
+        double clients, n, s1, s2;
+};
+
+/* Of one app, over its clients. The names are those of struct app_sums; "ww" is the sum of w * w. */
+struct drop_sums {
+        double clients, n, s1, s2;
+        double both;             /* clients that had rates with it and without it */
+        double more, less;       /* those of them whose rate was higher with it, and lower */
+        double w, ww;
+        double wa, wb, waa, wbb, wab; /* of wa and wb: sums, squares, products */
+        double wwa, wwb;         /* w * wa, w * wb */
+        double x, xx, wx;
+};
+
+struct drop {
+        double rate_with, rate_without;         /* mean of the clients that had both */
+        double minutes, minutes_low, minutes_high; /* of a full charge that it costs, with 95 % bounds */
+        double effect;                          /* the rate with it is so much higher, of the client's mean */
+        double p, q;                            /* one-sided; q: Benjamini and Hochberg's; 1: not tested */
+        bool enough;                            /* was it tested? */
+        bool hog, paper_rule;
+};
+
+/* All of @ret but q and hog. */
+void drop_compare(const struct drop_sums *app, const struct all_sums *all, struct drop *ret);
+
+/* q and hog of all that were tested; @order is room for n numbers. */
+void drop_decide(struct drop *drops, size_t n, size_t *order);
+
+/* P(T > t) of Student's t. */
+double student_upper(double t, double degrees_of_freedom);

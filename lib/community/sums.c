@@ -1,0 +1,235 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+#include <errno.h>
+
+#include "sums.h"
+#include "util/util.h"
+
+#define NS_PER_DAY 86400000000000
+#define WEIGHT_UNIT 16
+#define WEIGHT_MAX (64 * WEIGHT_UNIT)
+#define RATE_UNIT 64   /* of wa and wb */
+#define EFFECT_UNIT 256
+#define EFFECT_MAX 2
+#define COARSE_RATE_MAX (2 * RATE_MAX) /* of one step: 5 % within a minute */
+
+void client_sums_clear(struct client_sums *sums)
+{
+        free(sums->prior);
+        free(sums->apps);
+        *sums = (struct client_sums){ .n = 0 };
+}
+
+static int compare_samples(const void *a, const void *b)
+{
+        const struct rate_sample *x = a, *y = b;
+
+        if (x->t_ns != y->t_ns)
+                return x->t_ns < y->t_ns ? -1 : 1;
+        if (x->t2_ns != y->t2_ns)
+                return x->t2_ns < y->t2_ns ? -1 : 1;
+        return x->seq < y->seq ? -1 : x->seq > y->seq;
+}
+
+/* Leaves out what overlaps an earlier span (the same again, or a lie) and what is too much for a day. */
+static size_t keep_valid(struct rate_sample *samples, size_t n, struct client_sums *sums)
+{
+        int64_t day = INT64_MIN, end_ns = INT64_MIN;
+        size_t kept = 0, today = 0;
+
+        for (size_t i = 0; i < n; i++) {
+                int64_t this_day = samples[i].t_ns / NS_PER_DAY;
+
+                if (samples[i].t_ns < end_ns) {
+                        sums->overlapping++;
+                        continue;
+                }
+                if (this_day != day)
+                        today = 0;
+                day = this_day;
+                end_ns = samples[i].t2_ns;
+                if (today++ >= CLIENT_DAY_MAX)
+                        sums->too_many++;
+                else
+                        samples[kept++] = samples[i];
+        }
+        return kept;
+}
+
+static int32_t greatest_divisor(int32_t a, int32_t b)
+{
+        while (b) {
+                int32_t rest = a % b;
+
+                a = b;
+                b = rest;
+        }
+        return a;
+}
+
+/* A gauge of 5 % shows only multiples of 5 %; of one that shows more, some readings are no multiple. */
+static int32_t gauge_step(const struct rate_sample *samples, size_t n)
+{
+        int32_t step = 0, first = n ? samples[0].level_ppm : 0;
+        bool moved = false;
+
+        for (size_t i = 0; i < n; i++) {
+                step = greatest_divisor(greatest_divisor(step, samples[i].level_ppm), samples[i].level2_ppm);
+                moved |= samples[i].level_ppm != first || samples[i].level2_ppm != first;
+        }
+        if (!moved)
+                return 1;
+        return step % 100000 == 0 ? 100000 : step % 50000 == 0 ? 50000 : step % 10000 == 0 ? 10000 : 1;
+}
+
+/* 1e-9 of full per second, from ppm and ns. */
+static int64_t rate_of(int64_t ppm, int64_t span_ns)
+{
+        return (int64_t)((wide)ppm * 1000000000000 / span_ns);
+}
+
+/*
+ * -1: left out. A reading of a fine gauge cannot be faster than any battery empties. One of a coarse gauge can seem so, as
+ * a whole step may fall into a short span; leaving out those would leave only the others, so spans are left out by
+ * their length, whatever they show.
+ */
+static int64_t sample_rate(const struct rate_sample *sample, int32_t step, const struct prior *prior)
+{
+        int64_t span_ns = sample->t2_ns - sample->t_ns, drop = sample->level_ppm - sample->level2_ppm;
+        bool coarse = step >= COARSE_STEP_PPM;
+        int64_t slice = -1;
+
+        if (coarse && rate_of(step, span_ns) > COARSE_RATE_MAX)
+                return -1;
+        if (coarse && prior)
+                slice = prior_slice(prior, rate_of(MAX(drop - step, 0), span_ns), rate_of(drop + step, span_ns));
+        if (slice >= 0)
+                return slice;
+        return rate_of(drop, span_ns) <= (coarse ? 2 * COARSE_RATE_MAX : RATE_MAX) ? rate_of(drop, span_ns) : -1;
+}
+
+/* One rate of one app. Sorted by app, the sums are a walk. */
+struct app_rate {
+        int32_t app, rate;
+        int64_t span_ms, own_mj;
+};
+
+static int compare_rates(const void *a, const void *b)
+{
+        const struct app_rate *x = a, *y = b;
+
+        return x->app < y->app ? -1 : x->app > y->app;
+}
+
+static int add_rate(struct app_rate **list, size_t *n, size_t *capacity, const struct rate_sample *sample, int64_t rate)
+{
+        int err = util_grow(list, capacity, *n + sample->n_apps, sizeof(**list));
+
+        for (size_t i = 0; !err && i < sample->n_apps; i++)
+                (*list)[(*n)++] = (struct app_rate){
+                        .app = sample->apps[i],
+                        .rate = (int32_t)rate,
+                        .span_ms = (sample->t2_ns - sample->t_ns) / 1000000,
+                        .own_mj = sample->own_mj ? sample->own_mj[i] : -1,
+                };
+        return err;
+}
+
+/* Integers throughout: a sum is the same wherever it is made. */
+static int64_t rounded(wide dividend, wide divisor)
+{
+        return (int64_t)((dividend + (dividend < 0 ? -divisor : divisor) / 2) / divisor);
+}
+
+static void weigh(struct app_sums *app, const struct client_sums *all)
+{
+        int64_t without = all->n - app->n, rest = all->s1 - app->s1;
+        wide effect, unit;
+
+        if (without <= 0 || all->s1 <= 0)
+                return;
+        app->w = MIN(WEIGHT_UNIT * app->n * without / all->n, WEIGHT_MAX);
+        app->wa = rounded((wide)app->w * app->s1, (wide)app->n * RATE_UNIT);
+        app->wb = rounded((wide)app->w * rest, (wide)without * RATE_UNIT);
+        effect = (wide)all->n * ((wide)app->s1 * without - (wide)rest * app->n);
+        unit = (wide)app->n * without * all->s1;
+        effect = MAX(MIN(effect, EFFECT_MAX * unit), -EFFECT_MAX * unit);
+        app->x = rounded(effect * app->w * EFFECT_UNIT, unit);
+}
+
+static int sum_apps(struct app_rate *list, size_t n, struct client_sums *sums)
+{
+        struct app_sums *app = NULL;
+
+        if (n)
+                qsort(list, n, sizeof(*list), compare_rates);
+        for (size_t i = 0; i < n; i++) {
+                if (!app || app->app != list[i].app) {
+                        int err = util_grow(&sums->apps, &sums->capacity, sums->n_apps + 1, sizeof(*sums->apps));
+
+                        if (err < 0)
+                                return err;
+                        app = &sums->apps[sums->n_apps++];
+                        *app = (struct app_sums){ .app = list[i].app };
+                }
+                app->n++;
+                app->s1 += list[i].rate;
+                app->s2 += (int64_t)list[i].rate * list[i].rate;
+                if (list[i].own_mj >= 0) {
+                        app->own_n++;
+                        app->own_ms += list[i].span_ms;
+                        app->own_mj += list[i].own_mj;
+                }
+        }
+        for (size_t i = 0; i < sums->n_apps; i++)
+                weigh(&sums->apps[i], sums);
+        return 0;
+}
+
+static int sum_all(const struct rate_sample *samples, size_t n, const struct prior *prior, struct client_sums *sums)
+{
+        _cleanup_free_ struct app_rate *list = NULL;
+        size_t n_list = 0, capacity = 0;
+
+        if (!client_sums_coarse(sums)) {
+                sums->prior = calloc(1, sizeof(*sums->prior));
+                if (!sums->prior)
+                        return -ENOMEM;
+        }
+        for (size_t i = 0; i < n; i++) {
+                int64_t rate = sample_rate(&samples[i], sums->step_ppm, prior);
+
+                if (rate < 0) {
+                        sums->fast++;
+                        continue;
+                }
+                sums->n++;
+                sums->s1 += rate;
+                sums->s2 += rate * rate;
+                if (sums->prior) {
+                        sums->prior->n[rate / PRIOR_BIN]++;
+                        sums->prior->s1[rate / PRIOR_BIN] += rate;
+                }
+                if (add_rate(&list, &n_list, &capacity, &samples[i], rate) < 0)
+                        return -ENOMEM;
+        }
+        return sum_apps(list, n_list, sums);
+}
+
+int client_sums_make(struct rate_sample *samples, size_t n, const struct prior *prior, struct client_sums *ret)
+{
+        struct client_sums sums = { .n = 0 };
+        int err;
+
+        if (n)
+                qsort(samples, n, sizeof(*samples), compare_samples);
+        n = keep_valid(samples, n, &sums);
+        sums.step_ppm = gauge_step(samples, n);
+        err = sum_all(samples, n, prior, &sums);
+        if (err < 0)
+                client_sums_clear(&sums);
+        else
+                *ret = sums;
+        return err;
+}

@@ -1,0 +1,64 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+/*
+ * What the samples of one client amount to: integers that are a function of the set of its samples, in whatever order and
+ * in how many uploads they came. Sums over clients of these, and of their products, are all that a report is made from.
+ */
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "prior.h"
+
+#define CLIENT_DAY_MAX 200 /* rates of a client in a day of its clock: more adds nothing, and one client is not to flood */
+#define COARSE_STEP_PPM 50000
+
+struct rate_sample {
+        int64_t t_ns, t2_ns;
+        int64_t seq;
+        int32_t level_ppm, level2_ppm;
+        const int32_t *apps;   /* ascending */
+        const int64_t *own_mj; /* of each of them, by the client's own model; -1: unknown. NULL: all are */
+        size_t n_apps;
+};
+
+/*
+ * An app on one client. With the app the mean rate is a, without it b, of all it is m. The weight w = n (N - n) / N, in 1/16,
+ * is the precision of a - b; it ends at 64 samples, so that no client decides alone. wa = w a / 64, wb = w b / 64, and
+ * x = 256 w (a - b) / m, where the fraction ends at +-2.
+ */
+struct app_sums {
+        int32_t app;
+        int64_t n, s1, s2; /* rates with the app, their sum, their squares' */
+        int64_t w, wa, wb, x;
+        int64_t own_n, own_ms, own_mj; /* samples with its own energy, their time, and that energy */
+};
+
+struct client_sums {
+        int64_t n, s1, s2;                   /* of all rates */
+        int64_t overlapping, too_many, fast; /* samples that were left out, and why */
+        int32_t step_ppm;                    /* of the gauge: the greatest that all levels are multiples of */
+        struct prior *prior;                 /* of point rates; NULL: of a coarse gauge */
+        struct app_sums *apps;
+        size_t n_apps, capacity;
+};
+
+void client_sums_clear(struct client_sums *sums);
+
+/**
+ * client_sums_make() - the sums of one client
+ * @samples: all of its samples; sorted by time here
+ * @prior:   for a coarse gauge (5 % and more); NULL: take the readings for exact
+ * @ret:     gets the sums; clear them. Written only on success
+ *
+ * Return: 0; -ENOMEM.
+ */
+int client_sums_make(struct rate_sample *samples, size_t n, const struct prior *prior, struct client_sums *ret);
+
+static inline bool client_sums_coarse(const struct client_sums *sums)
+{
+        return sums->step_ppm >= COARSE_STEP_PPM;
+}
