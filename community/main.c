@@ -26,7 +26,7 @@ static int load_main(int argc, char **argv)
         static const char *paths[PATHS_MAX + 1];
         const char *where = NULL;
         const struct option_row rows[] = {
-                { .name = "database", .value = "D", .help = N_("a file for SQLite, made if there is none"), .text = &where },
+                { .name = "database", .value = "D", .help = N_("a file for SQLite, made if there is none, or postgresql://..."), .text = &where },
         };
         const struct option_table table = {
                 .program = "joulecast-community",
@@ -71,7 +71,7 @@ static int report_main(int argc, char **argv)
         const char *where = NULL, *client = NULL;
         bool json = false;
         const struct option_row rows[] = {
-                { .name = "database", .value = "D", .help = N_("the file"), .text = &where },
+                { .name = "database", .value = "D", .help = N_("the file, or postgresql://..."), .text = &where },
                 { .name = "client", .value = "ID", .help = N_("with the J-score of this client"), .text = &client },
                 { .name = "json", .help = N_("for programs"), .flag = &json },
         };
