@@ -23,6 +23,17 @@ static bool add_number(cJSON *object, const char *key, double value)
         return cJSON_AddNumberToObject(object, key, rounded) != NULL;
 }
 
+/* Other apps that were always in use with it: any of them may be the hog. */
+static bool add_together(cJSON *hog, const struct app_report *app)
+{
+        cJSON *list = app->n_together ? cJSON_AddArrayToObject(hog, "together") : NULL;
+
+        for (size_t i = 0; i < app->n_together; i++)
+                if (!list || !cJSON_AddItemToArray(list, cJSON_CreateString(app->together[i])))
+                        return false;
+        return true;
+}
+
 static bool add_hog(cJSON *list, const struct app_report *app)
 {
         cJSON *hog = cJSON_CreateObject(), *minutes;
@@ -34,7 +45,8 @@ static bool add_hog(cJSON *list, const struct app_report *app)
                add_number(minutes, "high", app->drop.minutes_high) && add_number(hog, "clients", app->clients) &&
                add_number(hog, "rates", app->rates) && add_number(hog, "rate_with", app->drop.rate_with) &&
                add_number(hog, "rate_without", app->drop.rate_without) && add_number(hog, "effect", app->drop.effect) &&
-               add_number(hog, "q", app->drop.q) && cJSON_AddBoolToObject(hog, "paper_rule", app->drop.paper_rule);
+               add_number(hog, "q", app->drop.q) && cJSON_AddBoolToObject(hog, "paper_rule", app->drop.paper_rule) &&
+               add_together(hog, app);
 }
 
 static bool add_bug(cJSON *list, const struct bug_report *bug)

@@ -27,6 +27,12 @@ static int print_hogs(const struct report *report)
                 table_cell(table, "%s", app->drop.paper_rule ? _("hog") : _("no"));
         }
         table_print(table);
+        for (size_t i = 0; i < report->n_hogs; i++) {
+                const struct app_report *app = &report->apps[report->hogs[i]];
+
+                for (size_t j = 0; j < app->n_together; j++)
+                        table_note("%s is always in use with %s: either may be the hog.", app->together[j], app->name);
+        }
         table_note("Minutes of a full charge that the app costs while it is in use, on the devices that have it.");
         return 0;
 }

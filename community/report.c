@@ -20,10 +20,16 @@ static const char all_sql[] =
         "SELECT count(*), coalesce(sum(n), 0), coalesce(sum(s1), 0), coalesce(sum(s2), 0) FROM client"
         " WHERE quarantined = 0 AND n > 0 AND s1 <= $1 * n";
 
+static void free_app(struct app_report *app)
+{
+        free(app->name);
+        free(app->together);
+}
+
 void report_clear(struct report *report)
 {
         for (size_t i = 0; i < report->n_apps; i++)
-                free(report->apps[i].name);
+                free_app(&report->apps[i]);
         for (size_t i = 0; i < report->n_bugs; i++) {
                 free(report->bugs[i].app_name);
                 free(report->bugs[i].client_hex);
@@ -133,29 +139,43 @@ static int compare_minutes(const void *a, const void *b, void *data)
         return strcmp(x->name, y->name);
 }
 
-/* The numbers of apps depend on the order of uploads, so ties in p are no matter of them: q is the same for all of a tie. */
+/* What is a hog, by all that is known so far. q is the same for all of a tie, so the numbers of apps are no matter. */
 static int decide(struct report *report)
 {
         size_t n = report->n_apps;
         _cleanup_free_ struct drop *drops = calloc(n + 1, sizeof(*drops));
         _cleanup_free_ size_t *order = calloc(n + 1, sizeof(*order));
 
-        report->hogs = calloc(n + 1, sizeof(*report->hogs));
+        if (!report->hogs)
+                report->hogs = calloc(n + 1, sizeof(*report->hogs));
         if (!drops || !order || !report->hogs)
                 return -ENOMEM;
         for (size_t i = 0; i < n; i++)
                 drops[i] = report->apps[i].drop;
         drop_decide(drops, n, order);
+        report->n_hogs = report->tested = report->paper_only = 0;
         for (size_t i = 0; i < n; i++) {
                 report->apps[i].drop = drops[i];
                 report->tested += drops[i].enough;
                 report->paper_only += drops[i].paper_rule && !drops[i].hog;
-                if (drops[i].hog)
+                if (drops[i].hog && !report->apps[i].hidden)
                         report->hogs[report->n_hogs++] = i;
         }
-        if (report->n_hogs)
-                qsort_r(report->hogs, report->n_hogs, sizeof(*report->hogs), compare_minutes, report->apps);
         return 0;
+}
+
+/* Twice: apps that run beside hogs are hogs at first. */
+static int find_hogs(struct database *database, int64_t limit, struct report *report)
+{
+        int err = decide(report);
+
+        if (!err)
+                err = report_joint(database, limit, report);
+        if (!err)
+                err = decide(report);
+        if (!err && report->n_hogs)
+                qsort_r(report->hogs, report->n_hogs, sizeof(*report->hogs), compare_minutes, report->apps);
+        return err;
 }
 
 static int make_within(struct database *database, const char *client, struct report *report)
@@ -171,7 +191,7 @@ static int make_within(struct database *database, const char *client, struct rep
         if (!err)
                 err = read_names(database, report);
         if (!err)
-                err = decide(report);
+                err = find_hogs(database, limit, report);
         if (!err)
                 err = report_bugs(database, limit, report);
         return err;

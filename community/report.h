@@ -12,6 +12,9 @@ struct app_report {
         char *name;
         double clients, rates;
         struct drop drop;
+        bool hidden;             /* a hog that another one stands for, because they are always in use together */
+        const char **together;   /* names of those */
+        size_t n_together;
 };
 
 /* An app that takes much more on one client than on others, by its own energy. */
@@ -51,6 +54,8 @@ int report_make(struct database *database, const char *client, struct report *re
 
 /* report-clients.c: all but apps and bugs; @limit: rates above it, in the mean of a client, are not believed */
 int report_clients(struct database *database, const char *client, struct report *report, int64_t *limit);
+/* report-joint.c: new drops for what is in @report->hogs, which it sorts by name */
+int report_joint(struct database *database, int64_t limit, struct report *report);
 /* report-bugs.c */
 int report_bugs(struct database *database, int64_t limit, struct report *report);
 /* Name of an app of the report; NULL: none has that number. */

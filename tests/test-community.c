@@ -159,7 +159,7 @@ static void check_decision(void)
         check_near(student_upper(4.032143, 5), 0.005, 1e-6);
         check_near(student_upper(-2.015048, 5), 0.95, 1e-6);
         for (size_t i = 0; i < 4; i++)
-                drops[i].q = 1;
+                drops[i].q = drops[i].effect_low = 1;
         drop_decide(drops, 4, order);
         check_near(drops[1].q, 3e-6, 1e-12);
         check_near(drops[3].q, 3e-6, 1e-12);

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "compare.h"
+#include "sums.h"
 #include "util/quantile.h"
 #include "util/util.h"
 
@@ -63,7 +64,7 @@ static bool paper_rule(const struct drop_sums *app, const struct all_sums *all)
 {
         double n = all->n - app->n, s1 = all->s1 - app->s1, s2 = all->s2 - app->s2;
 
-        if (app->n < 2 || n < 2)
+        if (!(app->n >= 2 && n >= 2))
                 return false;
         return app->s1 / app->n - s1 / n - paper_error(app->n, app->s1, app->s2) - paper_error(n, s1, s2) > 0;
 }
@@ -91,6 +92,29 @@ static void find_minutes(const struct drop_sums *app, double clients, struct dro
         ret->minutes_high = ret->minutes + error / NANO / 60;
 }
 
+/* Each is an integer below 2^53, as are sums of them over some 100000 clients; so the order is no matter. */
+void drop_add(struct drop_sums *sums, const struct app_sums *app)
+{
+        double w = (double)app->w, wa = (double)app->wa, wb = (double)app->wb, x = (double)app->x;
+
+        sums->clients++;
+        sums->both += app->w > 0;
+        sums->more += app->x > 0;
+        sums->less += app->x < 0;
+        sums->w += w;
+        sums->ww += w * w;
+        sums->wa += wa;
+        sums->wb += wb;
+        sums->waa += wa * wa;
+        sums->wbb += wb * wb;
+        sums->wab += wa * wb;
+        sums->wwa += w * wa;
+        sums->wwb += w * wb;
+        sums->x += x;
+        sums->xx += x * x;
+        sums->wx += w * x;
+}
+
 void drop_compare(const struct drop_sums *app, const struct all_sums *all, struct drop *ret)
 {
         double clients = app->ww > 0 ? app->w * app->w / app->ww : 0, variance, effect, sign;
@@ -105,6 +129,7 @@ void drop_compare(const struct drop_sums *app, const struct all_sums *all, struc
         effect = app->x / app->w;
         ret->effect = effect / EFFECT_UNIT;
         variance = cluster_variance(app->xx, app->wx, app->ww, effect, app->w, clients);
+        ret->effect_low = (effect - sqrt(variance) * quantile_student_t(clients - 1, LEVEL)) / EFFECT_UNIT;
         sign = (app->more - app->less) / sqrt(MAX(app->more + app->less, 1));
         if (variance > 0 && effect > 0 && sign >= SIGN_MIN)
                 ret->p = student_upper(effect / sqrt(variance), clients - 1);
@@ -135,6 +160,6 @@ void drop_decide(struct drop *drops, size_t n, size_t *order)
 
                 q = MIN(q, drop->p * (double)tested / (double)rank);
                 drop->q = q;
-                drop->hog = q <= COMMUNITY_Q_MAX && drop->minutes_low > 0;
+                drop->hog = q <= COMMUNITY_Q_MAX && drop->minutes_low > 0 && drop->effect_low >= COMMUNITY_EFFECT_MIN;
         }
 }

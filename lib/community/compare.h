@@ -14,6 +14,7 @@
 
 #define COMMUNITY_CLIENTS_MIN 5 /* below that, nobody learns anything of an app */
 #define COMMUNITY_Q_MAX 0.002 /* of what is called a hog, so much may be none */
+#define COMMUNITY_EFFECT_MIN 0.02 /* of the rate; less is what apps beside it may do */
 
 /* All rates. */
 struct all_sums {
@@ -34,11 +35,15 @@ struct drop_sums {
 struct drop {
         double rate_with, rate_without;         /* mean of the clients that had both */
         double minutes, minutes_low, minutes_high; /* of a full charge that it costs, with 95 % bounds */
-        double effect;                          /* the rate with it is so much higher, of the client's mean */
+        double effect, effect_low;              /* the rate with it is so much higher, of the client's mean; lower 95 % bound */
         double p, q;                            /* one-sided; q: Benjamini and Hochberg's; 1: not tested */
         bool enough;                            /* was it tested? */
         bool hog, paper_rule;
 };
+
+struct app_sums;
+/* Adds one client's. Not n, s1 and s2, which are for the paper's rule. */
+void drop_add(struct drop_sums *sums, const struct app_sums *app);
 
 /* All of @ret but q and hog. */
 void drop_compare(const struct drop_sums *app, const struct all_sums *all, struct drop *ret);

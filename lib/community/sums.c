@@ -142,18 +142,19 @@ static int64_t rounded(wide dividend, wide divisor)
         return (int64_t)((dividend + (dividend < 0 ? -divisor : divisor) / 2) / divisor);
 }
 
-static void weigh(struct app_sums *app, const struct client_sums *all)
+void app_sums_weigh(struct app_sums *app, int64_t n, int64_t s1)
 {
-        int64_t without = all->n - app->n, rest = all->s1 - app->s1;
+        int64_t without = n - app->n, rest = s1 - app->s1;
         wide effect, unit;
 
-        if (without <= 0 || all->s1 <= 0)
+        app->w = app->wa = app->wb = app->x = 0;
+        if (app->n <= 0 || without <= 0 || s1 <= 0)
                 return;
-        app->w = MIN(WEIGHT_UNIT * app->n * without / all->n, WEIGHT_MAX);
+        app->w = MIN(WEIGHT_UNIT * app->n * without / n, WEIGHT_MAX);
         app->wa = rounded((wide)app->w * app->s1, (wide)app->n * RATE_UNIT);
         app->wb = rounded((wide)app->w * rest, (wide)without * RATE_UNIT);
-        effect = (wide)all->n * ((wide)app->s1 * without - (wide)rest * app->n);
-        unit = (wide)app->n * without * all->s1;
+        effect = (wide)n * ((wide)app->s1 * without - (wide)rest * app->n);
+        unit = (wide)app->n * without * s1;
         effect = MAX(MIN(effect, EFFECT_MAX * unit), -EFFECT_MAX * unit);
         app->x = rounded(effect * app->w * EFFECT_UNIT, unit);
 }
@@ -183,11 +184,32 @@ static int sum_apps(struct app_rate *list, size_t n, struct client_sums *sums)
                 }
         }
         for (size_t i = 0; i < sums->n_apps; i++)
-                weigh(&sums->apps[i], sums);
+                app_sums_weigh(&sums->apps[i], sums->n, sums->s1);
         return 0;
 }
 
-static int sum_all(const struct rate_sample *samples, size_t n, const struct prior *prior, struct client_sums *sums)
+size_t client_rates(struct rate_sample *samples, size_t n, const struct prior *prior, struct client_sums *sums, int32_t *rates)
+{
+        size_t kept = 0;
+
+        if (n)
+                qsort(samples, n, sizeof(*samples), compare_samples);
+        n = keep_valid(samples, n, sums);
+        sums->step_ppm = gauge_step(samples, n);
+        for (size_t i = 0; i < n; i++) {
+                int64_t rate = sample_rate(&samples[i], sums->step_ppm, prior);
+
+                if (rate < 0) {
+                        sums->fast++;
+                        continue;
+                }
+                samples[kept] = samples[i];
+                rates[kept++] = (int32_t)rate;
+        }
+        return kept;
+}
+
+static int sum_all(const struct rate_sample *samples, const int32_t *rates, size_t n, struct client_sums *sums)
 {
         _cleanup_free_ struct app_rate *list = NULL;
         size_t n_list = 0, capacity = 0;
@@ -198,20 +220,14 @@ static int sum_all(const struct rate_sample *samples, size_t n, const struct pri
                         return -ENOMEM;
         }
         for (size_t i = 0; i < n; i++) {
-                int64_t rate = sample_rate(&samples[i], sums->step_ppm, prior);
-
-                if (rate < 0) {
-                        sums->fast++;
-                        continue;
-                }
                 sums->n++;
-                sums->s1 += rate;
-                sums->s2 += rate * rate;
+                sums->s1 += rates[i];
+                sums->s2 += (int64_t)rates[i] * rates[i];
                 if (sums->prior) {
-                        sums->prior->n[rate / PRIOR_BIN]++;
-                        sums->prior->s1[rate / PRIOR_BIN] += rate;
+                        sums->prior->n[rates[i] / PRIOR_BIN]++;
+                        sums->prior->s1[rates[i] / PRIOR_BIN] += rates[i];
                 }
-                if (add_rate(&list, &n_list, &capacity, &samples[i], rate) < 0)
+                if (add_rate(&list, &n_list, &capacity, &samples[i], rates[i]) < 0)
                         return -ENOMEM;
         }
         return sum_apps(list, n_list, sums);
@@ -219,14 +235,14 @@ static int sum_all(const struct rate_sample *samples, size_t n, const struct pri
 
 int client_sums_make(struct rate_sample *samples, size_t n, const struct prior *prior, struct client_sums *ret)
 {
+        _cleanup_free_ int32_t *rates = calloc(n + 1, sizeof(*rates));
         struct client_sums sums = { .n = 0 };
         int err;
 
-        if (n)
-                qsort(samples, n, sizeof(*samples), compare_samples);
-        n = keep_valid(samples, n, &sums);
-        sums.step_ppm = gauge_step(samples, n);
-        err = sum_all(samples, n, prior, &sums);
+        if (!rates)
+                return -ENOMEM;
+        n = client_rates(samples, n, prior, &sums, rates);
+        err = sum_all(samples, rates, n, &sums);
         if (err < 0)
                 client_sums_clear(&sums);
         else
