@@ -36,7 +36,7 @@ static void bad_line(struct loader *loader, const char *why)
 {
         loader->counts->bad++;
         if (++loader->bad <= NAMED_MAX)
-                log_warning(loader->log, "%s:%" PRIu64 ": this line is left out: %s", loader->path, loader->number, _(why));
+                log_warning(loader->log, "%s:%" PRIu64 ": this line is left out: %s", loader->path, loader->number, why);
 }
 
 static int take_header(struct loader *loader, size_t length)
@@ -127,7 +127,7 @@ static int load_open_file(struct loader *loader, gzFile file)
         while ((rc = read_line(loader, file, &length)) != 0) {
                 loader->number++;
                 if (rc == -EINVAL) {
-                        bad_line(loader, N_("it is longer than 2 MB, or has a NUL in it"));
+                        bad_line(loader, "it is longer than 2 MB, or has a NUL in it");
                         loader->seq++;
                         continue;
                 }

@@ -7,7 +7,6 @@
 #include "scan.h"
 #include "upload.h"
 #include "util/util.h"
-#include "util/words.h"
 
 #define LEVEL_MAX_PPM 1000000
 #define OWN_MAX_MJ 1000000000 /* 1 MJ: several times what any portable battery holds */
@@ -65,9 +64,9 @@ static int read_app(struct scan *scan, struct upload_header *header, const char 
         if (!scan_string(scan, &id) || !scan_take(scan, ':') || !scan_string(scan, &name) ||
             !scan_unescape(&id, id_text, sizeof(id_text)) || !scan_unescape(&name, name_text, sizeof(name_text)) ||
             !*id_text || !*name_text)
-                return wrong(why, N_("\"apps\" is not of the form {\"ID\":\"name\"} with names of 1 to 250 bytes of UTF-8"));
+                return wrong(why, "\"apps\" is not of the form {\"ID\":\"name\"} with names of 1 to 250 bytes of UTF-8");
         if (header->n_apps >= UPLOAD_APPS_MAX)
-                return wrong(why, N_("\"apps\" has more than 16384 apps"));
+                return wrong(why, "\"apps\" has more than 16384 apps");
         err = util_grow(&header->apps, &header->capacity, header->n_apps + 1, sizeof(*header->apps));
         if (err < 0)
                 return err;
@@ -81,7 +80,7 @@ static int read_apps(struct scan *scan, struct upload_header *header, const char
         int err;
 
         if (!scan_take(scan, '{'))
-                return wrong(why, N_("\"apps\" is no object"));
+                return wrong(why, "\"apps\" is no object");
         if (scan_take(scan, '}'))
                 return 0;
         do {
@@ -90,11 +89,11 @@ static int read_apps(struct scan *scan, struct upload_header *header, const char
                         return err;
         } while (scan_take(scan, ','));
         if (!scan_take(scan, '}'))
-                return wrong(why, N_("\"apps\" does not end"));
+                return wrong(why, "\"apps\" does not end");
         qsort(header->apps, header->n_apps, sizeof(*header->apps), compare_apps);
         for (size_t i = 1; i < header->n_apps; i++)
                 if (strcmp(header->apps[i - 1].id, header->apps[i].id) == 0)
-                        return wrong(why, N_("\"apps\" has an ID twice"));
+                        return wrong(why, "\"apps\" has an ID twice");
         return 0;
 }
 
@@ -103,14 +102,14 @@ static int read_client(struct scan *scan, char *client, const char **why)
         struct scan_text text;
 
         if (!scan_string(scan, &text) || text.length != UPLOAD_CLIENT_DIGITS)
-                return wrong(why, N_("\"client\" is not 32 hexadecimal digits"));
+                return wrong(why, "\"client\" is not 32 hexadecimal digits");
         for (size_t i = 0; i < text.length; i++) {
                 char c = text.text[i];
 
                 if (c >= 'A' && c <= 'F')
                         c = (char)(c - 'A' + 'a');
                 if (!(c >= '0' && c <= '9') && !(c >= 'a' && c <= 'f'))
-                        return wrong(why, N_("\"client\" is not 32 hexadecimal digits"));
+                        return wrong(why, "\"client\" is not 32 hexadecimal digits");
                 client[i] = c;
         }
         client[text.length] = '\0';
@@ -124,13 +123,13 @@ static int read_text(struct scan *scan, char *buf, const char **why)
         struct scan inner;
 
         if (!scan_value(scan, &text))
-                return wrong(why, N_("it is not JSON"));
+                return wrong(why, "it is not JSON");
         inner = (struct scan){ .at = text.text, .end = text.text + text.length };
         if (*text.text == '"')
                 (void)scan_string(&inner, &text);
         else if (is_key(&text, "null"))
                 text.length = 0;
-        return scan_unescape(&text, buf, UPLOAD_TEXT_MAX) ? 0 : wrong(why, N_("\"os\" or \"model\" is no text of at most 120 bytes"));
+        return scan_unescape(&text, buf, UPLOAD_TEXT_MAX) ? 0 : wrong(why, "\"os\" or \"model\" is no text of at most 120 bytes");
 }
 
 static int read_features(struct scan *scan, struct upload_header *header, const char **why)
@@ -138,10 +137,10 @@ static int read_features(struct scan *scan, struct upload_header *header, const 
         struct scan_text text;
 
         if (!scan_value(scan, &text) || *text.text != '{' || text.length > 4000)
-                return wrong(why, N_("\"features\" is no object of at most 4000 bytes"));
+                return wrong(why, "\"features\" is no object of at most 4000 bytes");
         for (size_t i = 0; i < text.length; i++)
                 if ((unsigned char)text.text[i] >= 0x7F)
-                        return wrong(why, N_("\"features\" is not ASCII"));
+                        return wrong(why, "\"features\" is not ASCII");
         free(header->features);
         header->features = strndup(text.text, text.length);
         return header->features ? 0 : -ENOMEM;
@@ -166,14 +165,14 @@ static int read_header_key(struct scan *scan, const struct scan_text *key, struc
         if (is_key(key, "v")) {
                 bit = HAS_V;
                 if (!scan_integer(scan, &version) || version != 1)
-                        err = wrong(why, N_("\"v\" is not 1: this program is too old for that upload"));
+                        err = wrong(why, "\"v\" is not 1: this program is too old for that upload");
         } else if (is_key(key, "client")) {
                 bit = HAS_CLIENT;
                 err = read_client(scan, header->client, why);
         } else if (is_key(key, "first")) {
                 bit = HAS_FIRST;
                 if (!scan_integer(scan, &header->first) || header->first < 0)
-                        err = wrong(why, N_("\"first\" is no sequence number"));
+                        err = wrong(why, "\"first\" is no sequence number");
         } else if (is_key(key, "apps")) {
                 bit = HAS_APPS;
                 err = *seen & bit ? 0 : read_apps(scan, header, why);
@@ -184,10 +183,10 @@ static int read_header_key(struct scan *scan, const struct scan_text *key, struc
         } else if (is_key(key, "features")) {
                 err = read_features(scan, header, why);
         } else if (!scan_value(scan, &ignored)) {
-                err = wrong(why, N_("it is not JSON"));
+                err = wrong(why, "it is not JSON");
         }
         if (!err && *seen & bit)
-                err = wrong(why, N_("a key is there twice"));
+                err = wrong(why, "a key is there twice");
         *seen |= bit;
         return err;
 }
@@ -199,18 +198,18 @@ static int read_header(struct scan *scan, struct upload_header *header, const ch
         int err;
 
         if (!scan_take(scan, '{'))
-                return wrong(why, N_("it is no JSON object"));
+                return wrong(why, "it is no JSON object");
         do {
                 if (!scan_string(scan, &key) || !scan_take(scan, ':'))
-                        return wrong(why, N_("it is not JSON"));
+                        return wrong(why, "it is not JSON");
                 err = read_header_key(scan, &key, header, &seen, why);
                 if (err < 0)
                         return err;
         } while (scan_take(scan, ','));
         if (!scan_take(scan, '}') || !scan_done(scan))
-                return wrong(why, N_("it is not JSON, or something follows it"));
+                return wrong(why, "it is not JSON, or something follows it");
         if (seen != (HAS_V | HAS_CLIENT | HAS_FIRST | HAS_APPS))
-                return wrong(why, N_("a header needs \"v\", \"client\", \"first\" and \"apps\""));
+                return wrong(why, "a header needs \"v\", \"client\", \"first\" and \"apps\"");
         return 0;
 }
 
@@ -261,36 +260,36 @@ static bool find_app(struct scan *scan, const struct upload_header *header, uint
 static int read_list(struct scan *scan, const struct upload_header *header, struct upload_sample *ret, const char **why)
 {
         if (!scan_take(scan, '['))
-                return wrong(why, N_("\"apps\" is no list"));
+                return wrong(why, "\"apps\" is no list");
         if (scan_take(scan, ']'))
                 return 0;
         do {
                 if (ret->n_apps >= UPLOAD_SAMPLE_APPS)
-                        return wrong(why, N_("\"apps\" has more than 1024 apps"));
+                        return wrong(why, "\"apps\" has more than 1024 apps");
                 if (!find_app(scan, header, &ret->apps[ret->n_apps++]))
-                        return wrong(why, N_("\"apps\" names an ID that the header does not have"));
+                        return wrong(why, "\"apps\" names an ID that the header does not have");
         } while (scan_take(scan, ','));
-        return scan_take(scan, ']') ? 0 : wrong(why, N_("it is not JSON"));
+        return scan_take(scan, ']') ? 0 : wrong(why, "it is not JSON");
 }
 
 static int read_own(struct scan *scan, const struct upload_header *header, struct upload_sample *ret, const char **why)
 {
         if (!scan_take(scan, '{'))
-                return wrong(why, N_("\"own_mj\" is no object"));
+                return wrong(why, "\"own_mj\" is no object");
         if (scan_take(scan, '}'))
                 return 0;
         do {
                 struct upload_own *own = &ret->own[ret->n_own];
 
                 if (ret->n_own >= UPLOAD_SAMPLE_APPS)
-                        return wrong(why, N_("\"own_mj\" has more than 1024 apps"));
+                        return wrong(why, "\"own_mj\" has more than 1024 apps");
                 if (!find_app(scan, header, &own->app))
-                        return wrong(why, N_("\"own_mj\" names an ID that the header does not have"));
+                        return wrong(why, "\"own_mj\" names an ID that the header does not have");
                 if (!scan_take(scan, ':') || !scan_integer(scan, &own->mj) || own->mj < 0 || own->mj > OWN_MAX_MJ)
-                        return wrong(why, N_("\"own_mj\" has a value that is no energy from 0 to 1000000000 mJ"));
+                        return wrong(why, "\"own_mj\" has a value that is no energy from 0 to 1000000000 mJ");
                 ret->n_own++;
         } while (scan_take(scan, ','));
-        return scan_take(scan, '}') ? 0 : wrong(why, N_("it is not JSON"));
+        return scan_take(scan, '}') ? 0 : wrong(why, "it is not JSON");
 }
 
 static bool read_level(struct scan *scan, int32_t *ret)
@@ -321,34 +320,34 @@ static int read_sample_key(struct scan *scan, const struct scan_text *key, const
         struct scan_text ignored;
 
         if (*seen & bit)
-                return wrong(why, N_("a key is there twice"));
+                return wrong(why, "a key is there twice");
         *seen |= bit;
         switch (bit) {
         case HAS_T:
         case HAS_T2:
                 return scan_integer(scan, bit == HAS_T ? &ret->t_ns : &ret->t2_ns) ? 0 :
-                       wrong(why, N_("\"t\" or \"t2\" is no time in ns"));
+                       wrong(why, "\"t\" or \"t2\" is no time in ns");
         case HAS_LEVEL:
         case HAS_LEVEL2:
                 return read_level(scan, bit == HAS_LEVEL ? &ret->level_ppm : &ret->level2_ppm) ? 0 :
-                       wrong(why, N_("a level is not from 0 to 1000000 ppm"));
+                       wrong(why, "a level is not from 0 to 1000000 ppm");
         case HAS_LIST:
                 return read_list(scan, header, ret, why);
         case HAS_OWN:
                 return read_own(scan, header, ret, why);
         }
-        return scan_value(scan, &ignored) ? 0 : wrong(why, N_("it is not JSON"));
+        return scan_value(scan, &ignored) ? 0 : wrong(why, "it is not JSON");
 }
 
 /* What no discharge can be. */
 static int check_sample(const struct upload_sample *sample, const char **why)
 {
         if (sample->t2_ns <= sample->t_ns)
-                return wrong(why, N_("\"t2\" is not after \"t\": the clock was set back"));
+                return wrong(why, "\"t2\" is not after \"t\": the clock was set back");
         if (sample->t2_ns - sample->t_ns > UPLOAD_SPAN_MAX_NS)
-                return wrong(why, N_("\"t2\" is more than a day after \"t\": the clock jumped"));
+                return wrong(why, "\"t2\" is more than a day after \"t\": the clock jumped");
         if (sample->level2_ppm > sample->level_ppm)
-                return wrong(why, N_("the level rises: a sample is a span of discharge"));
+                return wrong(why, "the level rises: a sample is a span of discharge");
         return 0;
 }
 
@@ -362,17 +361,17 @@ int upload_read_sample(const char *line, size_t length, const struct upload_head
 
         ret->n_apps = ret->n_own = 0;
         if (!scan_take(&scan, '{'))
-                return wrong(why, N_("it is no JSON object"));
+                return wrong(why, "it is no JSON object");
         do {
                 if (!scan_string(&scan, &key) || !scan_take(&scan, ':'))
-                        return wrong(why, N_("it is not JSON"));
+                        return wrong(why, "it is not JSON");
                 err = read_sample_key(&scan, &key, header, ret, &seen, why);
                 if (err < 0)
                         return err;
         } while (scan_take(&scan, ','));
         if (!scan_take(&scan, '}') || !scan_done(&scan))
-                return wrong(why, N_("it is not JSON, or something follows it"));
+                return wrong(why, "it is not JSON, or something follows it");
         if ((seen | HAS_OWN) != (HAS_T | HAS_T2 | HAS_LEVEL | HAS_LEVEL2 | HAS_LIST | HAS_OWN))
-                return wrong(why, N_("a sample needs \"t\", \"t2\", \"level_ppm\", \"level2_ppm\" and \"apps\""));
+                return wrong(why, "a sample needs \"t\", \"t2\", \"level_ppm\", \"level2_ppm\" and \"apps\"");
         return check_sample(ret, why);
 }

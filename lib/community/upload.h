@@ -56,7 +56,7 @@ bool upload_is_header(const char *line, size_t length);
 /**
  * upload_read_header() - read a header
  * @ret: gets it, to be cleared with upload_header_clear(); written only on success
- * @why: gets what is wrong, as the end of a sentence that can be looked up (util/words.h)
+ * @why: gets what is wrong, as the end of a sentence
  *
  * Return: 0; -EINVAL; -ENOMEM.
  */
