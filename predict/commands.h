@@ -24,3 +24,5 @@ int usage_main(int argc, char **argv);
 int apps_main(int argc, char **argv);
 int forget_main(int argc, char **argv);
 int price_packets_main(int argc, char **argv);
+int emulate_main(int argc, char **argv);
+int bench_main(int argc, char **argv);

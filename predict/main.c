@@ -44,6 +44,8 @@ static const struct entry entries[] = {
         { "trace", N_("power by component and app, every second"), trace_main },
         { "price-packets", N_("energy of a radio for a sequence of packets"), price_packets_main },
         { "diff", N_("why a program needs more energy than another, by task"), diff_main },
+        { "emulate", N_("what an app would cost on a device that is not here"), emulate_main },
+        { "bench", N_("how fast this CPU is, to emulate it elsewhere"), bench_main },
         { "doctor", N_("what this machine offers, and what is missing and why"), doctor_main },
         { "profile", N_("list, show, use, undo or reset the power model"), profile_main },
         { "simulate", N_("play a scenario on a virtual device"), simulate_main },
@@ -81,7 +83,8 @@ static int list_names(const char *what)
 {
         static const struct {
                 const char *what, *folder;
-        } kinds[] = { { "devices", "virtual" }, { "profiles", "profiles" }, { "scenarios", "virtual/scenarios" } };
+        } kinds[] = { { "devices", "virtual" }, { "networks", "networks" }, { "profiles", "profiles" },
+                    { "scenarios", "virtual/scenarios" } };
         _cleanup_free_ char *folder = NULL, *names = NULL;
 
         for (size_t i = 0; strcmp(what, "commands") == 0 && i < ARRAY_SIZE(entries); i++)

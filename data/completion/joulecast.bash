@@ -44,7 +44,8 @@ _joulecast_value()
                 ,T) _joulecast_offer <<<$'today\nyesterday\n24h' ;;
                 esac
                 case $name in
-                --profile) _joulecast_offer < <("$program" --list profiles 2>/dev/null) ;;
+                --network) _joulecast_offer < <("$program" --list networks 2>/dev/null) ;;
+                --profile|--target) _joulecast_offer < <("$program" --list profiles 2>/dev/null) ;;
                 --scenario) _joulecast_offer < <("$program" --list scenarios 2>/dev/null) ;;
                 --device) _joulecast_offer < <("$program" --list devices 2>/dev/null | sed 's/^/virtual:/')
                           [ "${COMP_WORDBREAKS//[^:]}" ] && COMPREPLY=("${COMPREPLY[@]#"${word%"${word##*:}"}"}") ;;

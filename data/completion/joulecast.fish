@@ -27,7 +27,9 @@ function __joulecast_complete
             case --device
                 printf 'virtual:%s\n' (joulecast --list devices 2>/dev/null)
                 return
-            case --profile
+            case --network
+                joulecast --list networks 2>/dev/null
+            case --profile --target
                 joulecast --list profiles 2>/dev/null
             case --scenario
                 joulecast --list scenarios 2>/dev/null

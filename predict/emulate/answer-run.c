@@ -1,0 +1,244 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "answer-run.h"
+
+#include <cjson/cJSON.h>
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "util/table.h"
+#include "util/util.h"
+#include "util/words.h"
+
+#define PARTS 60       /* of the picture */
+#define HUNGRIEST 3
+#define SPREAD_LARGE 2 /* of the factors of two kernels */
+
+static int make_condition(struct answer_run *answer, double battery_mwh, const struct log *log)
+{
+        const struct recorded_run *recorded = answer->recorded;
+        struct condition *condition = &answer->condition;
+
+        *condition = (struct condition){ .target = &answer->target, .network = &answer->network,
+                                         .brightness_percent = recorded->brightness_percent, .battery_mwh = battery_mwh };
+        if (isfinite(recorded->cpu_factor)) {
+                condition->factor = (struct factor){ .value = recorded->cpu_factor, .low = recorded->cpu_factor,
+                                                     .high = recorded->cpu_factor, .known = true, .spread = NAN };
+                return 0;
+        }
+        return target_factor(&answer->target, recorded->speed, log, &condition->factor);
+}
+
+int answer_run_make(struct recorded_run *recorded, double battery_mwh, const struct log *log, struct answer_run *ret)
+{
+        int err;
+
+        *ret = (struct answer_run){ .recorded = recorded };
+        err = network_load(recorded->network, log, &ret->network);
+        if (!err)
+                err = target_load(recorded->target, &ret->network, recorded->carrier, recorded->signal, log, &ret->target);
+        if (!err)
+                err = make_condition(ret, battery_mwh, log);
+        for (size_t i = 0; !err && i < recorded->n_runs; i++)
+                err = price_run(&ret->condition, &recorded->runs[i], &ret->prices[i]);
+        if (!err && recorded->n_runs)
+                price_mean(&ret->condition, ret->prices, recorded->n_runs, &ret->price);
+        if (err)
+                answer_run_clear(ret);
+        return err;
+}
+
+void answer_run_clear(struct answer_run *answer)
+{
+        target_clear(&answer->target);
+}
+
+static struct cJSON *span_json(const struct span *span)
+{
+        struct cJSON *json = cJSON_CreateObject();
+
+        cJSON_AddNumberToObject(json, "value", span->value);
+        cJSON_AddNumberToObject(json, "low", span->low);
+        cJSON_AddNumberToObject(json, "high", span->high);
+        return json;
+}
+
+static struct cJSON *components_json(const struct price *price)
+{
+        struct cJSON *json = cJSON_CreateObject();
+
+        for (int c = 0; c < COMPONENT_COUNT; c++)
+                if (isfinite(price->component_j[c]))
+                        cJSON_AddNumberToObject(json, component_names[c], price->component_j[c]);
+        return json;
+}
+
+static struct cJSON *quality_json(const struct factor *factor, const struct price_quality *quality)
+{
+        struct cJSON *json = cJSON_CreateObject(), *rates;
+
+        cJSON_AddNumberToObject(json, "cpu_factor", factor->value);
+        cJSON_AddNumberToObject(json, "cpu_factor_low", factor->low);
+        cJSON_AddNumberToObject(json, "cpu_factor_high", factor->high);
+        rates = cJSON_AddObjectToObject(json, "rate_kbps");
+        cJSON_AddNumberToObject(rates, "down", quality->kbps[RADIO_RX]);
+        cJSON_AddNumberToObject(rates, "up", quality->kbps[RADIO_TX]);
+        cJSON_AddNumberToObject(json, "lateness_p99_ms", quality->lateness_p99_ms);
+        return json;
+}
+
+/* What an answer has for one seed, and for the mean of several. */
+static void add_price(struct cJSON *json, const struct answer_run *answer, const struct price *price)
+{
+        cJSON_AddNumberToObject(json, "wall_s", price->wall_s);
+        cJSON_AddItemToObject(json, "energy_j", span_json(&price->energy_j));
+        cJSON_AddItemToObject(json, "components_j", components_json(price));
+        cJSON_AddItemToObject(json, "battery_hours", span_json(&price->battery_hours));
+        cJSON_AddItemToObject(json, "quality", quality_json(&answer->condition.factor, &price->quality));
+}
+
+struct cJSON *answer_run_json(const struct answer_run *answer)
+{
+        struct cJSON *json = cJSON_CreateObject();
+
+        cJSON_AddStringToObject(json, "target", answer->target.name);
+        cJSON_AddStringToObject(json, "network", answer->network.name);
+        cJSON_AddNumberToObject(json, "seed", (double)answer->recorded->runs[0].seed);
+        add_price(json, answer, &answer->price);
+        if (answer->recorded->n_runs > 1) {
+                struct cJSON *seeds = cJSON_AddArrayToObject(json, "seeds");
+
+                for (size_t i = 0; i < answer->recorded->n_runs; i++) {
+                        struct cJSON *one = cJSON_CreateObject();
+
+                        cJSON_AddNumberToObject(one, "seed", (double)answer->recorded->runs[i].seed);
+                        add_price(one, answer, &answer->prices[i]);
+                        cJSON_AddItemToArray(seeds, one);
+                }
+        }
+        return json;
+}
+
+static void print_row(struct table *table, enum table_style style, const char *name, double joules, const struct price *price)
+{
+        table_row(table, style);
+        table_cell(table, "%s", name);
+        table_cell(table, "%.2f J", joules);
+        table_cell(table, "%.0f mW", joules / price->wall_s * 1e3);
+        table_cell(table, "%.0f %%", joules / price->energy_j.value * 100);
+}
+
+static void print_components(const struct answer_run *answer)
+{
+        const struct price *price = &answer->price;
+        _cleanup_(table_freep) struct table *table = table_new("lrrr");
+
+        table_heads(table, N_("Component"), N_("Energy"), N_("Power"), N_("Part"), NULL);
+        for (int c = 0; c < COMPONENT_COUNT; c++)
+                if (isfinite(price->component_j[c]))
+                        print_row(table, TABLE_PLAIN, component_names[c], price->component_j[c], price);
+        print_row(table, TABLE_SUM, "all", price->energy_j.value, price);
+        table_print(table);
+}
+
+static double sum_of(const double *parts)
+{
+        double sum = 0;
+
+        for (int c = 0; c < COMPONENT_COUNT; c++)
+                sum += parts[c];
+        return sum;
+}
+
+static int dearest(const double *parts)
+{
+        int best = 0;
+
+        for (int c = 1; c < COMPONENT_COUNT; c++)
+                best = parts[c] > parts[best] ? c : best;
+        return best;
+}
+
+/* One line of blocks, and the parts that took most. */
+static void print_series(const double (*series)[COMPONENT_COUNT], double wall_s)
+{
+        static const char *const blocks[] = { " ", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█" };
+        double most = 0, part_s = wall_s / PARTS;
+        bool told[PARTS] = { false };
+
+        for (int i = 0; i < PARTS; i++)
+                most = fmax(most, sum_of(series[i]));
+        printf("\nPower, up to %.0f mW; each block is %.2f s:\n", most / part_s * 1e3, part_s);
+        for (int i = 0; most > 0 && i < PARTS; i++)
+                fputs(blocks[(int)ceil(sum_of(series[i]) / most * 8)], stdout);
+        printf("\n\nThe hungriest parts:\n");
+        for (int n = 0; n < HUNGRIEST; n++) {
+                int best = -1;
+
+                for (int i = 0; i < PARTS; i++)
+                        if (!told[i] && (best < 0 || sum_of(series[i]) > sum_of(series[best])))
+                                best = i;
+                told[best] = true;
+                printf("  %.2f to %.2f s: %.0f mW, of which %s %.0f mW\n", best * part_s, (best + 1) * part_s,
+                       sum_of(series[best]) / part_s * 1e3, component_names[dearest(series[best])],
+                       series[best][dearest(series[best])] / part_s * 1e3);
+        }
+}
+
+/* "?" where it is not known. */
+static const char *text_of(char *buf, size_t size, int digits, double value)
+{
+        if (isnan(value))
+                snprintf(buf, size, "?");
+        else
+                snprintf(buf, size, "%.*f", digits, value);
+        return buf;
+}
+
+static void print_quality(const struct answer_run *answer)
+{
+        const struct factor *factor = &answer->condition.factor;
+        const struct price_quality *quality = &answer->price.quality;
+        char down[32], up[32], late[32];
+
+        putchar('\n');
+        if (factor->known)
+                table_text(TABLE_PLAIN, "CPU: %.3g times slower than here (%.3g .. %.3g).", factor->value, factor->low,
+                           factor->high);
+        else
+                table_text(TABLE_PLAIN, "CPU: as fast as here, as the target's profile has no results of joulecast bench.");
+        if (factor->spread > SPREAD_LARGE)
+                table_text(TABLE_PLAIN, "The kernels of joulecast bench differ by a factor of %.1f; the answer depends on what "
+                           "the app computes.", factor->spread);
+        table_text(TABLE_PLAIN, "Network: %s kbit/s down and %s up while packets waited; 99 of 100 were at most %s ms late.",
+                   text_of(down, sizeof(down), 0, quality->kbps[RADIO_RX]),
+                   text_of(up, sizeof(up), 0, quality->kbps[RADIO_TX]),
+                   text_of(late, sizeof(late), 2, quality->lateness_p99_ms));
+}
+
+int answer_run_print(const struct answer_run *answer)
+{
+        const struct price *price = &answer->price;
+        double (*series)[COMPONENT_COUNT] = calloc(PARTS, sizeof(*series));
+        int err = series ? price_series(&answer->condition, &answer->recorded->runs[0], PARTS, series) : -ENOMEM;
+
+        if (err) {
+                free(series);
+                return err;
+        }
+        table_text(TABLE_HEAD, "%s on %s would take %.2f J (%.2f .. %.2f) in %.2f s: %.0f mW.", answer->target.name,
+                   answer->network.name, price->energy_j.value, price->energy_j.low, price->energy_j.high, price->wall_s,
+                   price->energy_j.value / price->wall_s * 1e3);
+        table_text(TABLE_PLAIN, "Its battery would last %.1f h (%.1f .. %.1f) if it went on like this.",
+                   price->battery_hours.value, price->battery_hours.low, price->battery_hours.high);
+        putchar('\n');
+        print_components(answer);
+        print_series((const double (*)[COMPONENT_COUNT])series, (double)answer->recorded->runs[0].wall_ns / 1e9);
+        print_quality(answer);
+        table_note("Emulated, not measured: docs/emulation.md says how right that is.");
+        free(series);
+        return 0;
+}

@@ -1,0 +1,168 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "box.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "box-private.h"
+#include "util/util.h"
+
+/* What failed, and what to do; the kernel's reason stands between. */
+static const struct {
+        const char *what, *remedy;
+} sentences[BOX_STEPS] = {
+        [BOX_STEP_IDS] = { "this user may not have ids in a user namespace",
+                           "ask the administrator to allow user namespaces, or run it as root" },
+        [BOX_STEP_PROC] = { "/proc cannot be mounted in a namespace",
+                            "a container must allow that, as with --security-opt unmask=ALL" },
+        [BOX_STEP_NETNS] = { "no network namespace can be made", "the kernel needs CONFIG_NET_NS, and the user the right to it" },
+        [BOX_STEP_TUN] = { "no TUN device can be made",
+                           "load the kernel's module tun, and give a container /dev/net/tun, or use --net none" },
+        [BOX_STEP_ROUTES] = { "the app's network cannot be set up",
+                              "the kernel needs CONFIG_IP_MULTIPLE_TABLES; --net none goes without" },
+        [BOX_STEP_FORK] = { "no process can be started", "see ulimit -u, and the memory that is free" },
+        [BOX_STEP_INPUT] = { "the app's input cannot be read", "see --input" },
+        [BOX_STEP_EXEC] = { "the app cannot be started", "see whether it is there and can be executed" },
+        [BOX_STEP_PART] = { "a part of the emulation ended before the app", "the app was ended, too, and nothing is left of it" },
+};
+
+static void say(const struct log *log, enum box_step step, const char *reason)
+{
+        log_error(log, "%s (%s); %s", sentences[step].what, reason, sentences[step].remedy);
+}
+
+/* Only through the kernel, as the new process goes on here like after fork(). */
+static pid_t clone_here(unsigned long flags)
+{
+        return (pid_t)syscall(SYS_clone, flags | SIGCHLD, NULL, NULL, NULL, NULL);
+}
+
+/* Root needs no user namespace, unless it has no rights here. The new process's pid, 0 in it, or a negative errno. */
+static pid_t clone_box(bool *users)
+{
+        const unsigned long flags = CLONE_NEWPID | CLONE_NEWNS;
+        pid_t pid = geteuid() == 0 ? clone_here(flags) : -1;
+
+        *users = pid < 0;
+        if (pid < 0)
+                pid = clone_here(flags | CLONE_NEWUSER);
+        return pid < 0 ? -errno : pid;
+}
+
+static int read_records(int fd, size_t size, void *ret, size_t *ret_n)
+{
+        struct stat stat;
+        uint8_t *bytes;
+        size_t at = 0;
+
+        if (fstat(fd, &stat) < 0)
+                return -errno;
+        bytes = malloc((size_t)stat.st_size + 1);
+        if (!bytes)
+                return -ENOMEM;
+        while (at < (size_t)stat.st_size) {
+                ssize_t n = pread(fd, bytes + at, (size_t)stat.st_size - at, (off_t)at);
+
+                if (n <= 0)
+                        break;
+                at += (size_t)n;
+        }
+        *(void **)ret = bytes;
+        *ret_n = at / size;
+        return 0;
+}
+
+void box_result_clear(struct box_result *result)
+{
+        free(result->packets);
+        free(result->cpu);
+        *result = (struct box_result){ 0 };
+}
+
+static int finish(const struct box_inside *inside, const struct log *log, struct box_result *ret)
+{
+        const struct box_report *report = inside->report;
+        struct box_result result = { .wall_ns = report->wall_ns, .status = report->status };
+        int err = report->step || !report->done ? -ECANCELED : 0;
+
+        if (report->step)
+                say(log, (enum box_step)report->step, strerror(report->error));
+        else if (err)
+                say(log, BOX_STEP_PART, "it was killed");
+        if (!err)
+                err = read_records(inside->packets, sizeof(*result.packets), &result.packets, &result.n_packets);
+        if (!err)
+                err = read_records(inside->cpu, sizeof(*result.cpu), &result.cpu, &result.n_cpu);
+        if (err)
+                box_result_clear(&result);
+        else
+                *ret = result;
+        return err;
+}
+
+/* The app gets what is typed at the terminal; we wait for its end. */
+static void wait_for(pid_t pid)
+{
+        struct sigaction ignore = { .sa_handler = SIG_IGN }, interrupt, quit;
+
+        sigaction(SIGINT, &ignore, &interrupt);
+        sigaction(SIGQUIT, &ignore, &quit);
+        while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
+                ;
+        sigaction(SIGINT, &interrupt, NULL);
+        sigaction(SIGQUIT, &quit, NULL);
+}
+
+static int start(struct box_inside *inside, const struct log *log)
+{
+        int life[2];
+        pid_t pid;
+
+        if (pipe2(life, O_CLOEXEC) < 0)
+                return -errno;
+        inside->life = life[0];
+        fflush(NULL);
+        pid = clone_box(&inside->users);
+        if (pid == 0) {
+                close(life[1]);
+                box_inside(inside);
+        }
+        close(life[0]);
+        if (pid < 0)
+                log_error(log, "no namespaces can be made (%s); the kernel must allow user namespaces for this user "
+                          "(user.max_user_namespaces, kernel.unprivileged_userns_clone), or run it as root", strerror(-pid));
+        else
+                wait_for(pid);
+        close(life[1]);
+        return pid < 0 ? pid : 0;
+}
+
+int box_run(const struct box_plan *plan, const struct log *log, struct box_result *ret)
+{
+        _cleanup_close_ int packets = memfd_create("packets", MFD_CLOEXEC), cpu = memfd_create("cpu", MFD_CLOEXEC);
+        struct box_report *report = mmap(NULL, sizeof(*report), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+        struct box_inside inside = { .plan = plan, .report = report, .uid = geteuid(), .gid = getegid(), .packets = packets,
+                                     .cpu = cpu };
+        int err = packets < 0 || cpu < 0 || report == MAP_FAILED ? -errno : 0;
+
+        if (err)
+                log_error(log, "there is no memory for the run: %s", strerror(-err));
+        else
+                err = start(&inside, log);
+        if (!err)
+                err = finish(&inside, log, ret);
+        if (report != MAP_FAILED)
+                munmap(report, sizeof(*report));
+        return err;
+}

@@ -1,0 +1,219 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* `joulecast emulate`: what would this app cost on a device that is not here? */
+
+#include <cjson/cJSON.h>
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "answer-run.h"
+#include "answer.h"
+#include "box.h"
+#include "commands.h"
+#include "options.h"
+#include "util/util.h"
+
+#define BENCH_S 0.05 /* for each kernel, each time: half a second in all */
+#define BENCH_REPEATS 3
+#define ARGUMENTS_MAX 4096
+
+struct request {
+        struct options options;
+        const char *target, *network, *carrier, *signal, *net, *output, *input;
+        double brightness_percent, battery_mwh, cpu_factor, limit_s;
+        uint64_t seed, seeds;
+        const char **arguments;
+};
+
+static enum box_net net_of(const char *word)
+{
+        return !word || strcmp(word, "outside") == 0 ? BOX_OUTSIDE : strcmp(word, "loopback") == 0 ? BOX_LOOPBACK : BOX_NONE;
+}
+
+static int copy_text(const char *text, char **ret)
+{
+        *ret = text ? strdup(text) : NULL;
+        return text && !*ret ? -ENOMEM : 0;
+}
+
+static int begin(const struct request *request, struct recorded_run *run)
+{
+        const char *network = request->network ? request->network : "wifi";
+        _cleanup_free_ char *path = access(network, F_OK) == 0 && strchr(network, '/') ? realpath(network, NULL) : NULL;
+        int err;
+
+        *run = (struct recorded_run){ .brightness_percent = request->brightness_percent, .cpu_factor = request->cpu_factor };
+        err = copy_text(request->target, &run->target);
+        err = err ? err : copy_text(path ? path : network, &run->network);
+        err = err ? err : copy_text(request->carrier, &run->carrier);
+        err = err ? err : copy_text(request->signal, &run->signal);
+        for (int k = 0; k < BENCH_KERNELS; k++)
+                run->speed[k] = NAN;
+        if (!err && isnan(run->cpu_factor))
+                err = bench_run(BENCH_S, BENCH_REPEATS, run->speed);
+        return err;
+}
+
+/* The app under each seed. 0, or a negative errno after its sentence. */
+static int run_app(const struct request *request, const struct answer_run *answer, struct recorded_run *run)
+{
+        int err = 0;
+
+        for (uint64_t i = 0; !err && i < request->seeds; i++) {
+                struct box_result result;
+                const struct box_plan plan = {
+                        .arguments = (char *const *)request->arguments, .input = request->input, .quiet = request->options.json,
+                        .net = net_of(request->net), .network = &answer->network,
+                        .radio = answer->target.has_radio ? &answer->target.radio : NULL, .signal = answer->target.signal,
+                        .seed = request->seed + i, .factor = answer->condition.factor.value, .cpus = answer->target.cpus,
+                        .limit_s = request->limit_s,
+                };
+
+                err = box_run(&plan, &program_log, &result);
+                if (!err)
+                        run->runs[run->n_runs++] = (struct run){ plan.seed, result.wall_ns, result.status, result.packets,
+                                                                 result.n_packets, result.cpu, result.n_cpu };
+        }
+        return err;
+}
+
+/* An exit code: of a failed app, after its sentence, the answer counts nevertheless. */
+static int check_status(const struct recorded_run *run, bool limited)
+{
+        for (size_t i = 0; i < run->n_runs; i++) {
+                int status = run->runs[i].status;
+
+                if (WIFSIGNALED(status) && limited && WTERMSIG(status) == SIGKILL)
+                        continue;
+                if (WIFSIGNALED(status))
+                        log_error(&program_log, "the app was ended by signal %d; the answer is for what it did until then",
+                                  WTERMSIG(status));
+                else if (WEXITSTATUS(status))
+                        log_error(&program_log, "the app ended with exit code %d; the answer is for what it did",
+                                  WEXITSTATUS(status));
+                if (status)
+                        return CODE_FAILED;
+        }
+        return CODE_OK;
+}
+
+static int answer(const struct request *request, struct recorded_run *run)
+{
+        struct answer_run answer;
+        int err, code;
+
+        if (request->output) {
+                err = run_save(run, request->output, &program_log);
+                if (err)
+                        return CODE_FAILED;
+        }
+        err = answer_run_make(run, request->battery_mwh, &program_log, &answer);
+        if (err)
+                return CODE_FAILED;
+        if (request->options.json)
+                code = answer_print_json(answer_run_json(&answer));
+        else
+                code = answer_run_print(&answer) < 0 ? CODE_FAILED : CODE_OK;
+        answer_run_clear(&answer);
+        return code != CODE_OK ? code : check_status(run, request->limit_s > 0);
+}
+
+static void warn_of(const struct request *request, const struct answer_run *answer)
+{
+        if (!answer->condition.factor.known)
+                log_warning(&program_log, "the profile of %s has no results of joulecast bench, so the app runs as fast as here; "
+                            "--cpu-factor N makes it N times slower", answer->target.name);
+        if (!answer->target.has_radio && net_of(request->net) != BOX_NONE)
+                log_warning(&program_log, "no radio is known for this target and network, so packets cost nothing");
+}
+
+static int emulate(const struct request *request)
+{
+        _cleanup_(run_file_clear) struct recorded_run run = { 0 };
+        struct answer_run before;
+        int err = begin(request, &run);
+
+        /* Without runs: only the target, the network and the factor. */
+        if (!err)
+                err = answer_run_make(&run, request->battery_mwh, &program_log, &before);
+        if (err)
+                return CODE_FAILED;
+        warn_of(request, &before);
+        err = run_app(request, &before, &run);
+        answer_run_clear(&before);
+        return err ? CODE_FAILED : answer(request, &run);
+}
+
+static int check(const struct request *request)
+{
+        struct stat stat_;
+
+        if (!request->target)
+                log_error(&program_log, "no target is given; use --target nexus-one, or another profile's name or file");
+        else if (!request->arguments[0])
+                log_error(&program_log, "no app is given; add -- and the app with its arguments");
+        else if (request->output && stat(request->output, &stat_) == 0 && !S_ISDIR(stat_.st_mode))
+                log_error(&program_log, "%.200s is no folder; -o takes the name of a new one", request->output);
+        else
+                return CODE_OK;
+        return CODE_USAGE;
+}
+
+int emulate_main(int argc, char **argv)
+{
+        const char **words = calloc(ARGUMENTS_MAX + 1, sizeof(*words));
+        struct request request = { .brightness_percent = 60, .battery_mwh = NAN, .cpu_factor = NAN, .seed = 1, .seeds = 1,
+                                   .arguments = words };
+        const struct option_row rows[] = {
+                { "target", "NAME", N_("the device: a profile's name or file"), .text = &request.target },
+                { "network", "NAME", N_("3g-good, 3g-average, 3g-poor, lte, wifi, or a file"), .usual = "wifi",
+                  .text = &request.network },
+                { "carrier", "NAME", N_("whose timers the radio has, such as att or sprint"), .text = &request.carrier },
+                { "signal", "WHICH", N_("strength of the signal: high, medium or low"), .usual = "high", .text = &request.signal,
+                  .words = "high medium low" },
+                { "brightness", "N%", N_("of the screen; 0 is off"), .usual = "60", .number = &request.brightness_percent,
+                  .high = 100, .unit = "%" },
+                { "net", "WHICH",
+                  N_("what the app reaches: none, loopback (this machine's 127.0.0.1) or outside (that, and all else)"),
+                  .usual = "outside", .text = &request.net, .words = "none loopback outside" },
+                { "seed", "N", N_("of the network's weather"), .usual = "1", .count = &request.seed, .high = 1e15 },
+                { "seeds", "N", N_("run the app so often, with a seed one higher each time"), .usual = "1",
+                  .count = &request.seeds, .low = 1, .high = PRICE_SEEDS_MAX },
+                { "input", "FILE", N_("what the app reads from its standard input"), .text = &request.input },
+                { "cpu-factor", "N", N_("how much slower the target's CPU is, in place of what joulecast bench says"),
+                  .number = &request.cpu_factor, .low = 0.01, .high = 1000 },
+                { "battery", "MWH", N_("energy of the full battery, in place of the target's"), .number = &request.battery_mwh,
+                  .low = 1, .high = 1e7, .unit = "mWh" },
+                { "limit", "S", N_("end the app after this time"), .number = &request.limit_s, .low = 0.1, .high = 86400,
+                  .unit = "s" },
+                { "output", "RUN", N_("keep the run in this folder: packets, CPU time and how it was made"), .letter = 'o',
+                  .text = &request.output },
+        };
+        const struct option_table command = {
+                .called = "joulecast emulate",
+                .usage = "joulecast emulate --target NAME [OPTIONS] -- APP [ARGUMENTS]",
+                .about = N_("Runs an app here as slowly as it would run on another device, over a network\n"
+                         "like that device's, and says what it would have cost there."),
+                .rows = rows,
+                .n_rows = ARRAY_SIZE(rows),
+                .words = words,
+                .max_words = ARGUMENTS_MAX,
+        };
+        int code = words ? options_parse(&command, SHARED_JSON, argc, argv, &request.options) : CODE_FAILED;
+
+        if (code < 0)
+                code = check(&request);
+        else {
+                free(words);
+                return code;
+        }
+        if (code == CODE_OK)
+                code = emulate(&request);
+        free(words);
+        return code;
+}

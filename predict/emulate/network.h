@@ -1,0 +1,64 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#pragma once
+
+/*
+ * A network as its app meets it: rates, delay, loss and queue, from a file of data/networks or the user's. Its weather
+ * (delay and loss) follows from a seed alone, so that a run can be repeated under the same one.
+ */
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "radio/radio.h"
+#include "util/log.h"
+
+#define NETWORK_TEXT_MAX 160
+
+enum network_kind {
+        NETWORK_WIFI,     /* priced by [radio wifi] */
+        NETWORK_CELLULAR, /* priced by [radio cellular] */
+};
+
+/* Of one direction (enum radio_direction). */
+struct network_way {
+        double kbps;             /* of IP packets; 0: unlimited */
+        double delay_ms, delay_sd_ms;
+        double draw_ms;          /* mean of the normal law whose values below 0 count as 0, so that their mean is delay_ms */
+};
+
+/* Gilbert and Elliott: probabilities for each packet. All 0: nothing is lost. */
+struct network_loss {
+        double to_bad, to_good;  /* of changing the state before a packet */
+        double in_bad, in_good;  /* of losing it there */
+};
+
+struct network {
+        char name[RADIO_NAME_MAX];
+        enum network_kind kind;
+        char radio[RADIO_NAME_MAX];   /* file of data/radios, and its radio, for a profile without its own; "": none */
+        char carrier[RADIO_NAME_MAX]; /* "": that radio's own timers */
+        struct network_way way[RADIO_DIRECTIONS];
+        struct network_loss loss;
+        double knot_ms;               /* the delay is drawn anew so often, and smooth in between */
+        double queue_ms;              /* packets beyond so much waiting time are dropped; 0: no limit */
+        char source[NETWORK_TEXT_MAX];
+};
+
+/* A file's path, or the name of one that comes with joulecast. 0, or a negative errno after a sentence to @log. */
+int network_load(const char *name, const struct log *log, struct network *ret);
+/* The same from a text; @name: for its errors. 0; -EINVAL after its sentence. */
+int network_parse(const char *text, size_t length, const char *name, const struct log *log, struct network *ret);
+
+struct weather {
+        const struct network *network;
+        uint64_t seed;
+        uint64_t draws[RADIO_DIRECTIONS];
+        bool bad[RADIO_DIRECTIONS];
+};
+
+void weather_start(struct weather *weather, const struct network *network, uint64_t seed);
+/* Delay at a time since the run began, in ns: a function of seed, direction and time, so it does not depend on packets. */
+int64_t weather_delay_ns(const struct weather *weather, enum radio_direction direction, int64_t time_ns);
+/* Is the next packet lost? */
+bool weather_loses(struct weather *weather, enum radio_direction direction);

@@ -1,0 +1,41 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#pragma once
+
+/* IPv4 packets as a TUN device gives them, and the addresses that an emulated app's network uses. */
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define PACKET_MAX 65536
+#define PACKET_MTU 1500
+
+/* Addresses in host order, of the range for tests of networks (RFC 2544). */
+#define PACKET_APP UINT32_C(0xc6120001)       /* 198.18.0.1, the app's interface */
+#define PACKET_APP_LOCAL UINT32_C(0xc6120002) /* 198.18.0.2 stands for the app's 127.0.0.1 outside of its namespace */
+#define PACKET_HOST_LOCAL UINT32_C(0xc6130000) /* 198.19.y.z stands for the host's 127.0.y.z there */
+#define PACKET_LOOPBACK UINT32_C(0x7f000001)
+
+/* Both ends; ports are 0 where there are none. */
+struct packet_flow {
+        uint32_t from, to;
+        uint16_t from_port, to_port;
+        uint8_t protocol;
+};
+
+struct packet {
+        struct packet_flow flow;
+        bool first;  /* it has the ports: no later fragment */
+        bool opens;  /* TCP: SYN without ACK */
+};
+
+/* False: no whole IPv4 packet. */
+bool packet_read(const uint8_t *bytes, size_t length, struct packet *ret);
+/* Changes both addresses, and the checksums with them. @bytes: as packet_read() accepts it. */
+void packet_readdress(uint8_t *bytes, size_t length, uint32_t from, uint32_t to);
+
+static inline bool packet_is_loopback(uint32_t address)
+{
+        return address >> 24 == 127;
+}

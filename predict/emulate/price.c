@@ -1,0 +1,332 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "price.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "model/model.h"
+#include "util/units.h"
+#include "util/util.h"
+
+#define UNKNOWN_PART 0.5  /* half width of an energy whose coefficients have no standard errors (docs/emulation.md) */
+#define RATE_PACKETS 20   /* that must have waited, for a rate */
+#define BUSY_PART 0.8     /* the governor takes the lowest frequency that keeps the CPUs busy for at most this part */
+
+void price_clear_run(struct run *run)
+{
+        free(run->packets);
+        free(run->cpu);
+        *run = (struct run){ 0 };
+}
+
+/* The policy with the highest frequency, and that. False: the profile has none. */
+static bool fastest(const struct profile *profile, uint32_t *policy, uint32_t *khz)
+{
+        bool found = false;
+
+        for (size_t i = 0; i < profile->n_coefficients; i++) {
+                const struct coefficient *coefficient = &profile->coefficients[i];
+
+                if (coefficient->term != TERM_CPU_ACTIVE || (found && coefficient->point <= *khz))
+                        continue;
+                *policy = coefficient->policy;
+                *khz = coefficient->point;
+                found = true;
+        }
+        return found;
+}
+
+/* CPU time on the target at its highest frequency becomes time at the one that its governor would choose for this part. */
+static int add_busy(const struct condition *condition, int64_t part_ns, double busy_ns, struct usage *usage)
+{
+        const struct profile *profile = condition->target->profile;
+        uint32_t policy, most_khz, khz;
+        double slower, busy;
+
+        if (!fastest(profile, &policy, &most_khz) || most_khz == KHZ_UNKNOWN)
+                return usage_add_cpu(usage, 0, KHZ_UNKNOWN, (uint64_t)llround(busy_ns), (uint64_t)llround(busy_ns));
+        khz = most_khz;
+        for (size_t i = 0; i < profile->n_coefficients; i++) {
+                const struct coefficient *coefficient = &profile->coefficients[i];
+
+                if (coefficient->term == TERM_CPU_ACTIVE && coefficient->policy == policy && coefficient->point < khz &&
+                    busy_ns * most_khz / coefficient->point <= BUSY_PART * (double)part_ns * condition->target->cpus)
+                        khz = coefficient->point;
+        }
+        slower = (double)most_khz / khz;
+        busy = busy_ns * slower;
+        return usage_add_cpu(usage, policy, khz, (uint64_t)llround(busy), (uint64_t)llround(fmin(busy, (double)part_ns)));
+}
+
+/* From one time of the run to another. 0; -ENOMEM. */
+static int make_usage(const struct condition *condition, const struct run *run, int64_t from_ns, int64_t to_ns,
+                      struct usage *usage)
+{
+        uint32_t levels = condition->target->profile->max_brightness;
+        struct cpu_record before = { 0, 0 };
+        int err = 0;
+
+        usage->have = USAGE_CPU | USAGE_DISPLAY;
+        usage->time_ns = (uint64_t)(to_ns - from_ns);
+        for (size_t i = 0; !err && i < run->n_cpu; i++) {
+                const struct cpu_record *record = &run->cpu[i];
+                int64_t start_ns = MAX(before.time_ns, from_ns), end_ns = MIN(record->time_ns, to_ns);
+
+                if (end_ns > start_ns)
+                        err = add_busy(condition, record->time_ns - before.time_ns,
+                                       (double)(record->cpu_ns - before.cpu_ns) * condition->factor.value *
+                                       (double)(end_ns - start_ns) / (double)(record->time_ns - before.time_ns), usage);
+                before = *record;
+        }
+        if (!err && condition->brightness_percent > 0)
+                err = usage_add_screen(usage, levels ? (uint32_t)lround(condition->brightness_percent * levels / 100) :
+                                       BRIGHTNESS_UNKNOWN, usage->time_ns);
+        return err;
+}
+
+static enum component air_of(const struct condition *condition)
+{
+        return condition->network->kind == NETWORK_WIFI ? COMPONENT_WIFI : COMPONENT_CELLULAR;
+}
+
+struct counted {
+        double energy_j, error_j; /* half width, 95 % */
+};
+
+/* Standard errors of the powers of its states, all wrong together; where one is unknown, that of all is. */
+static double radio_error(const struct radio_run *run)
+{
+        double error_j = 0;
+
+        for (size_t i = 0; i < run->radio->n_states; i++) {
+                const struct radio_state *state = &run->radio->states[i];
+                const struct radio_value *value = isnan(state->signal_mw[run->signal].value) ? &state->power_mw :
+                                                  &state->signal_mw[run->signal];
+
+                if (run->totals[i].ns > 0 && value->value > 0)
+                        error_j += isnan(value->standard_error) ? NAN :
+                                   1.96 * value->standard_error / value->value * radio_total_j(&run->totals[i]);
+        }
+        return isnan(error_j) ? UNKNOWN_PART * radio_run_energy_j(run) : error_j;
+}
+
+/* The radio's energy at each of @n times, ascending. 0; -ENOMEM. */
+static int run_radio(const struct condition *condition, const struct run *run, const int64_t *times, size_t n,
+                     struct counted *ret)
+{
+        const struct target *target = condition->target;
+        _cleanup_free_ struct radio_event *events = NULL;
+        _cleanup_(radio_run_clear) struct radio_run radio = { 0 };
+        size_t n_events, at = 0;
+        int err = radio_run_start(&radio, &target->radio, target->signal);
+
+        if (!err)
+                err = record_events(run->packets, run->n_packets, &events, &n_events);
+        for (size_t i = 0; !err && i < n; i++) {
+                for (; !err && at < n_events && events[at].time_ns < times[i]; at++)
+                        err = radio_run_packet(&radio, events[at].time_ns, events[at].direction, events[at].bytes);
+                if (!err)
+                        err = radio_run_until(&radio, times[i]);
+                if (!err)
+                        ret[i] = (struct counted){ radio_run_energy_j(&radio), radio_error(&radio) };
+        }
+        return err;
+}
+
+/* What the model says without a radio, and the half widths of its parts where it has no interval. */
+static int price_usage(const struct condition *condition, const struct usage *usage, struct price *price, double *error_j)
+{
+        const struct profile *profile = condition->target->profile;
+        _cleanup_(model_vector_clear) struct model_vector vector = { 0 };
+        struct model_energy energy;
+        double squares = 0;
+        int err = model_vector_make(profile, usage, &vector);
+
+        if (err)
+                return err;
+        model_energy(profile, &vector, 0.95, 0, &energy);
+        for (int c = 0; c < COMPONENT_COUNT; c++) {
+                price->component_j[c] = c == COMPONENT_CPU || c == COMPONENT_DISPLAY || c == COMPONENT_BASE ?
+                                        energy.component_j[c] : NAN;
+                if (isfinite(price->component_j[c]))
+                        squares += UNKNOWN_PART * UNKNOWN_PART * price->component_j[c] * price->component_j[c];
+        }
+        *error_j = isfinite(energy.half_width_j) ? energy.half_width_j : sqrt(squares);
+        return 0;
+}
+
+static double battery_j(const struct condition *condition)
+{
+        return J_PER_MWH * (isnan(condition->battery_mwh) ? condition->target->profile->energy_full_mwh : condition->battery_mwh);
+}
+
+static struct span hours(const struct condition *condition, const struct price *price)
+{
+        double whole = battery_j(condition) * price->wall_s / 3600;
+        const struct span *energy = &price->energy_j;
+
+        return (struct span){ energy->value > 0 ? whole / energy->value : NAN, energy->high > 0 ? whole / energy->high : NAN,
+                              energy->low > 0 ? whole / energy->low : NAN };
+}
+
+/* The sum of what is known, with an interval of independent errors; the factor's is not symmetric. */
+static void add_up(const struct condition *condition, double error_j, struct price *price)
+{
+        const struct factor *factor = &condition->factor;
+        double sum = 0, cpu = isfinite(price->component_j[COMPONENT_CPU]) ? price->component_j[COMPONENT_CPU] : 0;
+
+        for (int c = 0; c < COMPONENT_COUNT; c++)
+                if (isfinite(price->component_j[c]))
+                        sum += price->component_j[c];
+        price->energy_j = (struct span){ sum, fmax(0, sum - hypot(error_j, cpu * (1 - factor->low / factor->value))),
+                                         sum + hypot(error_j, cpu * (factor->high / factor->value - 1)) };
+        price->battery_hours = hours(condition, price);
+}
+
+static int compare(const void *a, const void *b)
+{
+        double left = *(const double *)a, right = *(const double *)b;
+
+        return left < right ? -1 : left > right;
+}
+
+static int measure_lateness(const struct run *run, double *ret)
+{
+        _cleanup_free_ double *late = calloc(run->n_packets + 1, sizeof(*late));
+        size_t n = 0;
+
+        if (!late)
+                return -ENOMEM;
+        for (size_t i = 0; i < run->n_packets; i++)
+                if (run->packets[i].verdict == PACKET_DELIVERED)
+                        late[n++] = (double)(run->packets[i].out_ns - run->packets[i].due_ns) / NS_PER_MS;
+        qsort(late, n, sizeof(*late), compare);
+        *ret = n ? late[MIN((size_t)ceil(0.99 * (double)n), n) - 1] : NAN;
+        return 0;
+}
+
+/*
+ * While packets waited for the link: their bits, by the time that the link took for them. That is as computed, and later by as
+ * much as they were delivered late. Of few packets it says nothing.
+ */
+static double measure_rate(const struct run *run, enum radio_direction direction)
+{
+        int64_t before_ns = 0, took_ns = 0;
+        double bits = 0;
+        size_t n = 0;
+
+        for (size_t i = 0; i < run->n_packets; i++) {
+                const struct packet_record *packet = &run->packets[i];
+                int64_t over_ns = packet->link_ns + packet->out_ns - packet->due_ns;
+
+                if (packet->direction != direction || packet->verdict == PACKET_DROPPED || packet->verdict == PACKET_WAITING)
+                        continue;
+                if (packet->verdict == PACKET_LOST)
+                        over_ns = packet->link_ns;
+                if (packet->queued && before_ns) {
+                        bits += 8.0 * packet->bytes;
+                        took_ns += over_ns - before_ns;
+                        n++;
+                }
+                before_ns = over_ns;
+        }
+        return n >= RATE_PACKETS && took_ns > 0 ? bits * 1e6 / (double)took_ns : NAN;
+}
+
+int price_run(const struct condition *condition, const struct run *run, struct price *ret)
+{
+        struct price price = { .wall_s = (double)run->wall_ns / NS_PER_S };
+        struct usage usage = { 0 };
+        struct counted air;
+        double error_j;
+        int err = make_usage(condition, run, 0, run->wall_ns, &usage);
+
+        if (!err)
+                err = price_usage(condition, &usage, &price, &error_j);
+        usage_clear(&usage);
+        if (!err && condition->target->has_radio) {
+                err = run_radio(condition, run, &run->wall_ns, 1, &air);
+                if (!err) {
+                        price.component_j[air_of(condition)] = air.energy_j;
+                        error_j = hypot(error_j, air.error_j);
+                }
+        }
+        if (!err)
+                err = measure_lateness(run, &price.quality.lateness_p99_ms);
+        if (err)
+                return err;
+        for (int d = 0; d < RADIO_DIRECTIONS; d++)
+                price.quality.kbps[d] = measure_rate(run, (enum radio_direction)d);
+        add_up(condition, error_j, &price);
+        *ret = price;
+        return 0;
+}
+
+/* The mean of what is known of some member of the prices, which lies @offset bytes in them. */
+static double mean_of(const struct price *prices, size_t n, size_t offset)
+{
+        double sum = 0;
+        size_t known = 0;
+
+        for (size_t i = 0; i < n; i++) {
+                double value = *(const double *)((const char *)&prices[i] + offset);
+
+                if (isfinite(value)) {
+                        sum += value;
+                        known++;
+                }
+        }
+        return known ? sum / (double)known : NAN;
+}
+
+void price_mean(const struct condition *condition, const struct price *prices, size_t n, struct price *ret)
+{
+        struct price mean;
+        double squares = 0, spread_j, down_j, up_j;
+
+        if (n == 1) {
+                *ret = prices[0];
+                return;
+        }
+        for (size_t offset = 0; offset < sizeof(mean); offset += sizeof(double))
+                *(double *)((char *)&mean + offset) = mean_of(prices, n, offset);
+        for (size_t i = 0; i < n; i++)
+                squares += (prices[i].energy_j.value - mean.energy_j.value) * (prices[i].energy_j.value - mean.energy_j.value);
+        spread_j = n > 1 ? 2 * sqrt(squares / (double)(n - 1)) : 0;
+        down_j = mean.energy_j.value - mean.energy_j.low;
+        up_j = mean.energy_j.high - mean.energy_j.value;
+        mean.energy_j.low = fmax(0, mean.energy_j.value - hypot(down_j, spread_j));
+        mean.energy_j.high = mean.energy_j.value + hypot(up_j, spread_j);
+        mean.battery_hours = hours(condition, &mean);
+        *ret = mean;
+}
+
+int price_series(const struct condition *condition, const struct run *run, size_t n, double (*ret)[COMPONENT_COUNT])
+{
+        _cleanup_free_ int64_t *times = calloc(n + 1, sizeof(*times));
+        _cleanup_free_ struct counted *air = calloc(n + 1, sizeof(*air));
+        int err = times && air ? 0 : -ENOMEM;
+
+        for (size_t i = 0; !err && i <= n; i++)
+                times[i] = run->wall_ns / (int64_t)n * (int64_t)i;
+        for (size_t i = 0; !err && i < n; i++) {
+                struct usage usage = { 0 };
+                struct price price = { 0 };
+                double error_j;
+
+                err = make_usage(condition, run, times[i], times[i + 1], &usage);
+                if (!err)
+                        err = price_usage(condition, &usage, &price, &error_j);
+                usage_clear(&usage);
+                for (int c = 0; c < COMPONENT_COUNT; c++)
+                        ret[i][c] = !err && isfinite(price.component_j[c]) ? price.component_j[c] : 0;
+        }
+        if (!err && condition->target->has_radio)
+                err = run_radio(condition, run, times + 1, n, air);
+        for (size_t i = 0; !err && condition->target->has_radio && i < n; i++)
+                ret[i][air_of(condition)] = air[i].energy_j - (i ? air[i - 1].energy_j : 0);
+        return err;
+}

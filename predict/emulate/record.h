@@ -1,0 +1,54 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#pragma once
+
+/* What a run writes down: packets, and CPU time. All times are ns since it began. */
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "radio/radio-run.h"
+
+enum packet_verdict {
+        PACKET_DELIVERED,
+        PACKET_LOST,    /* over the air */
+        PACKET_DROPPED, /* the queue was full: it was never sent */
+        PACKET_WAITING, /* when the app ended */
+};
+
+/* A packet of the app, as it stands in the file. */
+struct packet_record {
+        int64_t in_ns;    /* it came to the link */
+        int64_t start_ns; /* its first bit went over the link */
+        int64_t link_ns;  /* its last bit did */
+        int64_t due_ns;   /* it should have been delivered */
+        int64_t out_ns;   /* it was, as the clock said; 0: never */
+        uint32_t bytes;
+        uint8_t direction; /* enum radio_direction */
+        uint8_t verdict;
+        uint8_t woke;      /* it came while the radio slept, and waited until that was awake */
+        uint8_t queued;    /* the link was busy when it came */
+};
+
+/* What the radio did at a time, by a packet. */
+struct radio_event {
+        int64_t time_ns;
+        uint32_t bytes;
+        uint8_t direction;
+};
+
+/* CPU time of all processes of the app until a time. */
+struct cpu_record {
+        int64_t time_ns;
+        int64_t cpu_ns;
+};
+
+/*
+ * When the radio of the device has to do with a packet: sent ones when they are on the air, also if they are lost then;
+ * received ones when they arrive; and whatever wakes it when it came. False: never.
+ */
+bool record_event(const struct packet_record *record, struct radio_event *ret);
+/* All of them by time, to free(). 0; -ENOMEM. */
+int record_events(const struct packet_record *records, size_t n, struct radio_event **ret, size_t *ret_n);

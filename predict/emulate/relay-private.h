@@ -1,0 +1,97 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#pragma once
+
+/* Parts of a relay, which relay.c, relay-tcp.c and relay-udp.c share. */
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "packet.h"
+#include "relay.h"
+
+#define RELAY_CONNECTIONS_MAX 512
+#define RELAY_FLOWS_MAX 512
+#define RELAY_BUFFER 65536
+#define RELAY_OPEN_S 75  /* a connection that the app does not complete */
+#define RELAY_IDLE_S 120 /* UDP */
+
+enum connection_state {
+        CONNECTION_ASKED,  /* the machine's side connects; the SYN waits */
+        CONNECTION_OPENED, /* it is; the app's side does */
+        CONNECTION_JOINED,
+        CONNECTION_OVER,   /* to be freed */
+};
+
+/* What epoll gives back: one side of a connection or flow, or a listener. */
+struct end {
+        enum { END_LISTENER, END_CONNECTION, END_FLOW } kind;
+        int side;       /* SIDE_APP or SIDE_HOST */
+        int fd;         /* -1: none */
+        uint32_t events; /* that epoll waits for */
+        void *owner;
+};
+
+enum { SIDE_APP, SIDE_HOST, SIDES };
+
+/* Bytes from the side of that index to the other one. */
+struct stream {
+        uint8_t *bytes;
+        size_t start, end;
+        bool ended, told; /* nothing more comes; the other side knows */
+};
+
+struct connection {
+        struct end ends[SIDES];
+        struct stream streams[SIDES];
+        struct packet_flow flow; /* as the app's packets have it in the middle */
+        enum connection_state state;
+        double since_s;
+        uint8_t *syn;
+        size_t syn_length;
+};
+
+/* A listening socket of an address for which connections are being opened. */
+struct listener {
+        struct end end;
+        uint32_t address;
+        uint16_t port;
+        size_t users;    /* 0: the place is free */
+};
+
+struct flow {
+        struct end ends[SIDES];
+        struct packet_flow flow;
+        double used_s;
+        bool over;
+};
+
+struct relay {
+        int maker, tun, epoll;
+        bool outside, maker_gone;
+        struct connection *connections[RELAY_CONNECTIONS_MAX];
+        size_t n_connections;
+        struct listener listeners[RELAY_CONNECTIONS_MAX];
+        struct flow *flows[RELAY_FLOWS_MAX];
+        size_t n_flows;
+        uint8_t datagram[PACKET_MAX];
+};
+
+double relay_now_s(void);
+/* Where the app's packets to @address go on this machine's network; 0: nowhere. */
+uint32_t relay_target(const struct relay *relay, uint32_t address);
+/* A socket of the machine's network that begins to connect to where the flow goes. -1: there is none. */
+int relay_connect(struct relay *relay, const struct packet_flow *flow, int type);
+/* Watches an end for those events. 0 or a negative errno. */
+int relay_watch(struct relay *relay, struct end *end, uint32_t events);
+void relay_close(struct end *end);
+bool relay_same_flow(const struct packet_flow *a, const struct packet_flow *b);
+
+/* True: the packet may go to the middle now. */
+bool tcp_packet(struct relay *relay, const struct packet_flow *flow, const uint8_t *bytes, size_t length);
+void tcp_ready(struct relay *relay, struct end *end, uint32_t events);
+void tcp_tidy(struct relay *relay, bool all); /* frees what is over, or @all */
+
+bool udp_packet(struct relay *relay, const struct packet_flow *flow);
+void udp_ready(struct relay *relay, struct end *end);
+void udp_tidy(struct relay *relay, bool all);

@@ -1,0 +1,41 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#pragma once
+
+/*
+ * From the middle network namespace to this machine's network. The app's TCP ends at a socket of the middle, which has
+ * the address that the app asked for; what it says goes on over a socket of the machine's network. So no rule of the
+ * machine's changes, and it needs no rights there. UDP likewise. The SYN of a connection waits until the other one is
+ * made, so that a port where nobody listens is refused to the app, too.
+ */
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct relay;
+
+/*
+ * @maker: of maker_start(), gives sockets of the machine's network
+ * @tun:   of the middle namespace, to which packets go; both stay the caller's
+ * @outside: any address may be asked for, else only the machine's loopback
+ *
+ * 0; a negative errno.
+ */
+int relay_new(int maker, int tun, bool outside, struct relay **ret);
+void relay_free(struct relay *relay);
+void relay_freep(struct relay **relay);
+/* To poll; relay_work() when it is readable. */
+int relay_fd(const struct relay *relay);
+/* 0; -EPIPE: the maker is gone. */
+int relay_work(struct relay *relay);
+/* A packet of the app, which goes to the middle now, or later, or never. */
+int relay_packet(struct relay *relay, const uint8_t *bytes, size_t length);
+
+/*
+ * A process in the present network namespace that makes sockets for others, over the descriptor @ret. It ends when the
+ * other side is closed. Its pid; a negative errno.
+ */
+int maker_start(int *ret);
+/* A new one that does not block: SOCK_STREAM or SOCK_DGRAM. -EPIPE: the process is gone. */
+int maker_socket(int maker, int type);

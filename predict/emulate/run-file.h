@@ -1,0 +1,26 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#pragma once
+
+/* A run as a folder: run.json, and for each seed packets-SEED.csv, radio-SEED.csv and cpu-SEED.csv. */
+
+#include "bench.h"
+#include "price.h"
+#include "util/log.h"
+
+/* How it was emulated. All texts are free()d by run_file_clear(). */
+struct recorded_run {
+        char *target, *network;    /* as they were given */
+        char *carrier, *signal;    /* NULL: not given */
+        double brightness_percent;
+        double speed[BENCH_KERNELS]; /* of the machine it ran on; NaN: not measured */
+        double cpu_factor;         /* given; NaN: by the speeds */
+        struct run runs[PRICE_SEEDS_MAX];
+        size_t n_runs;
+};
+
+void run_file_clear(struct recorded_run *run);
+/* A new folder, or one that has a run. 0, or a negative errno after a sentence to @log. */
+int run_save(const struct recorded_run *run, const char *folder, const struct log *log);
+/* 0, and run_file_clear() it; a negative errno after a sentence to @log. */
+int run_load(const char *folder, const struct log *log, struct recorded_run *ret);

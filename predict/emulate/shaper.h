@@ -1,0 +1,42 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#pragma once
+
+/*
+ * The link between the app and the world: each packet that comes gets its time of delivery at once, by the rate and what
+ * the packets before it leave of it, the weather, and the radio, which may sleep and has to wake first.
+ */
+
+#include "network.h"
+#include "radio/radio-run.h"
+#include "record.h"
+
+struct shaper;
+
+struct shaper_plan {
+        const struct network *network;
+        const struct radio *radio; /* the one that prices the run, or NULL: it never sleeps */
+        enum radio_signal signal;
+        uint64_t seed;
+        int64_t origin_ns;         /* of CLOCK_MONOTONIC when the run began */
+};
+
+/* 0; -ENOMEM. The plan's pointers must outlive it. */
+int shaper_new(const struct shaper_plan *plan, struct shaper **ret);
+void shaper_free(struct shaper *shaper);
+void shaper_freep(struct shaper **shaper);
+
+/* A packet comes at @now_ns since the run began. 0; -ENOMEM: it is as if it were lost. @record: if it will not be delivered. */
+int shaper_take(struct shaper *shaper, enum radio_direction direction, const uint8_t *bytes, size_t length, int64_t now_ns);
+/* When the next packet is due; INT64_MAX: none waits. */
+int64_t shaper_next_ns(const struct shaper *shaper);
+/* The next packet that is due by @now_ns, valid until the next call of any of these; NULL: none. Its record is complete. */
+struct shaped {
+        struct packet_record record;
+        uint8_t bytes[];
+};
+const struct shaped *shaper_give(struct shaper *shaper, int64_t now_ns);
+/* The app has ended: what still waits is not delivered, and its records are complete. */
+void shaper_end(struct shaper *shaper);
+/* Records that are complete since the last call, also of packets that were not delivered. Their number. */
+size_t shaper_records(struct shaper *shaper, struct packet_record *ret, size_t n);

@@ -1,0 +1,338 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "slow.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "record.h"
+#include "util/units.h"
+#include "util/util.h"
+
+#define TURN_NS INT64_C(1000000)    /* how long a process may run before it is looked at again */
+#define CREDIT_NS INT64_C(5000000)  /* wall time whose part may be saved up */
+#define PROCESSES_MAX 1024
+#define THREADS_MAX 256
+
+/* By the kernel's schedstat. */
+struct thread {
+        pid_t tid;
+        int64_t ran_ns, waited_ns;
+        int64_t credit_ns;  /* what it may run; below 0: it ran too much */
+};
+
+struct process {
+        pid_t pid;
+        bool stopped, seen;
+        int64_t cpu_ns;     /* all threads, by its clock */
+        int64_t credit_ns;  /* of the thread that has the least of it; a guess while it runs */
+        int64_t ran_ns;     /* since it was stopped the last time */
+        int64_t looked_ns;  /* when its threads were looked at, in the time of the run */
+        struct thread *threads;
+        size_t n_threads;
+};
+
+struct slow {
+        struct slow_plan plan;
+        struct process *list;
+        size_t n;
+        int64_t before_ns, traced_ns;
+        int64_t all_credit_ns;  /* of the target's CPUs together */
+        int64_t ended_ns;       /* CPU time of what ended, with its children */
+        int64_t most_ns;        /* the largest total so far */
+};
+
+int slow_new(const struct slow_plan *plan, struct slow **ret)
+{
+        struct slow *slow = calloc(1, sizeof(*slow));
+
+        if (!slow)
+                return -ENOMEM;
+        slow->list = calloc(PROCESSES_MAX, sizeof(*slow->list));
+        if (!slow->list) {
+                free(slow);
+                return -ENOMEM;
+        }
+        slow->plan = *plan;
+        *ret = slow;
+        return 0;
+}
+
+void slow_free(struct slow *slow)
+{
+        for (size_t i = 0; slow && i < slow->n; i++)
+                free(slow->list[i].threads);
+        if (slow)
+                free(slow->list);
+        free(slow);
+}
+
+static bool is_other(const struct slow *slow, pid_t pid)
+{
+        for (size_t i = 0; i < slow->plan.n_others; i++)
+                if (slow->plan.others[i] == pid)
+                        return true;
+        return pid == 1;
+}
+
+/* CPU time of a process until now, also of threads that are running; -1: it is gone. */
+static int64_t cpu_of(pid_t pid)
+{
+        struct timespec time;
+        clockid_t clock;
+
+        if (clock_getcpuclockid(pid, &clock) != 0 || clock_gettime(clock, &time) < 0)
+                return -1;
+        return (int64_t)time.tv_sec * (int64_t)NS_PER_S + time.tv_nsec;
+}
+
+/* CPU time of the children that it has waited for. */
+static int64_t childrens_of(pid_t pid)
+{
+        char path[64], text[1024];
+        unsigned long long user, system;
+        const char *at;
+
+        snprintf(path, sizeof(path), "/proc/%d/stat", pid);
+        if (util_read_at(AT_FDCWD, path, text, sizeof(text)) < 0 || !(at = strrchr(text, ')')) ||
+            sscanf(at + 1, " %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %llu %llu", &user, &system) != 2)
+                return 0;
+        return (int64_t)((user + system) * (NS_PER_S / (unsigned long)sysconf(_SC_CLK_TCK)));
+}
+
+static struct process *find(struct slow *slow, pid_t pid)
+{
+        for (size_t i = 0; i < slow->n; i++)
+                if (slow->list[i].pid == pid)
+                        return &slow->list[i];
+        return NULL;
+}
+
+static void look_for_processes(struct slow *slow)
+{
+        DIR *dir = opendir("/proc");
+        struct dirent *entry;
+
+        for (size_t i = 0; i < slow->n; i++)
+                slow->list[i].seen = false;
+        while (dir && (entry = readdir(dir))) {
+                pid_t pid = (pid_t)strtol(entry->d_name, NULL, 10);
+                struct process *process = pid > 0 ? find(slow, pid) : NULL;
+
+                if (pid > 0 && !process && slow->n < PROCESSES_MAX && !is_other(slow, pid)) {
+                        process = &slow->list[slow->n++];
+                        *process = (struct process){ .pid = pid, .looked_ns = slow->before_ns };
+                }
+                if (process)
+                        process->seen = true;
+        }
+        if (dir)
+                closedir(dir);
+        for (size_t i = 0; i < slow->n;) {
+                if (slow->list[i].seen || !dir) {
+                        i++;
+                        continue;
+                }
+                free(slow->list[i].threads);
+                slow->list[i] = slow->list[--slow->n];
+        }
+}
+
+void slow_ended(struct slow *slow, pid_t pid, int64_t cpu_ns)
+{
+        struct process *process = find(slow, pid);
+
+        slow->ended_ns += cpu_ns;
+        if (process) {
+                free(process->threads);
+                *process = slow->list[--slow->n];
+        }
+}
+
+static int64_t most_credit_ns(const struct slow *slow)
+{
+        return (int64_t)((double)CREDIT_NS / slow->plan.factor);
+}
+
+/*
+ * A thread gets its part of the time that passed, and pays what it ran. It saves up little of what it did not need, but what
+ * it could not use, as others had the CPU, is not lost.
+ */
+static void pay(const struct slow *slow, struct thread *thread, int64_t passed_ns, int64_t ran_ns, int64_t waited_ns)
+{
+        int64_t most_ns = most_credit_ns(slow), lost_ns;
+
+        thread->credit_ns += (int64_t)((double)passed_ns / slow->plan.factor) - ran_ns;
+        lost_ns = thread->credit_ns - most_ns;
+        if (lost_ns > 0)
+                thread->credit_ns = most_ns + MIN(lost_ns, (int64_t)((double)waited_ns / slow->plan.factor));
+}
+
+/* 0; -ESRCH: the thread is gone. */
+static int read_thread(pid_t pid, pid_t tid, struct thread *ret)
+{
+        char path[80], text[128];
+        long long ran, waited;
+
+        snprintf(path, sizeof(path), "/proc/%d/task/%d/schedstat", pid, tid);
+        if (util_read_at(AT_FDCWD, path, text, sizeof(text)) < 0 || sscanf(text, "%lld %lld", &ran, &waited) != 2)
+                return -ESRCH;
+        *ret = (struct thread){ .tid = tid, .ran_ns = ran, .waited_ns = waited };
+        return 0;
+}
+
+static const struct thread *find_thread(const struct process *process, pid_t tid)
+{
+        for (size_t i = 0; i < process->n_threads; i++)
+                if (process->threads[i].tid == tid)
+                        return &process->threads[i];
+        return NULL;
+}
+
+/* A thread now, with its credit. The clock of a process with one thread is exact at once, schedstat only when it was stopped. */
+static void update_thread(const struct slow *slow, const struct process *process, int64_t passed_ns, struct thread *thread)
+{
+        const struct thread *old = find_thread(process, thread->tid);
+        int64_t ran_ns, waited_ns = thread->waited_ns - (old ? old->waited_ns : 0);
+
+        if (process->cpu_ns > thread->ran_ns && process->n_threads <= 1 && thread->tid == process->pid)
+                thread->ran_ns = process->cpu_ns;
+        ran_ns = MAX(thread->ran_ns - (old ? old->ran_ns : 0), 0);
+        thread->credit_ns = old ? old->credit_ns : 0;
+        pay(slow, thread, old ? passed_ns : MIN(passed_ns, CREDIT_NS), ran_ns, waited_ns);
+}
+
+/* All threads of a process that was just stopped, and which of them has the least credit. */
+static void look_at_threads(struct slow *slow, struct process *process, int64_t now_ns)
+{
+        struct thread *threads = calloc(THREADS_MAX, sizeof(*threads));
+        int64_t passed_ns = now_ns - process->looked_ns, least_ns = INT64_MAX;
+        size_t n = 0;
+        char path[64];
+        struct dirent *entry;
+        DIR *dir;
+
+        snprintf(path, sizeof(path), "/proc/%d/task", process->pid);
+        dir = threads ? opendir(path) : NULL;
+        while (dir && n < THREADS_MAX && (entry = readdir(dir))) {
+                pid_t tid = (pid_t)strtol(entry->d_name, NULL, 10);
+
+                if (tid <= 0 || read_thread(process->pid, tid, &threads[n]) < 0)
+                        continue;
+                update_thread(slow, process, passed_ns, &threads[n]);
+                least_ns = MIN(least_ns, threads[n++].credit_ns);
+        }
+        if (dir)
+                closedir(dir);
+        if (n == 0) {
+                free(threads);
+                return;
+        }
+        free(process->threads);
+        process->threads = threads;
+        process->n_threads = n;
+        process->credit_ns = least_ns;
+        process->looked_ns = now_ns;
+}
+
+/* What a process ran since the last time, all threads together. */
+static int64_t count(struct slow *slow, struct process *process)
+{
+        int64_t cpu_ns = cpu_of(process->pid), ran_ns = MAX(cpu_ns - process->cpu_ns, INT64_C(0));
+
+        process->cpu_ns += ran_ns;
+        process->ran_ns += ran_ns;
+        slow->all_credit_ns -= ran_ns;
+        return ran_ns;
+}
+
+static void stop(struct slow *slow, struct process *process, int64_t now_ns)
+{
+        if (kill(process->pid, SIGSTOP) < 0)
+                return;
+        process->stopped = true;
+        (void)count(slow, process);
+        process->ran_ns = 0;
+        look_at_threads(slow, process, now_ns);
+}
+
+/* Time goes on for a process. Of the sum of what its threads ran no thread can have had more than the time. */
+static void account(struct slow *slow, struct process *process, int64_t passed_ns)
+{
+        struct thread guess = { .credit_ns = process->credit_ns };
+
+        pay(slow, &guess, passed_ns, MIN(count(slow, process), MAX(passed_ns, TURN_NS)), 0);
+        process->credit_ns = guess.credit_ns;
+}
+
+/* Stops and continues, and says when the next one is right again. */
+static int64_t hold(struct slow *slow, int64_t now_ns)
+{
+        int64_t passed_ns = now_ns - slow->before_ns, next_ns = now_ns + TURN_NS;
+        double factor = slow->plan.factor, share = slow->plan.cpus / factor;
+        int64_t most_ns = (int64_t)((double)CREDIT_NS * share);
+
+        slow->all_credit_ns = MIN(slow->all_credit_ns + (int64_t)((double)passed_ns * share), most_ns);
+        for (size_t i = 0; i < slow->n; i++) {
+                struct process *process = &slow->list[i];
+
+                account(slow, process, passed_ns);
+                if (!process->stopped && (process->credit_ns < 0 || (slow->all_credit_ns < 0 && process->ran_ns > 0)))
+                        stop(slow, process, now_ns);
+        }
+        for (size_t i = 0; i < slow->n; i++) {
+                struct process *process = &slow->list[i];
+                int64_t wait_ns = (int64_t)MAX((double)-process->credit_ns * factor, (double)-slow->all_credit_ns / share);
+
+                if (!process->stopped)
+                        continue;
+                if (wait_ns <= 0 && kill(process->pid, SIGCONT) == 0)
+                        process->stopped = false;
+                else
+                        next_ns = MIN(next_ns, now_ns + MAX(wait_ns, TURN_NS / 10));
+        }
+        slow->before_ns = now_ns;
+        return next_ns;
+}
+
+static void trace(struct slow *slow, int64_t now_ns)
+{
+        struct cpu_record record = { now_ns, slow->ended_ns };
+
+        for (size_t i = 0; i < slow->n; i++) {
+                struct process *process = &slow->list[i];
+                int64_t cpu_ns = cpu_of(process->pid);
+
+                record.cpu_ns += MAX(cpu_ns, process->cpu_ns) + childrens_of(process->pid);
+        }
+        slow->most_ns = record.cpu_ns = MAX(record.cpu_ns, slow->most_ns);
+        slow->traced_ns = now_ns;
+        (void)!write(slow->plan.log, &record, sizeof(record));
+}
+
+int64_t slow_turn(struct slow *slow, int64_t now_ns)
+{
+        int64_t next_ns, trace_ns = slow->traced_ns + SLOW_TRACE_MS * (int64_t)NS_PER_MS;
+
+        look_for_processes(slow);
+        next_ns = slow->plan.factor > 1 ? hold(slow, now_ns) : INT64_MAX;
+        if (now_ns >= trace_ns) {
+                trace(slow, now_ns);
+                trace_ns = now_ns + SLOW_TRACE_MS * (int64_t)NS_PER_MS;
+        }
+        return MIN(next_ns, trace_ns);
+}
+
+void slow_finish(struct slow *slow, int64_t now_ns)
+{
+        while (slow->n)
+                free(slow->list[--slow->n].threads);
+        trace(slow, now_ns);
+}

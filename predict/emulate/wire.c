@@ -1,0 +1,240 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "wire.h"
+
+#include <errno.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <time.h>
+#include <unistd.h>
+#include <uthash.h>
+
+#include "packet.h"
+#include "relay.h"
+#include "util/units.h"
+#include "util/util.h"
+
+#define AT_ONCE 64        /* packets of one device before others get their turn */
+#define INSIDE_MAX 16384  /* remembered flows from the app to itself */
+
+/* A flow of the app over its own loopback; both directions have one. */
+struct inside {
+        struct packet_flow flow;
+        UT_hash_handle hh;
+};
+
+struct state {
+        const struct wire *wire;
+        _Alignas(8) uint8_t bytes[PACKET_MAX];
+        struct shaper *shaper;
+        struct relay *relay;
+        struct inside *inside;
+};
+
+static int64_t now_ns(void)
+{
+        struct timespec now;
+
+        clock_gettime(CLOCK_MONOTONIC, &now);
+        return (int64_t)now.tv_sec * (int64_t)NS_PER_S + now.tv_nsec;
+}
+
+static int64_t run_ns(const struct state *state)
+{
+        int64_t origin_ns = __atomic_load_n(state->wire->origin_ns, __ATOMIC_ACQUIRE);
+
+        return origin_ns ? MAX(now_ns() - origin_ns, INT64_C(1)) : 0;
+}
+
+static void remember(struct state *state, const struct packet_flow *flow)
+{
+        struct packet_flow back = *flow; /* a copy, with the same bytes between its members */
+        const struct packet_flow *both[2] = { flow, &back };
+
+        back.from = flow->to;
+        back.to = flow->from;
+        back.from_port = flow->to_port;
+        back.to_port = flow->from_port;
+        for (int i = 0; i < 2; i++) {
+                struct inside *inside, *oldest = state->inside;
+
+                HASH_FIND(hh, state->inside, both[i], sizeof(*flow), inside);
+                if (inside)
+                        continue;
+                if (HASH_COUNT(state->inside) >= INSIDE_MAX) {
+                        HASH_DEL(state->inside, oldest);
+                        free(oldest);
+                }
+                inside = calloc(1, sizeof(*inside));
+                if (!inside)
+                        return;
+                memcpy(&inside->flow, both[i], sizeof(*flow));
+                HASH_ADD(hh, state->inside, flow, sizeof(inside->flow), inside);
+        }
+}
+
+/* Does the app talk to itself with it? That is asked when a flow begins. */
+static bool stays_inside(struct state *state, const struct packet *packet)
+{
+        struct packet_flow key;
+        struct inside *inside;
+
+        memset(&key, 0, sizeof(key));
+        key.from = packet->flow.from;
+        key.to = packet->flow.to;
+        key.from_port = packet->flow.from_port;
+        key.to_port = packet->flow.to_port;
+        key.protocol = packet->flow.protocol;
+        HASH_FIND(hh, state->inside, &key, sizeof(key), inside);
+        if (packet->opens && inside && !wire_listens(state->wire->listening, key.protocol, key.to_port)) {
+                HASH_DEL(state->inside, inside);
+                free(inside);
+                return false;
+        }
+        if (inside)
+                return true;
+        if (!packet->opens && key.protocol != IPPROTO_UDP)
+                return false;
+        if (!wire_listens(state->wire->listening, key.protocol, key.to_port))
+                return false;
+        remember(state, &key);
+        return true;
+}
+
+/* From the app: to itself at once, else to the link by the addresses that its packets have there. */
+static void from_app(struct state *state, size_t length, int64_t at_ns)
+{
+        struct packet packet;
+        uint32_t from, to;
+
+        if (!packet_read(state->bytes, length, &packet))
+                return;
+        from = packet.flow.from;
+        to = packet.flow.to;
+        if (packet_is_loopback(to) && (!packet_is_loopback(from) || stays_inside(state, &packet) || state->wire->maker < 0)) {
+                (void)!write(state->wire->app_tun, state->bytes, length);
+                return;
+        }
+        if (packet_is_loopback(to)) {
+                if (to >> 16 != PACKET_LOOPBACK >> 16 || from != PACKET_LOOPBACK)
+                        return;
+                packet_readdress(state->bytes, length, PACKET_APP_LOCAL, PACKET_HOST_LOCAL | (to & 0xffff));
+        }
+        (void)shaper_take(state->shaper, RADIO_TX, state->bytes, length, at_ns);
+}
+
+static void from_middle(struct state *state, size_t length, int64_t at_ns)
+{
+        struct packet packet;
+
+        if (!packet_read(state->bytes, length, &packet))
+                return;
+        if (packet.flow.to == PACKET_APP_LOCAL)
+                packet_readdress(state->bytes, length, UINT32_C(127) << 24 | (packet.flow.from & 0xffff), PACKET_LOOPBACK);
+        (void)shaper_take(state->shaper, RADIO_RX, state->bytes, length, at_ns);
+}
+
+/* 0; a negative errno: the device is gone. */
+static int receive(struct state *state, int tun)
+{
+        for (int i = 0; i < AT_ONCE; i++) {
+                ssize_t n = read(tun, state->bytes, sizeof(state->bytes));
+
+                if (n < 0)
+                        return errno == EAGAIN || errno == EINTR ? 0 : -errno;
+                if (tun == state->wire->app_tun)
+                        from_app(state, (size_t)n, run_ns(state));
+                else
+                        from_middle(state, (size_t)n, run_ns(state));
+        }
+        return 0;
+}
+
+static int deliver(struct state *state)
+{
+        const struct shaped *shaped;
+
+        while ((shaped = shaper_give(state->shaper, run_ns(state)))) {
+                if (shaped->record.direction == RADIO_RX)
+                        (void)!write(state->wire->app_tun, shaped->bytes, shaped->record.bytes);
+                else if (relay_packet(state->relay, shaped->bytes, shaped->record.bytes) < 0)
+                        return -EPIPE;
+        }
+        return 0;
+}
+
+static int write_log(struct state *state)
+{
+        struct packet_record records[256];
+        size_t n;
+
+        while ((n = shaper_records(state->shaper, records, ARRAY_SIZE(records))))
+                if (write(state->wire->log, records, n * sizeof(*records)) != (ssize_t)(n * sizeof(*records)))
+                        return -EIO;
+        return 0;
+}
+
+/* One turn: waits for packets, sockets, or the time of the next packet. 1: it is to end; 0; a negative errno. */
+static int turn(struct state *state)
+{
+        struct pollfd polled[] = { { state->wire->stop, POLLIN, 0 },
+                                   { state->wire->app_tun, POLLIN, 0 },
+                                   { state->wire->middle_tun, POLLIN, 0 },
+                                   { relay_fd(state->relay), POLLIN, 0 } };
+        int64_t next_ns = shaper_next_ns(state->shaper), wait_ns = next_ns == INT64_MAX ? INT64_MAX : next_ns - run_ns(state);
+        struct timespec timeout = { (time_t)(MAX(wait_ns, 0) / (int64_t)NS_PER_S), (long)(MAX(wait_ns, 0) % (int64_t)NS_PER_S) };
+        int n = ppoll(polled, ARRAY_SIZE(polled), wait_ns == INT64_MAX ? NULL : &timeout, NULL);
+        int err = n < 0 && errno != EINTR ? -errno : 0;
+
+        if (!err)
+                err = deliver(state);
+        if (!err && polled[1].revents)
+                err = receive(state, state->wire->app_tun);
+        if (!err && polled[2].revents)
+                err = receive(state, state->wire->middle_tun);
+        if (!err && polled[3].revents)
+                err = relay_work(state->relay);
+        if (!err)
+                err = write_log(state);
+        return err ? err : polled[0].revents != 0;
+}
+
+int wire_run(const struct wire *wire)
+{
+        struct state *state = calloc(1, sizeof(*state));
+        const struct sched_param first = { .sched_priority = 1 };
+        int err = state ? 0 : -ENOMEM;
+
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        prctl(PR_SET_TIMERSLACK, 1);
+        (void)sched_setscheduler(0, SCHED_RR | SCHED_RESET_ON_FORK, &first); /* where the user may: packets come in time */
+        if (!err) {
+                state->wire = wire;
+                err = relay_new(wire->maker, wire->middle_tun, wire->outside, &state->relay);
+        }
+        if (!err)
+                err = shaper_new(&wire->plan, &state->shaper);
+        while (!err)
+                err = turn(state);
+        if (err == 1) {
+                shaper_end(state->shaper);
+                err = write_log(state) < 0 ? -EIO : 1;
+        }
+        if (state) {
+                struct inside *inside, *next;
+
+                HASH_ITER(hh, state->inside, inside, next) {
+                        HASH_DEL(state->inside, inside);
+                        free(inside);
+                }
+                relay_free(state->relay);
+                shaper_free(state->shaper);
+                free(state);
+        }
+        return err == 1 ? 0 : 1;
+}

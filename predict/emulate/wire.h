@@ -1,0 +1,23 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#pragma once
+
+/* The process between both TUN devices. */
+
+#include "shaper.h"
+
+struct wire {
+        struct shaper_plan plan;  /* its origin is taken from @shared */
+        int app_tun, middle_tun;
+        int listening;            /* NETLINK_SOCK_DIAG of the app's namespace: on which ports does it listen itself? */
+        int maker;                /* -1: nothing is outside */
+        int stop;                 /* readable when it is to end */
+        int log;                  /* gets struct packet_record */
+        bool outside;
+        const int64_t *origin_ns; /* shared memory; 0 until the run begins */
+};
+
+/* Ends when @stop says so, and by a failure, with that exit status. */
+int wire_run(const struct wire *wire);
+/* Does a socket of that network namespace wait on a port, at an address of the loopback or at any? */
+bool wire_listens(int listening, uint8_t protocol, uint16_t port);
