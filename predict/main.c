@@ -45,6 +45,7 @@ static const struct entry entries[] = {
         { "price-packets", N_("energy of a radio for a sequence of packets"), price_packets_main },
         { "diff", N_("why a program needs more energy than another, by task"), diff_main },
         { "emulate", N_("what an app would cost on a device that is not here"), emulate_main },
+        { "compare", N_("runs of joulecast emulate beside each other"), compare_main },
         { "bench", N_("how fast this CPU is, to emulate it elsewhere"), bench_main },
         { "doctor", N_("what this machine offers, and what is missing and why"), doctor_main },
         { "profile", N_("list, show, use, undo or reset the power model"), profile_main },

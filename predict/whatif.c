@@ -121,7 +121,8 @@ static int check(const struct asked *asked, const char *run)
         char printable[64];
 
         if (run) {
-                log_error(&program_log, "whatif answers for this device as it is now, and takes no recorded run (%s)",
+                log_error(&program_log, "%s is no run of joulecast emulate -o; without one, whatif answers for this device as it "
+                          "is now",
                           util_printable(run, printable, sizeof(printable)));
                 return CODE_USAGE;
         }
@@ -154,7 +155,9 @@ int whatif_main(int argc, char **argv)
         const struct option_table command = {
                 .called = "joulecast whatif",
                 .usage = "joulecast whatif [--brightness N%|off] [--close APP]... [--wifi off]\n"
-                         "                 [--cellular off] [--gps off] [--audio off] [--keep 2h]",
+                         "                 [--cellular off] [--gps off] [--audio off] [--keep 2h]\n"
+                         "joulecast whatif RUN [--brightness N%] [--signal WHICH] [--carrier NAME]\n"
+                         "                 [--target NAME] [--battery MWH]",
                 .about = N_("How much longer the battery lasts with a change, if use goes on as now\n"
                          "otherwise (as in joulecast budget without an app). The range in brackets\n"
                          "holds in 90 of 100 cases. If an app is closed, the screen stays on without it."),
@@ -163,6 +166,8 @@ int whatif_main(int argc, char **argv)
         struct options options = { 0 };
         int code;
 
+        if (argc > 1 && whatif_is_run(argv[1]))
+                return whatif_run_main(argc, argv);
         if (joulecast_change_new(&asked.change) < 0)
                 return CODE_FAILED;
         code = options_parse(&command, SHARED_ASK, argc, argv, &options);

@@ -32,7 +32,7 @@
 #define APP_TUN "radio0"
 #define MIDDLE_TUN "middle0"
 #define APP_SYS "/proc/sys/net/ipv4/conf/" APP_TUN "/"
-#define ENDING_MS 200 /* that the wire may take to write its last records */
+#define ENDING_MS ((WIRE_REST_S + 5) * 1000) /* that the wire may take to send and write what is left */
 
 /* Everything that is open here, and who runs. */
 struct box {

@@ -191,7 +191,7 @@ int emulate_main(int argc, char **argv)
                   .low = 1, .high = 1e7, .unit = "mWh" },
                 { "limit", "S", N_("end the app after this time"), .number = &request.limit_s, .low = 0.1, .high = 86400,
                   .unit = "s" },
-                { "output", "RUN", N_("keep the run in this folder: packets, CPU time and how it was made"), .letter = 'o',
+                { "output", "RUN", N_("keep the run in this folder, for joulecast whatif and compare"), .letter = 'o',
                   .text = &request.output },
         };
         const struct option_table command = {

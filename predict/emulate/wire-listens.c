@@ -18,6 +18,8 @@ static bool matches(const struct inet_diag_msg *message, uint16_t port)
 {
         uint32_t address = ntohl(message->id.idiag_src[0]);
 
+        if (!port)
+                return true;
         if (ntohs(message->id.idiag_sport) != port)
                 return false;
         /* One of IPv6 also takes IPv4, if it listens at any address. */
@@ -42,7 +44,8 @@ static int read_answer(int fd, uint16_t port)
         return found;
 }
 
-static bool ask(int fd, uint8_t family, uint8_t protocol, uint16_t port)
+/* Is a socket in one of those states (bits), on a port, or on any (0)? */
+static bool ask(int fd, uint8_t family, uint8_t protocol, uint32_t states, uint16_t port)
 {
         struct {
                 struct nlmsghdr header;
@@ -50,7 +53,7 @@ static bool ask(int fd, uint8_t family, uint8_t protocol, uint16_t port)
         } question = {
                 .header = { sizeof(question), SOCK_DIAG_BY_FAMILY, NLM_F_REQUEST | NLM_F_DUMP, 0, 0 },
                 .request = { .sdiag_family = family, .sdiag_protocol = protocol,
-                             .idiag_states = protocol == IPPROTO_TCP ? 1u << TCP_LISTEN : UINT32_MAX,
+                             .idiag_states = states,
                              .id.idiag_sport = htons(port) },
         };
         bool found = false;
@@ -67,5 +70,15 @@ static bool ask(int fd, uint8_t family, uint8_t protocol, uint16_t port)
 
 bool wire_listens(int listening, uint8_t protocol, uint16_t port)
 {
-        return listening >= 0 && (ask(listening, AF_INET, protocol, port) || ask(listening, AF_INET6, protocol, port));
+        uint32_t states = protocol == IPPROTO_TCP ? 1u << TCP_LISTEN : UINT32_MAX;
+
+        return listening >= 0 && (ask(listening, AF_INET, protocol, states, port) ||
+                                  ask(listening, AF_INET6, protocol, states, port));
+}
+
+bool wire_sends(int listening)
+{
+        const uint32_t closed = 1u << TCP_FIN_WAIT1 | 1u << TCP_LAST_ACK | 1u << TCP_CLOSING;
+
+        return listening >= 0 && ask(listening, AF_INET, IPPROTO_TCP, closed, 0);
 }

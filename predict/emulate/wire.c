@@ -204,6 +204,21 @@ static int turn(struct state *state)
         return err ? err : polled[0].revents != 0;
 }
 
+/* As on the device, whose kernel goes on after an app has ended. 1; a negative errno. */
+static int send_rest(struct state *state)
+{
+        int64_t until_ns = now_ns() + WIRE_REST_S * (int64_t)NS_PER_S;
+        int err = 0;
+
+        while (err >= 0 && now_ns() < until_ns && wire_sends(state->wire->listening)) {
+                struct timespec moment = { 0, 2000000 };
+
+                err = turn(state); /* at once, as it is told to stop */
+                nanosleep(&moment, NULL);
+        }
+        return err < 0 ? err : 1;
+}
+
 int wire_run(const struct wire *wire)
 {
         struct state *state = calloc(1, sizeof(*state));
@@ -221,6 +236,8 @@ int wire_run(const struct wire *wire)
                 err = shaper_new(&wire->plan, &state->shaper);
         while (!err)
                 err = turn(state);
+        if (err == 1)
+                err = send_rest(state);
         if (err == 1) {
                 shaper_end(state->shaper);
                 err = write_log(state) < 0 ? -EIO : 1;

@@ -6,6 +6,8 @@
 
 #include "shaper.h"
 
+#define WIRE_REST_S 10
+
 struct wire {
         struct shaper_plan plan;  /* its origin is taken from @shared */
         int app_tun, middle_tun;
@@ -17,7 +19,11 @@ struct wire {
         const int64_t *origin_ns; /* shared memory; 0 until the run begins */
 };
 
-/* Ends when @stop says so, and by a failure, with that exit status. */
+/*
+ * Ends when @stop says so, and the kernel has sent what the app wrote before it ended, for WIRE_REST_S at most;
+ * and by a failure, with that exit status.
+ */
 int wire_run(const struct wire *wire);
 /* Does a socket of that network namespace wait on a port, at an address of the loopback or at any? */
+bool wire_sends(int listening); /* does its TCP still send what closed sockets were given? */
 bool wire_listens(int listening, uint8_t protocol, uint16_t port);

@@ -1,0 +1,125 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* `joulecast whatif RUN`: what a recorded run would have cost under other conditions, by arithmetic alone. */
+
+#include <cjson/cJSON.h>
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "answer-run.h"
+#include "answer.h"
+#include "commands.h"
+#include "options.h"
+#include "util/util.h"
+
+bool whatif_is_run(const char *word)
+{
+        _cleanup_free_ char *path = NULL;
+
+        return *word != '-' && asprintf(&path, "%s/run.json", word) >= 0 && access(path, F_OK) == 0;
+}
+
+struct request {
+        struct options options;
+        const char *run, *network, *carrier, *signal, *target;
+        double brightness_percent, battery_mwh;
+};
+
+/* What is given, in place of what was recorded. 0; -ENOMEM. */
+static int replace(char **old, const char *new)
+{
+        char *copy = new ? strdup(new) : NULL;
+
+        if (!new)
+                return 0;
+        if (!copy)
+                return -ENOMEM;
+        free(*old);
+        *old = copy;
+        return 0;
+}
+
+/* Such changes would also move packets and computations in time, which a recorded run cannot tell. */
+static void warn_of_time(const struct request *request, const struct recorded_run *run)
+{
+        size_t packets = 0;
+
+        for (size_t i = 0; i < run->n_runs; i++)
+                packets += run->runs[i].n_packets;
+        if (request->target && strcmp(request->target, run->target) != 0)
+                log_warning(&program_log, "this run was slowed as %s is, and its times stay those; joulecast emulate --target %s "
+                            "runs the app again", run->target, request->target);
+        if (request->carrier && packets)
+                log_warning(&program_log, "with another carrier the radio may have slept at other times, and packets waited for "
+                            "it; joulecast emulate --carrier %s runs the app again", request->carrier);
+}
+
+static int change(const struct request *request, struct recorded_run *run)
+{
+        int err;
+
+        if (request->network && strcmp(request->network, run->network) != 0) {
+                log_error(&program_log, "this run's packets were sent over %s, and over another network they would have other "
+                          "times; use joulecast emulate --network %s", run->network, request->network);
+                return -EINVAL;
+        }
+        warn_of_time(request, run);
+        err = replace(&run->target, request->target);
+        err = err ? err : replace(&run->carrier, request->carrier);
+        err = err ? err : replace(&run->signal, request->signal);
+        if (!isnan(request->brightness_percent))
+                run->brightness_percent = request->brightness_percent;
+        return err;
+}
+
+static int answer_request(const struct request *request)
+{
+        _cleanup_(run_file_clear) struct recorded_run run = { 0 };
+        struct answer_run answer;
+        int err = run_load(request->run, &program_log, &run), code;
+
+        if (!err)
+                err = change(request, &run);
+        if (!err)
+                err = answer_run_make(&run, request->battery_mwh, &program_log, &answer);
+        if (err)
+                return CODE_FAILED;
+        if (request->options.json)
+                code = answer_print_json(answer_run_json(&answer));
+        else
+                code = answer_run_print(&answer) < 0 ? CODE_FAILED : CODE_OK;
+        answer_run_clear(&answer);
+        return code;
+}
+
+int whatif_run_main(int argc, char **argv)
+{
+        struct request request = { .brightness_percent = NAN, .battery_mwh = NAN };
+        const struct option_row rows[] = {
+                { "brightness", "N%", N_("of the screen; 0 is off"), .number = &request.brightness_percent, .high = 100,
+                  .unit = "%" },
+                { "signal", "WHICH", N_("strength of the signal: high, medium or low"), .text = &request.signal,
+                  .words = "high medium low" },
+                { "carrier", "NAME", N_("whose timers the radio has, such as att or sprint"), .text = &request.carrier },
+                { "target", "NAME", N_("the device: a profile's name or file"), .text = &request.target },
+                { "network", "NAME", N_("that of the run; another one moves packets in time, and is refused"),
+                  .text = &request.network },
+                { "battery", "MWH", N_("energy of the full battery, in place of the target's"), .number = &request.battery_mwh,
+                  .low = 1, .high = 1e7, .unit = "mWh" },
+        };
+        const struct option_table command = {
+                .called = "joulecast whatif",
+                .usage = "joulecast whatif RUN [OPTIONS]",
+                .about = N_("What a run that joulecast emulate -o kept would have cost under other conditions."),
+                .rows = rows,
+                .n_rows = ARRAY_SIZE(rows),
+                .words = &request.run,
+                .max_words = 1,
+        };
+        int code = options_parse(&command, SHARED_JSON, argc, argv, &request.options);
+
+        return code >= 0 ? code : answer_request(&request);
+}
