@@ -128,6 +128,9 @@ static void warn_of(const struct request *request, const struct answer_run *answ
         if (!answer->condition.factor.known)
                 log_warning(&program_log, "the profile of %s has no results of joulecast bench, so the app runs as fast as here; "
                             "--cpu-factor N makes it N times slower", answer->target.name);
+        if (answer->condition.factor.value < 1)
+                log_warning(&program_log, "%s is faster than this machine's CPU, which cannot be emulated: what the app computes "
+                            "takes longer here", answer->target.name);
         if (!answer->target.has_radio && net_of(request->net) != BOX_NONE)
                 log_warning(&program_log, "no radio is known for this target and network, so packets cost nothing");
 }
