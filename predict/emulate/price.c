@@ -43,7 +43,7 @@ static bool fastest(const struct profile *profile, uint32_t *policy, uint32_t *k
 static int add_busy(const struct condition *condition, int64_t part_ns, double busy_ns, struct usage *usage)
 {
         const struct profile *profile = condition->target->profile;
-        uint32_t policy, most_khz, khz;
+        uint32_t policy = 0, most_khz = 0, khz;
         double slower, busy;
 
         if (!fastest(profile, &policy, &most_khz) || most_khz == KHZ_UNKNOWN)
