@@ -7,6 +7,7 @@
 
 #include "check.h"
 #include "util/table.h"
+#include "util/text.h"
 #include "util/util.h"
 
 static const struct {
@@ -88,8 +89,25 @@ static void names(void)
         free(printed);
 }
 
+/* Paragraphs of help, and columns of letters that have several bytes. */
+static void texts(void)
+{
+        struct text_kept kept;
+        FILE *stream = text_open(&kept);
+        char *text;
+
+        text_paragraphs(stream, "one two\nthree f\u00fcnf at 95 %\n\n  list  as it is\n  that is long and wraps\nend", 16);
+        text_column(stream, "\u00fc", 3, false);
+        text_column(stream, "\u00fc", 3, true);
+        text_column(stream, "longer", 3, true);
+        text = text_close(stream, &kept);
+        check_text(text, "one two three\nf\u00fcnf at 95 %\n\n  list  as it is\n  that is long\n  and wraps\nend\n\u00fc    \u00fclonger");
+        free(text);
+}
+
 int main(void)
 {
+        texts();
         rows();
         names();
         for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
