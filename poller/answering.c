@@ -12,7 +12,7 @@
 #define KEPT_MOST (1 << 20) /* bytes: a service that is small stays small */
 
 /* Of the last forecast; its usage has no store. */
-struct question_kept {
+struct answering_kept {
         struct joulecast_context *context; /* NULL: nothing is kept; so are the others */
         struct joulecast_profile *profile;
         struct joulecast_usage *usage;
@@ -26,9 +26,9 @@ static void free_opened(struct joulecast_context *context, struct joulecast_prof
         joulecast_context_free(context);
 }
 
-int question_kept_new(struct question_kept **ret)
+int answering_kept_new(struct answering_kept **ret)
 {
-        struct question_kept *kept = calloc(1, sizeof(*kept));
+        struct answering_kept *kept = calloc(1, sizeof(*kept));
 
         if (!kept)
                 return -ENOMEM;
@@ -36,18 +36,18 @@ int question_kept_new(struct question_kept **ret)
         return 0;
 }
 
-bool question_kept_drop(struct question_kept *kept)
+bool answering_kept_drop(struct answering_kept *kept)
 {
         if (!kept || !kept->context)
                 return false;
         free_opened(kept->context, kept->profile, kept->usage);
-        *kept = (struct question_kept){ 0 };
+        *kept = (struct answering_kept){ 0 };
         return true;
 }
 
-void question_kept_free(struct question_kept *kept)
+void answering_kept_free(struct answering_kept *kept)
 {
-        question_kept_drop(kept);
+        answering_kept_drop(kept);
         free(kept);
 }
 
@@ -92,7 +92,7 @@ static bool reads_history(enum ask ask)
 }
 
 /* The history that is kept is of this user, and by the profile as it is now. */
-static bool is_kept(const struct question_kept *kept, const struct answering *answering, uid_t uid)
+static bool is_kept(const struct answering_kept *kept, const struct answering *answering, uid_t uid)
 {
         char fingerprint[SERVICE_FINGERPRINT_MAX];
 
@@ -114,13 +114,13 @@ static int open_usage(struct answering *answering, const struct question_source 
 
 static int take_kept(struct answering *answering, const struct question_source *source, uid_t uid)
 {
-        struct question_kept *kept = source->kept;
+        struct answering_kept *kept = source->kept;
 
         free_opened(answering->context, answering->profile, NULL);
         answering->context = kept->context;
         answering->profile = kept->profile;
         answering->usage = kept->usage;
-        *kept = (struct question_kept){ 0 };
+        *kept = (struct answering_kept){ 0 };
         joulecast_context_set_log(answering->context, keep_message, answering);
         if (store_open(source->database, STORE_READ, &answering->context->log, &answering->usage->store) == 0)
                 return 0;
@@ -151,13 +151,13 @@ int answering_open(struct answering *answering, const struct question_source *so
 }
 
 /* Without its connection to the database: that has the pages it read, and must be the service's alone when it ends. */
-static bool keep(struct answering *answering, struct question_kept *kept)
+static bool keep(struct answering *answering, struct answering_kept *kept)
 {
         struct joulecast_usage *usage = answering->usage;
 
         if (!kept || !usage || !usage->store || !usage->history || history_bytes(usage->history) > KEPT_MOST)
                 return false;
-        question_kept_drop(kept);
+        answering_kept_drop(kept);
         if (service_fingerprint(answering->profile->profile, kept->fingerprint) < 0)
                 return false;
         store_close(usage->store);

@@ -25,3 +25,8 @@ void answering_close(struct answering *answering, const struct question_source *
 
 /* The user whose apps are shown apart; -1: everybody's are. */
 int64_t answering_seen_by(uid_t uid);
+
+int answering_kept_new(struct answering_kept **ret); /* 0; -ENOMEM */
+void answering_kept_free(struct answering_kept *kept); /* or NULL */
+/* Once something new is stored, or something is forgotten. True: it gave memory back. */
+bool answering_kept_drop(struct answering_kept *kept);

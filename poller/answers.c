@@ -11,6 +11,7 @@
 #include <sys/socket.h>
 #include <time.h>
 
+#include "answering.h"
 #include "poller.h"
 #include "util/local-socket.h"
 #include "util/units.h"
@@ -459,6 +460,6 @@ void answers_rest(struct answers *answers)
         if (!answers)
                 return;
         answers->spent_ns = answers->n_accounts = 0;
-        if (question_kept_drop(answers->source->kept))
+        if (answering_kept_drop(answers->source->kept))
                 give_back();
 }

@@ -13,6 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "answering.h"
 #include "focus/focus.h"
 #include "held/held.h"
 #include "location.h"
@@ -339,14 +340,14 @@ static int forget(void *data, const struct store_forget *what, struct store_forg
         return poller->store && !poller->waiting ? store_forget(poller->store, what, ret) : -EBUSY;
 }
 
-static void question_kept_freep(struct question_kept **kept)
+static void answering_kept_freep(struct answering_kept **kept)
 {
-        question_kept_free(*kept);
+        answering_kept_free(*kept);
 }
 
 static int run(const struct options *options, const struct config *config)
 {
-        _cleanup_(question_kept_freep) struct question_kept *kept = NULL;
+        _cleanup_(answering_kept_freep) struct answering_kept *kept = NULL;
         _cleanup_(poller_close) struct poller poller = { .retention = { (uint32_t)config->raw_hours, (uint32_t)config->hour_days,
                                                                         (uint32_t)config->day_days },
                                                          .sync_ns = (uint64_t)(config->sync_s * 1e9),
@@ -371,7 +372,7 @@ static int run(const struct options *options, const struct config *config)
         if (err)
                 return err;
         source.database = path;
-        err = question_kept_new(&kept);
+        err = answering_kept_new(&kept);
         source.kept = kept;
         if (!err)
                 err = open_answers(options, &source, interval_s, &poller);

@@ -211,7 +211,7 @@ static int answer_forget(struct answering *answering, const struct question_sour
 
         joulecast_usage_free(answering->usage);
         answering->usage = NULL;
-        question_kept_drop(source->kept);
+        answering_kept_drop(source->kept);
         err = source->forget ? source->forget(source->look_data, &what, &forgotten) : -ENODATA;
         if (err == -EBUSY)
                 snprintf(answering->sentence, sizeof(answering->sentence),

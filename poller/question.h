@@ -58,8 +58,7 @@ struct question_live {
         uint64_t number;     /* of the last one */
 };
 
-/* The history that the last forecast read. */
-struct question_kept;
+struct answering_kept; /* the history that the last forecast read: answering.h */
 
 struct question_source {
         const char *database;
@@ -72,13 +71,8 @@ struct question_source {
         void *look_data;
         /* Forgets in the database that the service writes. 0, or a negative errno. NULL: it cannot. */
         int (*forget)(void *data, const struct store_forget *what, struct store_forgotten *ret);
-        struct question_kept *kept; /* NULL: nothing is kept from one question for the next */
+        struct answering_kept *kept; /* NULL: nothing is kept from one question for the next */
 };
-
-int question_kept_new(struct question_kept **ret); /* 0; -ENOMEM */
-void question_kept_free(struct question_kept *kept); /* or NULL */
-/* Once something new is stored, or something is forgotten. True: it gave memory back. */
-bool question_kept_drop(struct question_kept *kept);
 
 /* The answer to a question of @uid, with a newline; free() it. NULL: out of memory. */
 char *question_answer(const struct question_source *source, uid_t uid, const char *text, size_t length);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "model/profile.h"
+#include "answering.h"
 #include "question.h"
 #include "store-fixture.h"
 
@@ -20,7 +21,7 @@ static const char whatif[] = "{\"ask\":\"whatif\",\"close\":[\"game\"],\"battery
 
 static char profile_path[64];
 static struct question_source source = { .database = path, .profile = profile_path };
-static struct question_kept *kept;
+static struct answering_kept *kept;
 
 static void append(struct store *store, int minute, uint64_t busy_ns)
 {
@@ -101,8 +102,8 @@ static void answers_are_the_same(void)
                 check_as_fresh(0, questions[i], false);
         }
         check_as_fresh(OWNER, typo, true);
-        check(question_kept_drop(kept));
-        check(!question_kept_drop(kept));
+        check(answering_kept_drop(kept));
+        check(!answering_kept_drop(kept));
 }
 
 /* As answers_rest() does it after a poll. */
@@ -113,7 +114,7 @@ static void a_poll_is_in_the_next_answer(void)
         record(120, 140, 55 * NS_PER_S);
         old = ask(OWNER, budget);
         check_text(old, before); /* else nothing was kept, and all else here shows nothing */
-        check(question_kept_drop(kept));
+        check(answering_kept_drop(kept));
         new = ask(OWNER, budget);
         check(!is_error(new) && strcmp(new, old) != 0);
         check_as_fresh(OWNER, budget, false);
@@ -181,7 +182,7 @@ int main(void)
 {
         name_database();
         snprintf(profile_path, sizeof(profile_path), "%s/profile.ini", path_folder);
-        check_int(question_kept_new(&kept), 0);
+        check_int(answering_kept_new(&kept), 0);
         source.kept = kept;
         save_profile(1000);
         record(1, 120, 30 * NS_PER_S);
@@ -191,7 +192,7 @@ int main(void)
         another_profile_is_used();
         what_is_forgotten_is_in_no_answer();
         without_a_database_there_is_no_answer();
-        question_kept_free(kept);
+        answering_kept_free(kept);
         unlink(profile_path);
         return check_result();
 }
