@@ -124,7 +124,7 @@ static int add_client(struct joint *joint, struct client_samples *samples)
         if (err < 0)
                 return err;
         joint->clients[joint->n_clients++] = joint->n_rates;
-        n = client_rates(samples->list, samples->n, NULL, &sums, joint->room);
+        n = client_sums_rates(samples->list, samples->n, NULL, &sums, joint->room);
         for (size_t i = 0; !err && i < n; i++)
                 err = add_rate(joint, &samples->list[i], joint->room[i]);
         return err ? err : add_uses(joint, from);
@@ -227,7 +227,7 @@ static void adjust_client(const struct joint *joint, size_t client, size_t rank,
                 return;
         level = (double)before / (double)after;
         app.s1 = llround((double)app.s1 * level);
-        app_sums_weigh(&app, (int64_t)n, before);
+        client_sums_weigh(&app, (int64_t)n, before);
         drop_add(sums, &app);
 }
 

@@ -4,7 +4,7 @@
 
 /* What all samples together say. */
 
-#include "community/compare.h"
+#include "community/drop.h"
 #include "database.h"
 
 struct app_report {

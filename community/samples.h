@@ -4,7 +4,7 @@
 
 /* Samples of one client out of the database, for sums.h. */
 
-#include "community/sums.h"
+#include "community/client-sums.h"
 #include "database.h"
 
 struct client_samples {

@@ -7,8 +7,8 @@
 #include <stdlib.h>
 
 #include "check.h"
-#include "community/compare.h"
-#include "community/sums.h"
+#include "community/drop.h"
+#include "community/client-sums.h"
 #include "community/upload.h"
 #include "util/util.h"
 
@@ -154,10 +154,10 @@ static void check_decision(void)
                                  { .p = 1e-7 }, { .p = 2e-6, .enough = true, .minutes_low = -1 } };
         size_t order[4];
 
-        check_near(student_upper(0, 7), 0.5, 1e-12);
-        check_near(student_upper(1.812461, 10), 0.05, 1e-6); /* tables of t */
-        check_near(student_upper(4.032143, 5), 0.005, 1e-6);
-        check_near(student_upper(-2.015048, 5), 0.95, 1e-6);
+        check_near(drop_student_upper(0, 7), 0.5, 1e-12);
+        check_near(drop_student_upper(1.812461, 10), 0.05, 1e-6); /* tables of t */
+        check_near(drop_student_upper(4.032143, 5), 0.005, 1e-6);
+        check_near(drop_student_upper(-2.015048, 5), 0.95, 1e-6);
         for (size_t i = 0; i < 4; i++)
                 drops[i].q = drops[i].effect_low = 1;
         drop_decide(drops, 4, order);

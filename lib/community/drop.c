@@ -4,8 +4,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "compare.h"
-#include "sums.h"
+#include "drop.h"
+#include "client-sums.h"
 #include "util/quantile.h"
 #include "util/util.h"
 
@@ -47,7 +47,7 @@ static double incomplete_beta(double a, double b, double x)
         return x < (a + 1) / (a + b + 2) ? front * beta_fraction(a, b, x) / a : 1 - front * beta_fraction(b, a, 1 - x) / b;
 }
 
-double student_upper(double t, double degrees_of_freedom)
+double drop_student_upper(double t, double degrees_of_freedom)
 {
         double tail = incomplete_beta(degrees_of_freedom / 2, 0.5, degrees_of_freedom / (degrees_of_freedom + t * t)) / 2;
 
@@ -132,7 +132,7 @@ void drop_compare(const struct drop_sums *app, const struct all_sums *all, struc
         ret->effect_low = (effect - sqrt(variance) * quantile_student_t(clients - 1, LEVEL)) / EFFECT_UNIT;
         sign = (app->more - app->less) / sqrt(MAX(app->more + app->less, 1));
         if (variance > 0 && effect > 0 && sign >= SIGN_MIN)
-                ret->p = student_upper(effect / sqrt(variance), clients - 1);
+                ret->p = drop_student_upper(effect / sqrt(variance), clients - 1);
 }
 
 static int compare_p(const void *a, const void *b, void *data)

@@ -3,7 +3,7 @@
 
 #include <errno.h>
 
-#include "sums.h"
+#include "client-sums.h"
 #include "util/util.h"
 
 #define NS_PER_DAY 86400000000000
@@ -142,7 +142,7 @@ static int64_t rounded(wide dividend, wide divisor)
         return (int64_t)((dividend + (dividend < 0 ? -divisor : divisor) / 2) / divisor);
 }
 
-void app_sums_weigh(struct app_sums *app, int64_t n, int64_t s1)
+void client_sums_weigh(struct app_sums *app, int64_t n, int64_t s1)
 {
         int64_t without = n - app->n, rest = s1 - app->s1;
         wide effect, unit;
@@ -184,11 +184,11 @@ static int sum_apps(struct app_rate *list, size_t n, struct client_sums *sums)
                 }
         }
         for (size_t i = 0; i < sums->n_apps; i++)
-                app_sums_weigh(&sums->apps[i], sums->n, sums->s1);
+                client_sums_weigh(&sums->apps[i], sums->n, sums->s1);
         return 0;
 }
 
-size_t client_rates(struct rate_sample *samples, size_t n, const struct prior *prior, struct client_sums *sums, int32_t *rates)
+size_t client_sums_rates(struct rate_sample *samples, size_t n, const struct prior *prior, struct client_sums *sums, int32_t *rates)
 {
         size_t kept = 0;
 
@@ -241,7 +241,7 @@ int client_sums_make(struct rate_sample *samples, size_t n, const struct prior *
 
         if (!rates)
                 return -ENOMEM;
-        n = client_rates(samples, n, prior, &sums, rates);
+        n = client_sums_rates(samples, n, prior, &sums, rates);
         err = sum_all(samples, rates, n, &sums);
         if (err < 0)
                 client_sums_clear(&sums);

@@ -52,4 +52,4 @@ void drop_compare(const struct drop_sums *app, const struct all_sums *all, struc
 void drop_decide(struct drop *drops, size_t n, size_t *order);
 
 /* P(T > t) of Student's t. */
-double student_upper(double t, double degrees_of_freedom);
+double drop_student_upper(double t, double degrees_of_freedom);

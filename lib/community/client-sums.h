@@ -49,7 +49,7 @@ struct client_sums {
 void client_sums_clear(struct client_sums *sums);
 
 /**
- * client_rates() - the rates of one client
+ * client_sums_rates() - the rates of one client
  * @samples: all of its samples; sorted by time here, without those that are left out
  * @prior:   as for client_sums_make()
  * @sums:    gets the gauge's step, and how many samples are left out
@@ -57,10 +57,10 @@ void client_sums_clear(struct client_sums *sums);
  *
  * Return: how many there are.
  */
-size_t client_rates(struct rate_sample *samples, size_t n, const struct prior *prior, struct client_sums *sums, int32_t *rates);
+size_t client_sums_rates(struct rate_sample *samples, size_t n, const struct prior *prior, struct client_sums *sums, int32_t *rates);
 
 /* Sets w, wa, wb and x of an app from its n and s1, and those of all of the client's rates. */
-void app_sums_weigh(struct app_sums *app, int64_t n, int64_t s1);
+void client_sums_weigh(struct app_sums *app, int64_t n, int64_t s1);
 
 /**
  * client_sums_make() - the sums of one client
