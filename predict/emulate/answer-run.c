@@ -14,6 +14,7 @@
 #include "util/words.h"
 
 #define PARTS 60       /* of the picture */
+#define SEGMENT 5      /* parts; the hungriest are told by such segments */
 #define HUNGRIEST 3
 #define SPREAD_LARGE 2 /* of the factors of two kernels */
 
@@ -125,7 +126,7 @@ struct cJSON *answer_run_json(const struct answer_run *answer)
 static void print_row(struct table *table, enum table_style style, const char *name, double joules, const struct price *price)
 {
         table_row(table, style);
-        table_cell(table, "%s", name);
+        table_cell(table, "%s", _(name));
         table_cell(table, "%.2f J", joules);
         table_cell(table, "%.0f mW", joules / price->wall_s * 1e3);
         table_cell(table, "%.0f %%", joules / price->energy_j.value * 100);
@@ -140,7 +141,7 @@ static void print_components(const struct answer_run *answer)
         for (int c = 0; c < COMPONENT_COUNT; c++)
                 if (isfinite(price->component_j[c]))
                         print_row(table, TABLE_PLAIN, component_names[c], price->component_j[c], price);
-        print_row(table, TABLE_SUM, "all", price->energy_j.value, price);
+        print_row(table, TABLE_SUM, N_("all"), price->energy_j.value, price);
         table_print(table);
 }
 
@@ -162,29 +163,43 @@ static int dearest(const double *parts)
         return best;
 }
 
-/* One line of blocks, and the parts that took most. */
-static void print_series(const double (*series)[COMPONENT_COUNT], double wall_s)
+/* One line of blocks. */
+static void print_blocks(const double (*series)[COMPONENT_COUNT], double part_s)
 {
         static const char *const blocks[] = { " ", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█" };
-        double most = 0, part_s = wall_s / PARTS;
-        bool told[PARTS] = { false };
+        double most = 0;
 
         for (int i = 0; i < PARTS; i++)
                 most = fmax(most, sum_of(series[i]));
-        printf("\nPower, up to %.0f mW; each block is %.2f s:\n", most / part_s * 1e3, part_s);
+        putchar('\n');
+        printf(_("Power, up to %.0f mW; each block is %.3g s:"), most / part_s * 1e3, part_s);
+        putchar('\n');
         for (int i = 0; most > 0 && i < PARTS; i++)
                 fputs(blocks[(int)ceil(sum_of(series[i]) / most * 8)], stdout);
-        printf("\n\nThe hungriest parts:\n");
-        for (int n = 0; n < HUNGRIEST; n++) {
-                int best = -1;
+        printf("\n\n");
+}
 
-                for (int i = 0; i < PARTS; i++)
-                        if (!told[i] && (best < 0 || sum_of(series[i]) > sum_of(series[best])))
+static void print_hungriest(const double (*series)[COMPONENT_COUNT], double part_s)
+{
+        double segments[PARTS / SEGMENT][COMPONENT_COUNT] = { 0 }, segment_s = part_s * SEGMENT;
+        bool told[PARTS / SEGMENT] = { false };
+
+        for (int i = 0; i < PARTS; i++)
+                for (int c = 0; c < COMPONENT_COUNT; c++)
+                        segments[i / SEGMENT][c] += series[i][c];
+        printf("%s\n", _("The hungriest parts:"));
+        for (int n = 0; n < HUNGRIEST; n++) {
+                int best = -1, c;
+
+                for (int i = 0; i < PARTS / SEGMENT; i++)
+                        if (!told[i] && (best < 0 || sum_of(segments[i]) > sum_of(segments[best])))
                                 best = i;
                 told[best] = true;
-                printf("  %.2f to %.2f s: %.0f mW, of which %s %.0f mW\n", best * part_s, (best + 1) * part_s,
-                       sum_of(series[best]) / part_s * 1e3, component_names[dearest(series[best])],
-                       series[best][dearest(series[best])] / part_s * 1e3);
+                c = dearest(segments[best]);
+                printf("  ");
+                printf(_("%.3g to %.3g s: %.0f mW, of which %s %.0f mW"), best * segment_s, (best + 1) * segment_s,
+                       sum_of(segments[best]) / segment_s * 1e3, _(component_names[c]), segments[best][c] / segment_s * 1e3);
+                putchar('\n');
         }
 }
 
@@ -203,6 +218,7 @@ static void print_quality(const struct answer_run *answer)
         const struct factor *factor = &answer->condition.factor;
         const struct price_quality *quality = &answer->price.quality;
         char down[32], up[32], late[32];
+        bool moved = isfinite(quality->kbps[RADIO_RX]) || isfinite(quality->kbps[RADIO_TX]);
 
         putchar('\n');
         if (factor->known)
@@ -213,16 +229,22 @@ static void print_quality(const struct answer_run *answer)
         if (factor->spread > SPREAD_LARGE)
                 table_text(TABLE_PLAIN, "The kernels of joulecast bench differ by a factor of %.1f; the answer depends on what "
                            "the app computes.", factor->spread);
-        table_text(TABLE_PLAIN, "Network: %s kbit/s down and %s up while packets waited; 99 of 100 were at most %s ms late.",
-                   text_of(down, sizeof(down), 0, quality->kbps[RADIO_RX]),
-                   text_of(up, sizeof(up), 0, quality->kbps[RADIO_TX]),
-                   text_of(late, sizeof(late), 2, quality->lateness_p99_ms));
+        if (isnan(quality->lateness_p99_ms))
+                table_text(TABLE_PLAIN, "Network: no packets.");
+        else if (!moved)
+                table_text(TABLE_PLAIN, "Network: no packet had to wait; 99 of 100 were at most %s ms late.",
+                           text_of(late, sizeof(late), 2, quality->lateness_p99_ms));
+        else
+                table_text(TABLE_PLAIN, "Network: %s kbit/s down and %s up while packets waited; 99 of 100 were at most %s ms "
+                           "late.", text_of(down, sizeof(down), 0, quality->kbps[RADIO_RX]),
+                           text_of(up, sizeof(up), 0, quality->kbps[RADIO_TX]),
+                           text_of(late, sizeof(late), 2, quality->lateness_p99_ms));
 }
 
 int answer_run_print(const struct answer_run *answer)
 {
         const struct price *price = &answer->price;
-        double (*series)[COMPONENT_COUNT] = calloc(PARTS, sizeof(*series));
+        double (*series)[COMPONENT_COUNT] = calloc(PARTS, sizeof(*series)), part_s;
         int err = series ? price_series(&answer->condition, &answer->recorded->runs[0], PARTS, series) : -ENOMEM;
 
         if (err) {
@@ -236,7 +258,9 @@ int answer_run_print(const struct answer_run *answer)
                    price->battery_hours.value, price->battery_hours.low, price->battery_hours.high);
         putchar('\n');
         print_components(answer);
-        print_series((const double (*)[COMPONENT_COUNT])series, (double)answer->recorded->runs[0].wall_ns / 1e9);
+        part_s = (double)answer->recorded->runs[0].wall_ns / 1e9 / PARTS;
+        print_blocks((const double (*)[COMPONENT_COUNT])series, part_s);
+        print_hungriest((const double (*)[COMPONENT_COUNT])series, part_s);
         print_quality(answer);
         table_note("Emulated, not measured: docs/emulation.md says how right that is.");
         free(series);
