@@ -112,12 +112,14 @@ static void print_head(const struct comparison *comparison, size_t significant)
 
         for (size_t i = 0; i < significant; i++)
                 sum += comparison->tasks[i].difference.value;
-        table_text(TABLE_HEAD, "A %s, B %s: %s %s and %s.", comparison->a->name, comparison->b->name,
-                   strcmp(comparison->a->unit, "samples") == 0 ? "samples," : "", amount(comparison->a->unit, comparable->total_a, a),
+        table_text(TABLE_HEAD, strcmp(comparison->a->unit, "samples") == 0 ? N_("A %s, B %s: %s and %s samples.")
+                                                                           : N_("A %s, B %s: %s and %s."),
+                   comparison->a->name, comparison->b->name, amount(comparison->a->unit, comparable->total_a, a),
                    amount(comparison->b->unit, comparable->total_b, b));
         if (significant > 0 && all != 0)
-                table_text(TABLE_PLAIN, "%zu task%s differ%s for sure, and make%s %.0f %% of the difference.", significant,
-                           significant == 1 ? "" : "s", significant == 1 ? "s" : "", significant == 1 ? "s" : "", 100 * sum / all);
+                table_text(TABLE_PLAIN, words_counted("%zu task differs for sure, and makes %.0f %% of the difference.",
+                                                      "%zu tasks differ for sure, and make %.0f %% of the difference.", significant),
+                           significant, 100 * sum / all);
         else
                 table_text(TABLE_PLAIN, "No task differs for sure.");
         table_text(TABLE_PLAIN, "Of what frameworks cost, %.0f %% are in functions that both use, and %.0f %% of these functions are in "

@@ -9,15 +9,16 @@
 #include <sys/stat.h>
 
 #include "util/util.h"
+#include "util/words.h"
 
 #define CHUNK ((size_t)2 << 20) /* more than the longest line */
 
 int read_damaged(const struct read *read, size_t line, const char *what)
 {
         if (line > 0)
-                log_error(read->log, "%s, line %zu: %s", read->name, line, what);
+                log_error(read->log, "%s, line %zu: %s", read->name, line, _(what));
         else
-                log_error(read->log, "%s: %s", read->name, what);
+                log_error(read->log, "%s: %s", read->name, _(what));
         return -EBADMSG;
 }
 

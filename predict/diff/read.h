@@ -20,7 +20,7 @@ struct read {
         const char *unit; /* set by the reader: "samples", "nJ", "ns" */
 };
 
-/* A file is damaged, or is none: the sentence is told, -EBADMSG. */
+/* A file is damaged, or is none: the sentence is told in the user's language, -EBADMSG. */
 int read_damaged(const struct read *read, size_t line, const char *what);
 /* Of a stacks_ or labels_ function: tells its sentence, and gives it back. */
 int read_failed(const struct read *read, int err);

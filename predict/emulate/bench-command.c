@@ -11,6 +11,7 @@
 #include "options.h"
 #include "util/table.h"
 #include "util/util.h"
+#include "util/words.h"
 
 static int print_json(const double *speed)
 {
@@ -54,8 +55,8 @@ int bench_main(int argc, char **argv)
                 table_row(table, TABLE_PLAIN);
                 table_cell(table, "%s", bench_kinds[k].name);
                 table_cell(table, "%.4g", speed[k]);
-                table_cell(table, "%s", bench_kinds[k].unit);
-                table_cell(table, "%s", bench_kinds[k].help);
+                table_cell(table, "%s", _(bench_kinds[k].unit));
+                table_cell(table, "%s", _(bench_kinds[k].help));
         }
         table_print(table);
         return CODE_OK;

@@ -10,6 +10,7 @@
 #include <time.h>
 
 #include "util/util.h"
+#include "util/words.h"
 
 #define MEMORY_BYTES (64u << 20)
 #define WORDS (MEMORY_BYTES / sizeof(uint32_t))
@@ -18,11 +19,11 @@
 #define REPEATS_MAX 15
 
 const struct bench_kind bench_kinds[BENCH_KERNELS] = {
-        [BENCH_INT] = { "int", "M steps/s", "whole numbers, each from the one before" },
-        [BENCH_FLOAT] = { "float", "M operations/s", "divisions and square roots" },
-        [BENCH_CHASE] = { "chase", "M loads/s", "memory in random order" },
-        [BENCH_STREAM] = { "stream", "MB/s", "memory in order" },
-        [BENCH_SORT] = { "sort", "M elements/s", "branches that cannot be foreseen" },
+        [BENCH_INT] = { "int", N_("M steps/s"), N_("whole numbers, each from the one before") },
+        [BENCH_FLOAT] = { "float", N_("M operations/s"), N_("divisions and square roots") },
+        [BENCH_CHASE] = { "chase", N_("M loads/s"), N_("memory in random order") },
+        [BENCH_STREAM] = { "stream", "MB/s", N_("memory in order") },
+        [BENCH_SORT] = { "sort", N_("M elements/s"), N_("branches that cannot be foreseen") },
 };
 
 struct memory {

@@ -17,29 +17,32 @@
 
 #include "box-private.h"
 #include "util/util.h"
+#include "util/words.h"
 
 /* What failed, and what to do; the kernel's reason stands between. */
 static const struct {
         const char *what, *remedy;
 } sentences[BOX_STEPS] = {
-        [BOX_STEP_IDS] = { "this user may not have ids in a user namespace",
-                           "ask the administrator to allow user namespaces, or run it as root" },
-        [BOX_STEP_PROC] = { "/proc cannot be mounted in a namespace",
-                            "a container must allow that, as with --security-opt unmask=ALL" },
-        [BOX_STEP_NETNS] = { "no network namespace can be made", "the kernel needs CONFIG_NET_NS, and the user the right to it" },
-        [BOX_STEP_TUN] = { "no TUN device can be made",
-                           "load the kernel's module tun, and give a container /dev/net/tun, or use --net none" },
-        [BOX_STEP_ROUTES] = { "the app's network cannot be set up",
-                              "the kernel needs CONFIG_IP_MULTIPLE_TABLES; --net none goes without" },
-        [BOX_STEP_FORK] = { "no process can be started", "see ulimit -u, and the memory that is free" },
-        [BOX_STEP_INPUT] = { "the app's input cannot be read", "see --input" },
-        [BOX_STEP_EXEC] = { "the app cannot be started", "see whether it is there and can be executed" },
-        [BOX_STEP_PART] = { "a part of the emulation ended before the app", "the app was ended, too, and nothing is left of it" },
+        [BOX_STEP_IDS] = { N_("this user may not have ids in a user namespace"),
+                           N_("ask the administrator to allow user namespaces, or run it as root") },
+        [BOX_STEP_PROC] = { N_("/proc cannot be mounted in a namespace"),
+                            N_("a container must allow that, as with --security-opt unmask=ALL") },
+        [BOX_STEP_NETNS] = { N_("no network namespace can be made"),
+                             N_("the kernel needs CONFIG_NET_NS, and the user the right to it") },
+        [BOX_STEP_TUN] = { N_("no TUN device can be made"),
+                           N_("load the kernel's module tun, and give a container /dev/net/tun, or use --net none") },
+        [BOX_STEP_ROUTES] = { N_("the app's network cannot be set up"),
+                              N_("the kernel needs CONFIG_IP_MULTIPLE_TABLES; --net none goes without") },
+        [BOX_STEP_FORK] = { N_("no process can be started"), N_("see ulimit -u, and the memory that is free") },
+        [BOX_STEP_INPUT] = { N_("the app's input cannot be read"), N_("see --input") },
+        [BOX_STEP_EXEC] = { N_("the app cannot be started"), N_("see whether it is there and can be executed") },
+        [BOX_STEP_PART] = { N_("a part of the emulation ended before the app"),
+                            N_("the app was ended, too, and nothing is left of it") },
 };
 
 static void say(const struct log *log, enum box_step step, const char *reason)
 {
-        log_error(log, "%s (%s); %s", sentences[step].what, reason, sentences[step].remedy);
+        log_error(log, "%s (%s); %s", _(sentences[step].what), reason, _(sentences[step].remedy));
 }
 
 /* Only through the kernel, as the new process goes on here like after fork(). */

@@ -174,7 +174,7 @@ int emulate_main(int argc, char **argv)
                                    .arguments = words };
         const struct option_row rows[] = {
                 { "target", "NAME", N_("the device: a profile's name or file"), .text = &request.target },
-                { "network", "NAME", N_("3g-good, 3g-average, 3g-poor, lte, wifi, or a file"), .usual = "wifi",
+                { "network", "NAME", N_("3g-good, 3g-average, 3g-poor, lte, wifi, or a file; without it wifi"),
                   .text = &request.network },
                 { "carrier", "NAME", N_("whose timers the radio has, such as att or sprint"), .text = &request.carrier },
                 { "signal", "WHICH", N_("strength of the signal: high, medium or low"), .usual = "high", .text = &request.signal,

@@ -7,6 +7,7 @@
 #include "script.h"
 #include "util/units.h"
 #include "util/util.h"
+#include "util/words.h"
 
 const char *const script_verbs[SCRIPT_END + 1] = {
         [SCRIPT_KEY] = "key",
@@ -20,14 +21,14 @@ const char *const script_verbs[SCRIPT_END + 1] = {
 };
 
 static const char *const wants[SCRIPT_END + 1] = {
-        [SCRIPT_KEY] = "the name of a key, as in: key Return, or: key ctrl+s",
-        [SCRIPT_TYPE] = "text, as in: type hello",
-        [SCRIPT_CLICK] = "two numbers from 0 to 16383, as in: click 100 50",
-        [SCRIPT_SLEEP] = "a time from 1ms to 3600s, as in: sleep 1s, or: sleep 200ms",
-        [SCRIPT_WAIT_WINDOW] = "a part of the window's title, as in: wait-window Editor",
-        [SCRIPT_WAIT_QUIET] = "a time from 1ms to 3600s, as in: wait-quiet 2s",
-        [SCRIPT_WAIT_TEXT] = "text that the program shows, as in: wait-text READY",
-        [SCRIPT_END] = "nothing behind it",
+        [SCRIPT_KEY] = N_("the name of a key, as in: key Return, or: key ctrl+s"),
+        [SCRIPT_TYPE] = N_("text, as in: type hello"),
+        [SCRIPT_CLICK] = N_("two numbers from 0 to 16383, as in: click 100 50"),
+        [SCRIPT_SLEEP] = N_("a time from 1ms to 3600s, as in: sleep 1s, or: sleep 200ms"),
+        [SCRIPT_WAIT_WINDOW] = N_("a part of the window's title, as in: wait-window Editor"),
+        [SCRIPT_WAIT_QUIET] = N_("a time from 1ms to 3600s, as in: wait-quiet 2s"),
+        [SCRIPT_WAIT_TEXT] = N_("text that the program shows, as in: wait-text READY"),
+        [SCRIPT_END] = N_("nothing behind it"),
 };
 
 static int take_time(const char *text, uint64_t *ret)
@@ -93,7 +94,7 @@ static int take_line(const char *line, struct script_step *step, const char **wa
 {
         size_t length = strcspn(line, " \t");
 
-        *wanted = "one of: key, type, click, sleep, wait-window, wait-quiet, wait-text, end";
+        *wanted = N_("one of: key, type, click, sleep, wait-window, wait-quiet, wait-text, end");
         for (size_t i = 0; i < ARRAY_SIZE(script_verbs); i++) {
                 if (strlen(script_verbs[i]) != length || strncmp(line, script_verbs[i], length) != 0)
                         continue;
@@ -111,7 +112,7 @@ static int add_line(struct script *script, size_t *capacity, const char *line, u
         int err;
 
         if (script->n > 0 && script->steps[script->n - 1].verb == SCRIPT_END) {
-                *fault = (struct script_fault){ number, "nothing after end" };
+                *fault = (struct script_fault){ number, N_("nothing after end") };
                 return -EINVAL;
         }
         err = take_line(line, &step, &wanted);
@@ -159,7 +160,7 @@ int script_parse(const char *text, size_t length, struct script *ret, struct scr
 
                 number++;
                 if (err)
-                        *fault = (struct script_fault){ number, "a line of text of fewer than 4096 characters" };
+                        *fault = (struct script_fault){ number, N_("a line of text of fewer than 4096 characters") };
                 if (!err && *line)
                         err = add_line(&script, &capacity, line, number, fault);
                 if (err)
@@ -167,7 +168,7 @@ int script_parse(const char *text, size_t length, struct script *ret, struct scr
                 at += line_length + 1;
         }
         if (script.n == 0) {
-                *fault = (struct script_fault){ MAX(number, 1u), "at least one step" };
+                *fault = (struct script_fault){ MAX(number, 1u), N_("at least one step") };
                 return -EINVAL;
         }
         *ret = script;

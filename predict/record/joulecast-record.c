@@ -60,7 +60,7 @@ static int read_script(struct request *request)
         }
         err = script_parse(text, (size_t)length, &request->script, &fault);
         if (err == -EINVAL)
-                log_error(&program_log, "%s:%u: %s is needed here", path, fault.line, fault.wants);
+                log_error(&program_log, "%s:%u: %s is needed here", path, fault.line, _(fault.wants));
         return err ? CODE_FAILED : CODE_OK;
 }
 
@@ -90,8 +90,11 @@ static void find_tracepoints(struct request *request)
 
         request->has_tracepoints = err == 0 && request->tracepoints.n > 0;
         if (!request->has_tracepoints)
-                log_info(&program_log, "tracepoints cannot be read%s: bytes of disk and network are charged to nobody, and threads begin at "
-                         "the root of the stacks", err == -EACCES ? " by this user, but by root" : "");
+                log_info(&program_log, err == -EACCES
+                         ? N_("only root can read tracepoints here: bytes of disk and network are charged to nobody, and threads "
+                              "begin at the root of the stacks")
+                         : N_("tracepoints cannot be read: bytes of disk and network are charged to nobody, and threads begin at "
+                              "the root of the stacks"));
 }
 
 /* A B A B: what changes on the machine in the meantime meets both. */
@@ -146,11 +149,12 @@ static void print_side(const struct side *side, const struct request *request)
                 cpu_s += side->runs[i].result.cpu_s;
         }
         util_printable(side->folder.path, path, sizeof(path));
-        printf("%s: %zu run%s, %llu samples", path, side->n, side->n == 1 ? "" : "s", (unsigned long long)samples);
+        printf(words_counted("%s: %zu run, %llu samples, ", "%s: %zu runs, %llu samples, ", side->n), path, side->n,
+               (unsigned long long)samples);
         if (request->profile)
-                printf(", %.3g J a run by the profile of %s\n", sum / 1e9 / (double)side->n, request->profile->device);
+                printf(_("%.3g J a run by the profile of %s\n"), sum / 1e9 / (double)side->n, request->profile->device);
         else
-                printf(", %.3f s of CPU time a run\n", cpu_s / (double)side->n);
+                printf(_("%.3f s of CPU time a run\n"), cpu_s / (double)side->n);
 }
 
 static int record(struct request *request)
@@ -196,7 +200,7 @@ static int open_sides(struct request *request, char **command)
 
 static int usage_fault(const char *what)
 {
-        log_error(&program_log, "record: %s; see joulecast record --help", what);
+        log_error(&program_log, "record: %s; see joulecast record --help", _(what));
         return CODE_USAGE;
 }
 

@@ -9,6 +9,7 @@
 #include "side.h"
 #include "space.h"
 #include "util/util.h"
+#include "util/words.h"
 
 #define SAMPLES_LEAST 10 /* below, nothing can be told of a run */
 #define ALIKE 0.10       /* bytes of two sides that did the same */
@@ -78,10 +79,22 @@ static double written_bytes(const struct run *run)
         return (double)run->result.written_bytes;
 }
 
-static void warn_of(const char *what, double a, double b)
+static bool are_unlike(double a, double b)
 {
-        if (fabs(a - b) > ALIKE * fmax(a, b) && fmax(a, b) > SMALL_BYTES)
-                log_warning(&program_log, "the first program %s %.4g bytes, the second %.4g; is it the same work?", what, a, b);
+        return fabs(a - b) > ALIKE * fmax(a, b) && fmax(a, b) > SMALL_BYTES;
+}
+
+static void warn_of_bytes(const struct side *a, const struct side *b)
+{
+        double read_a = mean(a, read_bytes), read_b = mean(b, read_bytes);
+        double written_a = mean(a, written_bytes), written_b = mean(b, written_bytes);
+
+        if (are_unlike(read_a, read_b))
+                log_warning(&program_log, "the first program read %.4g bytes, the second %.4g; is it the same work?", read_a,
+                            read_b);
+        if (are_unlike(written_a, written_b))
+                log_warning(&program_log, "the first program wrote %.4g bytes, the second %.4g; is it the same work?", written_a,
+                            written_b);
 }
 
 int side_compare(const struct side *a, const struct side *b)
@@ -94,12 +107,14 @@ int side_compare(const struct side *a, const struct side *b)
                 return -EBADMSG;
         }
         if (!a->runs[0].played || !b->runs[0].played) {
-                log_error(&program_log, "%s ended before its input script did, so both did not do the same; nothing was written",
-                          !a->runs[0].played ? "the first program" : "the second program");
+                log_error(&program_log, !a->runs[0].played
+                          ? N_("the first program ended before its input script did, so both did not do the same; nothing was "
+                               "written")
+                          : N_("the second program ended before its input script did, so both did not do the same; nothing was "
+                               "written"));
                 return -EBADMSG;
         }
-        warn_of("read", mean(a, read_bytes), mean(b, read_bytes));
-        warn_of("wrote", mean(a, written_bytes), mean(b, written_bytes));
+        warn_of_bytes(a, b);
         return 0;
 }
 
