@@ -82,6 +82,8 @@ size_t shaper_records(struct shaper *shaper, struct packet_record *ret, size_t n
 {
         size_t given = MIN(n, shaper->n_records);
 
+        if (given == 0) /* there may be no room yet */
+                return 0;
         memcpy(ret, shaper->records, given * sizeof(*ret));
         shaper->n_records -= given;
         memmove(shaper->records, shaper->records + given, shaper->n_records * sizeof(*ret));

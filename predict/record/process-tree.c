@@ -182,16 +182,21 @@ static size_t skip_start(const struct process_tree *tree, const struct frame *fr
 }
 
 /* A child that runs its parent's code has the parent's frames on its own stack already. */
-static bool is_own(const struct frame *frames, size_t n, const uint32_t *before, size_t n_before)
+static bool is_own(const struct frame *frames, size_t n, const char *before, size_t n_before)
 {
-        return n > 0 && n_before > 0 && frames[n - 1].name == before[0];
+        uint32_t first; /* words are packed, and not aligned */
+
+        if (n == 0 || n_before == 0)
+                return false;
+        memcpy(&first, before, sizeof(first));
+        return frames[n - 1].name == first;
 }
 
 int process_tree_stack(struct process_tree *tree, const struct process *process, pid_t tid, const struct frame *frames, size_t n,
                        bool whole, uint32_t *ret)
 {
         uint32_t stack[STACK_FRAMES_MAX];
-        const uint32_t *before = NULL;
+        const char *before = NULL;
         size_t length = 0, kept = 0;
         struct origin *origin;
         int64_t number;
@@ -201,7 +206,7 @@ int process_tree_stack(struct process_tree *tree, const struct process *process,
         if (!origin && tid != process->pid) /* a thread that was not seen to begin */
                 HASH_FIND_INT(tree->origins, &process->pid, origin);
         if (origin)
-                before = (const void *)words_bytes(tree->stacks, origin->stack, &length);
+                before = words_bytes(tree->stacks, origin->stack, &length);
         length /= sizeof(*stack);
         if (before && !is_own(frames, n, before, length)) {
                 kept = MIN(length, (size_t)STACK_FRAMES_MAX - SPACE_FRAMES_MAX - 1);
