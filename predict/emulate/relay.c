@@ -59,6 +59,8 @@ int relay_watch(struct relay *relay, struct end *end, uint32_t events)
 
         if (end->events == events && events)
                 return 0;
+        end->epoll = relay->epoll;
+        end->watched = true;
         if (epoll_ctl(relay->epoll, EPOLL_CTL_MOD, end->fd, &event) < 0 &&
             (errno != ENOENT || epoll_ctl(relay->epoll, EPOLL_CTL_ADD, end->fd, &event) < 0))
                 return -errno;
@@ -68,6 +70,9 @@ int relay_watch(struct relay *relay, struct end *end, uint32_t events)
 
 void relay_close(struct end *end)
 {
+        if (end->watched) /* closing is not enough while the process that made it has it, too */
+                (void)epoll_ctl(end->epoll, EPOLL_CTL_DEL, end->fd, NULL);
+        end->watched = false;
         closep(&end->fd);
         end->fd = -1;
 }

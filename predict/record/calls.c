@@ -28,14 +28,17 @@ static double energy_nj(const struct line *line)
 static int64_t find_called(const struct recording *recording, size_t stack)
 {
         size_t length;
-        const uint32_t *frames = (const void *)words_bytes(recording->stacks, (uint32_t)stack, &length);
+        const char *bytes = words_bytes(recording->stacks, (uint32_t)stack, &length); /* packed, and not aligned */
         bool before = false;
 
-        for (size_t i = 0; i < length / sizeof(*frames); i++) {
-                bool own = places_is_app(&recording->places, frames[i]);
+        for (size_t i = 0; i + sizeof(uint32_t) <= length; i += sizeof(uint32_t)) {
+                uint32_t frame;
+                bool own;
 
-                if (before && !own && frames[i] < recording->places.capacity && recording->places.list[frames[i]].known)
-                        return frames[i];
+                memcpy(&frame, bytes + i, sizeof(frame));
+                own = places_is_app(&recording->places, frame);
+                if (before && !own && frame < recording->places.capacity && recording->places.list[frame].known)
+                        return frame;
                 before = own;
         }
         return -ENOENT;
