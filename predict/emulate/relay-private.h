@@ -25,13 +25,13 @@ enum connection_state {
 
 /* What epoll gives back: one side of a connection or flow, or a listener. */
 struct end {
-        int epoll; /* that watches it, once relay_watch() was called */
-        bool watched;
         enum { END_LISTENER, END_CONNECTION, END_FLOW } kind;
         int side;       /* SIDE_APP or SIDE_HOST */
         int fd;         /* -1: none */
         uint32_t events; /* that epoll waits for */
         void *owner;
+        int epoll; /* that watches it, once relay_watch() was called */
+        bool watched;
 };
 
 enum { SIDE_APP, SIDE_HOST, SIDES };
