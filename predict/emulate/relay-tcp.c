@@ -59,7 +59,7 @@ static int use_listener(struct relay *relay, const struct packet_flow *flow)
         }
         for (listener = relay->listeners; listener->users; listener++)
                 ; /* as many as connections */
-        listener->end = (struct end){ END_LISTENER, SIDE_APP, -1, 0, listener };
+        listener->end = (struct end){ .kind = END_LISTENER, .side = SIDE_APP, .fd = -1, .owner = listener };
         listener->end.fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
         listener->address = flow->to;
         listener->port = flow->to_port;
@@ -113,7 +113,7 @@ bool tcp_packet(struct relay *relay, const struct packet_flow *flow, const uint8
         if (!connection)
                 return false;
         for (int side = 0; side < SIDES; side++)
-                connection->ends[side] = (struct end){ END_CONNECTION, side, -1, 0, connection };
+                connection->ends[side] = (struct end){ .kind = END_CONNECTION, .side = side, .fd = -1, .owner = connection };
         connection->flow = *flow;
         connection->since_s = relay_now_s();
         connection->ends[SIDE_HOST].fd = relay_connect(relay, flow, SOCK_STREAM);

@@ -84,7 +84,7 @@ bool udp_packet(struct relay *relay, const struct packet_flow *packet)
         flow->flow = *packet;
         flow->used_s = relay_now_s();
         for (int side = 0; side < SIDES; side++)
-                flow->ends[side] = (struct end){ END_FLOW, side, -1, 0, flow };
+                flow->ends[side] = (struct end){ .kind = END_FLOW, .side = side, .fd = -1, .owner = flow };
         flow->ends[SIDE_HOST].fd = relay_connect(relay, packet, SOCK_DGRAM);
         flow->ends[SIDE_APP].fd = middle_socket(packet);
         if (flow->ends[SIDE_HOST].fd < 0 || flow->ends[SIDE_APP].fd < 0 ||
