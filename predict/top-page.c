@@ -173,7 +173,7 @@ static void add_minutes(const struct top_subject *subject, const char *what, siz
 static void add_gain(const struct top_subject *subject, const struct joulecast_gain *gain, struct top_view *view)
 {
         const char *closed = _("closed"), *as_it_is = _("as it is"), *gained = _("gained");
-        size_t wide = MAX(MAX(text_width(closed), text_width(as_it_is)), text_width(gained)) + 1;
+        size_t both = MAX(text_width(closed), text_width(as_it_is)), wide = MAX(both, text_width(gained)) + 1;
 
         if (joulecast_gain_is_nothing(gain)) {
                 add_text(subject, TOP_PLAIN, _("closing it gains nothing: it usually uses nothing"), view);

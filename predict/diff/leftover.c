@@ -56,7 +56,8 @@ static int distance(struct work *work, int32_t v, int32_t w)
                 work->row[from - 1] = (uint8_t)left;
                 for (int32_t j = from; j <= to; j++) {
                         above = j == i + work->alpha ? far : work->row[j];
-                        left = MIN(MIN(above, left) + 1, diagonal + (work->path_a[i - 1] != work->path_b[j - 1]));
+                        left = MIN(above, left) + 1;
+                        left = MIN(left, diagonal + (work->path_a[i - 1] != work->path_b[j - 1]));
                         left = MIN(left, far);
                         diagonal = work->row[j];
                         work->row[j] = (uint8_t)left;
