@@ -122,9 +122,9 @@ void trace_form_make(struct trace_form *form)
         form->narrow = columns > 0 && columns < COLUMNS_WIDE;
         form->app_columns = APP_COLUMNS;
         form->time_columns = MAX(text_width(_("total")), text_width(_("time")));
-        form->time_columns = MAX(form->time_columns, 8) + 2;
+        form->time_columns = MAX(form->time_columns, (size_t)8) + 2;
         form->state_columns = MAX(text_width(_("foreground")), text_width(_("background")));
-        form->state_columns = MAX(form->state_columns, 10);
+        form->state_columns = MAX(form->state_columns, (size_t)10);
         if (form->narrow)
                 form->app_columns = MAX((int)columns - COLUMNS_BUT_APP, APP_COLUMNS_LEAST);
 }
