@@ -16,6 +16,7 @@
 #include "answer.h"
 #include "api/first-day.h"
 #include "commands.h"
+#include "import/import.h"
 #include "model/profile-history.h"
 #include "model/profile-match.h"
 #include "options.h"
@@ -383,16 +384,21 @@ static int reset_profile(const struct options *options)
 
 int profile_main(int argc, char **argv)
 {
-        const char *words[2] = { NULL, NULL };
+        const char *words[2] = { NULL, NULL }, *output = NULL;
+        double battery_mwh = NAN;
         bool percent = false;
         const struct option_row rows[] = {
                 { "units", NULL, N_("with show: percent of the battery per 10 s, per MB or per burst"),
                   .flag = &percent },
+                { "output", "FILE", N_("with import: the profile to write, whose name is the device's; without it standard output"),
+                  .letter = 'o', .text = &output },
+                { "battery", "MWH", N_("with import: energy of the full battery, in place of the file's capacity"),
+                  .number = &battery_mwh, .low = 1, .high = 1e7, .unit = "mWh" },
         };
         const struct option_table command = {
                 .called = "joulecast profile",
                 .usage = "joulecast profile list | show [NAME] [--units] | use NAME | undo |\n"
-                         "                  history | reset",
+                         "                  history | reset | import FILE.xml [-o FILE.ini]",
                 .about = N_("Power models: those that come with joulecast, and the one of this machine.\n\n"
                          "  list    those that come with joulecast, and the one in use\n"
                          "  show    the coefficients of one (a NAME of the list, or a FILE), else of the\n"
@@ -400,7 +406,8 @@ int profile_main(int argc, char **argv)
                          "  use     make one this machine's own; the one before is kept beside it\n"
                          "  undo    go back to the one before\n"
                          "  history this machine's own, and those kept beside it, the newest first\n"
-                         "  reset   remove this machine's own; without a terminal it needs --yes"),
+                         "  reset   remove this machine's own; without a terminal it needs --yes\n"
+                         "  import  make one of Android's power_profile.xml, for joulecast emulate"),
                 .rows = rows, .n_rows = ARRAY_SIZE(rows),
                 .words = words, .max_words = ARRAY_SIZE(words),
         };
@@ -411,6 +418,10 @@ int profile_main(int argc, char **argv)
 
         if (code >= 0)
                 return code;
+        if ((output || !isnan(battery_mwh)) && (!words[0] || strcmp(words[0], "import") != 0)) {
+                log_error(&program_log, "--output and --battery go with profile import only; see joulecast profile --help");
+                return CODE_USAGE;
+        }
         if (percent && (!words[0] || strcmp(words[0], "show") != 0)) {
                 log_error(&program_log, "--units goes with profile show only; see joulecast profile --help");
                 return CODE_USAGE;
@@ -427,7 +438,13 @@ int profile_main(int argc, char **argv)
                 return list_history(&options);
         if (strcmp(words[0], "reset") == 0 && !words[1])
                 return reset_profile(&options);
-        log_error(&program_log, "unknown argument \"%s\" (list, show, use, undo, history or reset); see joulecast "
+        if (strcmp(words[0], "import") == 0 && words[1])
+                return import_power_profile(words[1], output, battery_mwh);
+        if (strcmp(words[0], "import") == 0) {
+                log_error(&program_log, "profile import needs a power_profile.xml; see joulecast profile --help");
+                return CODE_USAGE;
+        }
+        log_error(&program_log, "unknown argument \"%s\" (list, show, use, undo, history, reset or import); see joulecast "
                   "profile --help",
                   util_printable(words[1] ? words[1] : words[0], printable, sizeof(printable)));
         return CODE_USAGE;
