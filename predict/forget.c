@@ -18,6 +18,7 @@
 #include "commands.h"
 #include "model/json-print.h"
 #include "recorded.h"
+#include "util/agree.h"
 #include "util/drop-root.h"
 #include "util/paths.h"
 #include "util/table.h"
@@ -71,7 +72,7 @@ static int find(struct arguments *arguments, bool by_service, struct found *foun
 
 static int ask_user(const struct found *found, const struct options *options)
 {
-        char span[128], line[16] = "";
+        char span[128], question[512];
 
         if (options->yes)
                 return CODE_OK;
@@ -81,13 +82,12 @@ static int ask_user(const struct found *found, const struct options *options)
         }
         answer_print_span(found->from_ns, found->to_ns, NAN, span);
         if (*found->app)
-                printf(_("Forget what %s used, in %s? [y/N] "), found->app, span);
+                snprintf(question, sizeof(question), _("Forget what %s used, in %s?"), found->app, span);
         else if (found->whole)
-                printf(_("Forget all that was recorded in %s, of %zu apps? [y/N] "), span, found->apps);
+                snprintf(question, sizeof(question), _("Forget all that was recorded in %s, of %zu apps?"), span, found->apps);
         else
-                printf(_("Forget what your %zu apps used, in %s? [y/N] "), found->apps, span);
-        fflush(stdout);
-        if (fgets(line, sizeof(line), stdin) && (line[0] == 'y' || line[0] == 'Y'))
+                snprintf(question, sizeof(question), _("Forget what your %zu apps used, in %s?"), found->apps, span);
+        if (agree_ask(stdout, question))
                 return CODE_OK;
         printf("%s\n", _("Nothing was forgotten."));
         return CODE_FAILED;

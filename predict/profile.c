@@ -21,6 +21,7 @@
 #include "model/profile-match.h"
 #include "options.h"
 #include "profile-show.h"
+#include "util/agree.h"
 #include "util/ini-text.h"
 #include "util/own-folder.h"
 #include "util/paths.h"
@@ -336,13 +337,7 @@ static int list_history(const struct options *options)
 
 static bool agreed(const struct options *options)
 {
-        char line[16];
-
-        if (options->yes)
-                return true;
-        printf(_("Remove it? [y/N] "));
-        fflush(stdout);
-        return fgets(line, sizeof(line), stdin) && (line[0] == 'y' || line[0] == 'Y');
+        return options->yes || agree_ask(stdout, _("Remove it?"));
 }
 
 static int reset_profile(const struct options *options)

@@ -8,6 +8,7 @@
 
 #include "run/refuse.h"
 #include "touched.h"
+#include "util/agree.h"
 #include "util/text.h"
 #include "util/words.h"
 
@@ -80,10 +81,5 @@ int consent_needed(const struct options *options)
 
 int consent_ask(void)
 {
-        char answer[16] = "";
-
-        fputs(_("Start? [y/N] "), stderr);
-        if (!fgets(answer, sizeof(answer), stdin) || (answer[0] != 'y' && answer[0] != 'Y'))
-                return -ECANCELED;
-        return 0;
+        return agree_ask(stderr, _("Start?")) ? 0 : -ECANCELED;
 }

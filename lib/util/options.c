@@ -31,7 +31,7 @@ static bool limits_text(const struct option_row *row, char *text, size_t size)
 
 static void print_limits(FILE *file, const struct option_row *row)
 {
-        const char *usual = row->usual ? _(row->usual) : NULL;
+        const char *usual = row->usual && !row->words ? _(row->usual) : row->usual; /* one of @words is typed as it is */
         char limits[128];
         bool limited = limits_text(row, limits, sizeof(limits));
 
