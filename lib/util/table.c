@@ -12,7 +12,7 @@
 #include "util.h"
 #include "words.h"
 
-#define COLUMNS_MAX 16
+#define COLUMNS_MAX 24
 #define NAME_COLUMNS 40
 #define YIELDS_TO 8 /* columns, of a name or a text in a terminal that is too narrow */
 

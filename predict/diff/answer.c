@@ -9,7 +9,7 @@
 #include "diff.h"
 #include "util/util.h"
 
-static void add_number(cJSON *object, const char *key, double value)
+void answer_add_number(cJSON *object, const char *key, double value)
 {
         if (isnan(value))
                 cJSON_AddNullToObject(object, key);
@@ -17,18 +17,21 @@ static void add_number(cJSON *object, const char *key, double value)
                 cJSON_AddNumberToObject(object, key, value == 0 ? 0 : value); /* no -0 */
 }
 
-static cJSON *add_interval(cJSON *object, const char *key, struct estimate interval)
+cJSON *answer_add_estimate(cJSON *object, const char *key, struct estimate interval)
 {
-        cJSON *json = cJSON_AddObjectToObject(object, key);
+        cJSON *json = cJSON_CreateObject();
 
-        add_number(json, "value", interval.value);
-        add_number(json, "low", interval.low);
-        add_number(json, "high", interval.high);
+        answer_add_number(json, "value", interval.value);
+        answer_add_number(json, "low", interval.low);
+        answer_add_number(json, "high", interval.high);
+        if (key)
+                cJSON_AddItemToObject(object, key, json);
+        else
+                cJSON_AddItemToArray(object, json);
         return json;
 }
 
-/* From the root to the framework call, as in the input. */
-static void add_path(cJSON *object, const char *key, const struct side *side, int32_t node)
+void answer_add_path(cJSON *object, const char *key, const struct side *side, int32_t node)
 {
         cJSON *path = cJSON_AddArrayToObject(object, key);
         const struct trie *trie = &side->stacks.trie;
@@ -39,7 +42,7 @@ static void add_path(cJSON *object, const char *key, const struct side *side, in
 
 static void add_rank(cJSON *object, const char *key, int32_t rank)
 {
-        add_number(object, key, rank < 0 ? NAN : rank);
+        answer_add_number(object, key, rank < 0 ? NAN : rank);
 }
 
 static const char *const words[] = { "both", "only-a", "only-b", "possible" };
@@ -57,19 +60,19 @@ static cJSON *task_json(const struct comparison *comparison, const struct task *
                 cJSON_AddStringToObject(json, "task_b", task_name(comparison->labels,
                                                                   comparison->b->contexts.label[task->b.node], text, sizeof(text)));
         cJSON_AddStringToObject(json, "from", task_from(side, comparison->labels, node, text, sizeof(text)));
-        object = add_interval(json, "a", task->a.interval);
-        add_number(object, "calls", task->a.calls);
-        object = add_interval(json, "b", task->b.interval);
-        add_number(object, "calls", task->b.calls);
-        add_interval(json, "difference", task->difference);
-        add_number(json, "by_calls", task->by_calls);
-        add_number(json, "by_price", task->by_price);
+        object = answer_add_estimate(json, "a", task->a.interval);
+        answer_add_number(object, "calls", task->a.calls);
+        object = answer_add_estimate(json, "b", task->b.interval);
+        answer_add_number(object, "calls", task->b.calls);
+        answer_add_estimate(json, "difference", task->difference);
+        answer_add_number(json, "by_calls", task->by_calls);
+        answer_add_number(json, "by_price", task->by_price);
         cJSON_AddStringToObject(json, "match", words[task->match]);
-        add_path(json, "a_path", comparison->a, task->a.node);
-        add_path(json, "b_path", comparison->b, task->b.node);
-        add_number(json, "distance", task->distance < 0 ? NAN : task->distance);
-        add_number(json, "evidence", task->distance < 0 ? NAN : task->evidence);
-        add_number(json, "p", task->p);
+        answer_add_path(json, "a_path", comparison->a, task->a.node);
+        answer_add_path(json, "b_path", comparison->b, task->b.node);
+        answer_add_number(json, "distance", task->distance < 0 ? NAN : task->distance);
+        answer_add_number(json, "evidence", task->distance < 0 ? NAN : task->evidence);
+        answer_add_number(json, "p", task->p);
         cJSON_AddBoolToObject(json, "significant", task->significant);
         add_rank(json, "plain_rank_a", task->plain_rank_a);
         add_rank(json, "plain_rank_b", task->plain_rank_b);
@@ -82,15 +85,15 @@ static void add_comparable(cJSON *json, const struct comparison *comparison)
         cJSON *object = cJSON_AddObjectToObject(json, "comparable");
         bool single = comparison->a->contexts.n_runs == 1 || comparison->b->contexts.n_runs == 1;
 
-        add_number(object, "energy_common", comparable->energy_common);
-        add_number(object, "functions_common", comparable->functions_common);
-        add_number(object, "without_app_a", comparable->without_app_a);
-        add_number(object, "without_app_b", comparable->without_app_b);
-        add_number(object, "total_a", comparable->total_a);
-        add_number(object, "total_b", comparable->total_b);
-        add_number(object, "smallest_difference", comparable->smallest);
-        add_number(object, "runs_a", (double)comparison->a->contexts.n_runs);
-        add_number(object, "runs_b", (double)comparison->b->contexts.n_runs);
+        answer_add_number(object, "energy_common", comparable->energy_common);
+        answer_add_number(object, "functions_common", comparable->functions_common);
+        answer_add_number(object, "without_app_a", comparable->without_app_a);
+        answer_add_number(object, "without_app_b", comparable->without_app_b);
+        answer_add_number(object, "total_a", comparable->total_a);
+        answer_add_number(object, "total_b", comparable->total_b);
+        answer_add_number(object, "smallest_difference", comparable->smallest);
+        answer_add_number(object, "runs_a", (double)comparison->a->contexts.n_runs);
+        answer_add_number(object, "runs_b", (double)comparison->b->contexts.n_runs);
         cJSON_AddBoolToObject(object, "single_run", single);
 }
 

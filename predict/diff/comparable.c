@@ -7,7 +7,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "dispersion.h"
+#include "comparison.h"
 #include "util/util.h"
 
 /* What a function costs itself, in all contexts and runs, by label: sums that have no error, whatever their order. */
@@ -91,38 +91,31 @@ static void share_functions(struct comparison *comparison, const double *cost_a,
         comparison->comparable.functions_common = n_all ? (double)n_common / (double)n_all : NAN;
 }
 
-static double share_without_app(const struct side *side)
-{
-        double without = 0, all = 0;
-
-        for (size_t i = 0; i < side->contexts.n_runs; i++) {
-                without += side->contexts.without_app[i];
-                all += side->stacks.runs[i].total;
-        }
-        return without / all;
-}
-
 /*
  * The difference of a task of 1 % of A and B that is found in 80 of 100 cases, at the level that Holm asks of the first of all
  * tasks. 0.84 is the 80th percentile of the normal distribution.
  */
-static double smallest(const struct comparison *comparison)
+static void find_smallest(struct comparison *comparison)
 {
-        struct dispersion of_a = dispersion_make(comparison->a, comparison->labels);
-        struct dispersion of_b = dispersion_make(comparison->b, comparison->labels);
-        double value = (comparison->comparable.total_a + comparison->comparable.total_b) / 200, low = 0, high = 38;
-        double unit_a = comparison->a->sample * of_a.pooled / (double)comparison->a->contexts.n_runs;
-        double unit_b = comparison->b->sample * of_b.pooled / (double)comparison->b->contexts.n_runs;
+        double value = (comparison->comparable.total_a + comparison->comparable.total_b) / 200, low = value, high = value * 1e6, level = 1;
+        struct sampled task[2];
 
-        for (int i = 0; i < 60; i++) {
-                double middle = (low + high) / 2;
+        for (int i = 0; i < 2; i++) {
+                const struct side *side = i ? comparison->b : comparison->a;
 
-                if (erfc(middle / sqrt(2)) * (double)MAX(comparison->n, (size_t)1) > 0.05)
-                        low = middle;
-                else
-                        high = middle;
+                task[i] = (struct sampled){ value, side->sample / (double)side->contexts.n_runs,
+                                            dispersion_usual(&side->dispersion, value / side->sample) };
         }
-        return (low + 0.8416) * sqrt(value * (unit_a + unit_b));
+        while (level < 38 && erfc(level / sqrt(2)) * (double)MAX(comparison->n, (size_t)1) > 0.05)
+                level += 0.01;
+        for (int i = 0; i < 100; i++) {
+                task[0].value = low + (high - low) / 2;
+                if (estimate_difference(task[0], task[1], 1, level).low > 0)
+                        high = task[0].value;
+                else
+                        low = task[0].value;
+        }
+        comparison->comparable.smallest = (high - value) * (level + 0.8416) / level;
 }
 
 int comparable_measure(struct comparison *comparison)
@@ -137,10 +130,10 @@ int comparable_measure(struct comparison *comparison)
         share_functions(comparison, cost_a, cost_b, in_a, in_b);
         comparable->total_a = side_value(comparison->a, 0);
         comparable->total_b = side_value(comparison->b, 0);
-        comparable->without_app_a = share_without_app(comparison->a);
-        comparable->without_app_b = share_without_app(comparison->b);
-        comparable->smallest = smallest(comparison);
+        comparable->without_app_a = side_without_app(comparison->a);
+        comparable->without_app_b = side_without_app(comparison->b);
         comparable->calls = comparison->a->calls && comparison->b->calls;
+        find_smallest(comparison);
         if (rank(comparison, comparison->a, cost_a, offsetof(struct task, a), offsetof(struct task, plain_rank_a)) < 0)
                 return -ENOMEM;
         return rank(comparison, comparison->b, cost_b, offsetof(struct task, b), offsetof(struct task, plain_rank_b));

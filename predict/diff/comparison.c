@@ -8,12 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "dispersion.h"
 #include "leftover.h"
 #include "util/util.h"
 
-/* A task needs so many samples on one side: sums of fewer spread more than their interval says. */
-#define SAMPLES_MIN 10
 /* Pairs with equal names that must be below a pair with different names, of those of the smaller subtree. */
 #define EVIDENCE_SHARE 0.3
 
@@ -119,42 +116,6 @@ static int list_tasks(struct comparison *comparison)
         return 0;
 }
 
-/* Calls of a function are its task's if it is called as one task only. */
-static int count_calls(struct comparison *comparison, struct side *side, size_t offset)
-{
-        _cleanup_free_ int32_t *uses = calloc(comparison->labels->n, sizeof(*uses));
-
-        if (!uses)
-                return -ENOMEM;
-        for (int pass = 0; pass < 2; pass++) {
-                for (size_t i = 0; i < comparison->n; i++) {
-                        struct task_side *at = (struct task_side *)(void *)((char *)&comparison->tasks[i] + offset);
-                        int32_t label = at->node >= 0 ? side->contexts.label[at->node] : 0, origin;
-
-                        if (pass == 0)
-                                at->calls = NAN;
-                        if (at->node < 0)
-                                continue;
-                        origin = side->stacks.trie.label[side->contexts.origin[at->node]];
-                        if (pass == 0)
-                                uses[label]++;
-                        else if (uses[label] == 1)
-                                at->calls = side_calls(side, labels_text(&side->stacks.labels, origin));
-                }
-        }
-        return 0;
-}
-
-static void measure_side(const struct side *side, const struct dispersion *dispersion, struct task_side *task)
-{
-        double value = side_value(side, task->node), runs = (double)side->contexts.n_runs;
-
-        task->sampled = (struct sampled){ .value = value, .unit = side->sample / runs,
-                                          .phi = dispersion_of(dispersion, side, task->node) };
-        task->samples = value / task->sampled.unit;
-        task->interval = estimate_of(task->sampled, ESTIMATE_Z);
-}
-
 /* More calls, or dearer calls: the change of each at the mean of the other. */
 static void split(struct task *task)
 {
@@ -169,31 +130,26 @@ static void split(struct task *task)
 
 static int measure(struct comparison *comparison)
 {
-        struct dispersion of_a = dispersion_make(comparison->a, comparison->labels);
-        struct dispersion of_b = dispersion_make(comparison->b, comparison->labels);
-        _cleanup_free_ double *p = calloc(comparison->n + 1, sizeof(*p));
+        _cleanup_free_ double *p = calloc(comparison->n + 1, sizeof(*p)), *calls_a = NULL, *calls_b = NULL;
         int err;
 
-        if (!p)
+        if (!p || task_count_calls(comparison->a, comparison->labels, &calls_a) < 0 ||
+            task_count_calls(comparison->b, comparison->labels, &calls_b) < 0)
                 return -ENOMEM;
         for (size_t i = 0; i < comparison->n; i++) {
                 struct task *task = &comparison->tasks[i];
 
-                measure_side(comparison->a, &of_a, &task->a);
-                measure_side(comparison->b, &of_b, &task->b);
+                task_measure(comparison->a, calls_a, &task->a);
+                task_measure(comparison->b, calls_b, &task->b);
                 task->difference = estimate_difference(task->a.sampled, task->b.sampled, 1, ESTIMATE_Z);
-                p[i] = MAX(task->a.samples, task->b.samples) < SAMPLES_MIN ? 1
-                                                                          : estimate_p(task->a.sampled, task->b.sampled);
+                p[i] = MAX(task->a.samples, task->b.samples) < TASK_SAMPLES_MIN ? 1
+                                                                               : estimate_p(task->a.sampled, task->b.sampled, 1);
         }
         err = estimate_holm(p, comparison->n);
         for (size_t i = 0; err == 0 && i < comparison->n; i++) {
                 comparison->tasks[i].p = p[i];
                 comparison->tasks[i].significant = p[i] < 0.05;
         }
-        if (err == 0)
-                err = count_calls(comparison, comparison->a, offsetof(struct task, a));
-        if (err == 0)
-                err = count_calls(comparison, comparison->b, offsetof(struct task, b));
         for (size_t i = 0; i < comparison->n; i++)
                 split(&comparison->tasks[i]);
         return err;
@@ -243,15 +199,28 @@ static int compare_tasks(const void *a, const void *b, void *data)
         return order;
 }
 
-int comparison_make(struct side *a, struct side *b, const struct labels *labels, int alpha, enum match_objective objective,
-                    struct comparison *ret)
+int comparison_match(struct side *a, struct side *b, const struct labels *labels, const struct match_wish *wish,
+                     struct comparison *ret)
 {
         _cleanup_(comparison_clear) struct comparison comparison = { .a = a, .b = b, .labels = labels };
-        int err = match_within(&a->contexts.tree, &b->contexts.tree, alpha, objective, &match_limits, &comparison.match);
+        int err = match_within(&a->contexts.tree, &b->contexts.tree, wish->alpha, wish->objective, &match_limits, &comparison.match);
 
-        comparison.fell_back = err == 0 && (comparison.match.alpha != alpha || comparison.match.objective != objective);
+        comparison.fell_back = err == 0 && (comparison.match.alpha != wish->alpha || comparison.match.objective != wish->objective);
         if (err == 0)
                 err = list_tasks(&comparison);
+        if (err < 0)
+                return err;
+        *ret = comparison;
+        comparison = (struct comparison){ 0 };
+        return 0;
+}
+
+int comparison_make(struct side *a, struct side *b, const struct labels *labels, const struct match_wish *wish,
+                    struct comparison *ret)
+{
+        _cleanup_(comparison_clear) struct comparison comparison = { 0 };
+        int err = comparison_match(a, b, labels, wish, &comparison);
+
         if (err == 0)
                 err = measure(&comparison);
         if (err == 0)

@@ -8,6 +8,9 @@
 #include "side.h"
 #include "tree/match.h"
 
+/* A task needs so many samples on one side: sums of fewer spread more than their interval says. */
+#define TASK_SAMPLES_MIN 10
+
 enum task_match {
         TASK_BOTH,
         TASK_ONLY_A,
@@ -56,13 +59,28 @@ struct comparison {
         struct comparable comparable;
 };
 
-/* 0; -ENOMEM; -E2BIG. */
-int comparison_make(struct side *a, struct side *b, const struct labels *labels, int alpha, enum match_objective objective,
+/* How to match. */
+struct match_wish {
+        int alpha;
+        enum match_objective objective;
+};
+
+/* Only which tasks are the same, and in no order. 0; -ENOMEM; -E2BIG. */
+int comparison_match(struct side *a, struct side *b, const struct labels *labels, const struct match_wish *wish,
+                     struct comparison *ret);
+/* All of it. */
+int comparison_make(struct side *a, struct side *b, const struct labels *labels, const struct match_wish *wish,
                     struct comparison *ret);
 void comparison_clear(struct comparison *comparison);
+/* comparison->comparable and the ranks of tasks in a plain profile. 0; -ENOMEM. */
+int comparable_measure(struct comparison *comparison);
 /* A label's name without its class and library, into @buf. */
 const char *task_name(const struct labels *labels, int32_t label, char *buf, size_t size);
 /* Who called it: the app's callback, or the program. */
 const char *task_from(const struct side *side, const struct labels *labels, int32_t node, char *buf, size_t size);
-/* Is a task of A dearer than that of B by more than this share, by the lower bound? */
-bool task_is_dearer(const struct task *task, double share);
+/* Calls of each node that is a task, else NAN: those of its function, if that is called as one task only. 0; -ENOMEM. */
+int task_count_calls(const struct side *side, const struct labels *labels, double **ret);
+/* What the task of task->node costs. @calls: of task_count_calls(). */
+void task_measure(const struct side *side, const double *calls, struct task_side *task);
+/* The dearest task of A that costs for sure (of all tasks, by Holm) more than 1 + @share times that of B; NULL: none. 0; -ENOMEM. */
+int task_find_dearer(const struct comparison *comparison, double share, const struct task **ret);

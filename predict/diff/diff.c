@@ -18,7 +18,6 @@
 #include "util/words.h"
 
 #define CODE_DEARER 4 /* --fail-if */
-#define SIDES_MAX 16
 #define WORDS_MAX 32
 
 struct list {
@@ -27,11 +26,13 @@ struct list {
 };
 
 struct asked {
-        const char *sides[SIDES_MAX + 1];
+        const char *sides[DIFF_SIDES_MAX + 1];
         struct list framework_prefixes, app_prefixes, app_dsos;
         const char *callers, *objective;
         uint64_t alpha;
         double fail_percent;
+        bool bisect, all;
+        uint64_t limit;
 };
 
 static int take_word(const char *text, void *data)
@@ -52,7 +53,7 @@ static const char **words_of(struct list *list)
 }
 
 struct work {
-        struct side sides[SIDES_MAX];
+        struct side sides[DIFF_SIDES_MAX];
         size_t n;
         struct labels labels; /* of all contexts */
 };
@@ -111,38 +112,49 @@ static int make_contexts(struct asked *asked, struct work *work)
         }
         if (err == 0)
                 err = labels_rank(&work->labels, &rank);
-        for (size_t i = 0; err == 0 && i < work->n; i++)
+        for (size_t i = 0; err == 0 && i < work->n; i++) {
                 err = contexts_finish(&work->sides[i].contexts, rank, work->labels.n);
+                if (err == 0)
+                        err = dispersion_make(&work->sides[i], &work->labels, &work->sides[i].dispersion);
+        }
         return err;
 }
 
-static bool is_dearer(const struct asked *asked, const struct comparison *comparison)
+/* CODE_OK; CODE_DEARER or CODE_FAILED. */
+static int check_dearer(const struct asked *asked, const struct comparison *comparison)
 {
         char name[FRAME_NAME_MAX], printable[256];
+        const struct task *task;
 
-        for (size_t i = 0; !isnan(asked->fail_percent) && i < comparison->n; i++) {
-                const struct task *task = &comparison->tasks[i];
-
-                if (!task_is_dearer(task, asked->fail_percent / 100))
-                        continue;
-                task_name(comparison->labels, comparison->a->contexts.label[task->a.node], name, sizeof(name));
-                log_error(&program_log, "%s needs more than %g %% more in A than in B",
-                          util_printable(name, printable, sizeof(printable)), asked->fail_percent);
-                return true;
-        }
-        return false;
+        if (isnan(asked->fail_percent))
+                return CODE_OK;
+        if (task_find_dearer(comparison, asked->fail_percent / 100, &task) < 0)
+                return CODE_FAILED;
+        if (!task)
+                return CODE_OK;
+        task_name(comparison->labels, comparison->a->contexts.label[task->a.node], name, sizeof(name));
+        log_error(&program_log, "%s needs more than %g %% more in A than in B",
+                  util_printable(name, printable, sizeof(printable)), asked->fail_percent);
+        return CODE_DEARER;
 }
 
-static enum match_objective objective_of(const struct asked *asked)
+static struct match_wish wish_of(const struct asked *asked)
 {
-        return asked->objective && strcmp(asked->objective, "count") == 0 ? MATCH_COUNT : MATCH_SIMILAR;
+        return (struct match_wish){ (int)asked->alpha,
+                                    asked->objective && strcmp(asked->objective, "count") == 0 ? MATCH_COUNT : MATCH_SIMILAR };
+}
+
+static struct diff_limit limit_of(const struct asked *asked)
+{
+        return (struct diff_limit){ asked->all ? SIZE_MAX : asked->limit, asked->all || asked->limit > 0 };
 }
 
 static int compare(struct asked *asked, struct work *work, bool json)
 {
         _cleanup_(comparison_clear) struct comparison comparison = { 0 };
-        int err = comparison_make(&work->sides[0], &work->sides[1], &work->labels, (int)asked->alpha, objective_of(asked),
-                                  &comparison), code = CODE_OK;
+        const struct match_wish wish = wish_of(asked);
+        const struct diff_limit limit = limit_of(asked);
+        int err = comparison_make(&work->sides[0], &work->sides[1], &work->labels, &wish, &comparison), code = CODE_OK;
         cJSON *answer;
 
         if (err < 0) {
@@ -153,9 +165,50 @@ static int compare(struct asked *asked, struct work *work, bool json)
                 answer = answer_json(&comparison);
                 code = answer ? answer_print_json(answer) : CODE_FAILED;
         } else {
-                answer_table(&comparison, (int)asked->alpha);
+                answer_table(&comparison, wish.alpha, &limit);
         }
-        return code == CODE_OK && is_dearer(asked, &comparison) ? CODE_DEARER : code;
+        return code == CODE_OK ? check_dearer(asked, &comparison) : code;
+}
+
+/* CODE_OK; CODE_DEARER or CODE_FAILED. */
+static int check_steps(const struct asked *asked, const struct matrix *matrix)
+{
+        char name[FRAME_NAME_MAX], printable[256];
+        struct matrix_step step;
+        int found;
+
+        if (isnan(asked->fail_percent))
+                return CODE_OK;
+        found = matrix_find_dearer(matrix, asked->fail_percent / 100, &step);
+        if (found <= 0)
+                return found < 0 ? CODE_FAILED : CODE_OK;
+        matrix_name(matrix, &matrix->rows[step.row], name, sizeof(name));
+        log_error(&program_log, "%s needs more than %g %% more in %s than in %s", util_printable(name, printable, sizeof(printable)),
+                  asked->fail_percent, matrix->sides[step.after].name, matrix->sides[step.before].name);
+        return CODE_DEARER;
+}
+
+static int compare_many(struct asked *asked, struct work *work, bool json)
+{
+        _cleanup_(matrix_clear) struct matrix matrix = { 0 };
+        const struct match_wish wish = wish_of(asked);
+        const struct diff_limit limit = limit_of(asked);
+        int err = matrix_make(work->sides, work->n, &work->labels, &wish, &matrix), code = CODE_OK;
+        cJSON *answer;
+
+        if (err == 0 && asked->bisect)
+                err = matrix_bisect(&matrix);
+        if (err < 0) {
+                log_error(&program_log, "these programs cannot be matched: %s", util_reason(err));
+                return CODE_FAILED;
+        }
+        if (json) {
+                answer = answer_matrix_json(&matrix, asked->bisect);
+                code = answer ? answer_print_json(answer) : CODE_FAILED;
+        } else {
+                answer_matrix_table(&matrix, asked->bisect, &limit);
+        }
+        return code == CODE_OK && asked->bisect ? check_steps(asked, &matrix) : code;
 }
 
 static int answer(struct asked *asked, bool json)
@@ -167,7 +220,7 @@ static int answer(struct asked *asked, bool json)
                 err = make_contexts(asked, &work);
         if (err < 0)
                 return CODE_FAILED;
-        return compare(asked, &work, json);
+        return asked->bisect || work.n > 2 ? compare_many(asked, &work, json) : compare(asked, &work, json);
 }
 
 int diff_main(int argc, char **argv)
@@ -186,16 +239,20 @@ int diff_main(int argc, char **argv)
                   .words = "merge keep" },
                 { "objective", "WHAT", N_("match by similar names and paths, or most pairs"), "similar", .text = &asked.objective,
                   .words = "similar count" },
-                { "fail-if", "N%", N_("exit with 4 if a task of A is dearer by more than N %"), .number = &asked.fail_percent,
-                  .high = 1e6, .unit = "%" },
+                { "bisect", .help = N_("versions, the oldest first: between which two tasks became dearer"), .flag = &asked.bisect },
+                { "fail-if", "N%", N_("exit with 4 if a task of A is dearer for sure by more than N %"),
+                  .number = &asked.fail_percent, .high = 1e6, .unit = "%" },
+                { "all", .help = N_("show all tasks"), .flag = &asked.all },
+                { "limit", "N", N_("show N tasks"), .count = &asked.limit, .low = 1, .high = 1000000 },
         };
         const struct option_table command = {
                 .called = "joulecast diff",
-                .usage = "joulecast diff A B [--framework-prefix P]... [--alpha N] [--fail-if 20%]",
+                .usage = "joulecast diff A B [C]... [--framework-prefix P]... [--fail-if 20%]\n"
+                         "joulecast diff --bisect OLDEST ... NEWEST [--fail-if 20%]",
                 .about = N_("Why program A needs more energy than program B: by task, which is a call from\n"
                          "the app into a framework. A and B are folded stacks (app;frame;frame count),\n"
                          "several runs of them with commas between, or folders of joulecast record."),
-                .rows = rows, .n_rows = ARRAY_SIZE(rows), .words = asked.sides, .max_words = 2,
+                .rows = rows, .n_rows = ARRAY_SIZE(rows), .words = asked.sides, .max_words = DIFF_SIDES_MAX,
                 .exits = N_("0 done; 1 it failed; 2 wrong usage; 4 a task is dearer (--fail-if)"),
         };
         struct options options = { 0 };
@@ -205,6 +262,10 @@ int diff_main(int argc, char **argv)
                 return code;
         if (!asked.sides[1]) {
                 log_error(&program_log, "diff compares two programs; give a file of stacks for each, as in joulecast diff --help");
+                return CODE_USAGE;
+        }
+        if (asked.sides[2] && !asked.bisect && !isnan(asked.fail_percent)) {
+                log_error(&program_log, "--fail-if is for two programs, or for versions with --bisect");
                 return CODE_USAGE;
         }
         return answer(&asked, options.json);

@@ -4,9 +4,37 @@
 
 /* What `joulecast diff` answers, for people and for programs. */
 
-#include "comparison.h"
+#include "matrix.h"
 
 struct cJSON;
 
+#define DIFF_AMOUNT_SIZE 64
+
+/* How many tasks a table shows; JSON has all. */
+struct diff_limit {
+        size_t rows; /* SIZE_MAX: all */
+        bool given;  /* by the user; else no more than a screen or two */
+};
+
 struct cJSON *answer_json(const struct comparison *comparison);
-void answer_table(const struct comparison *comparison, int alpha);
+void answer_table(const struct comparison *comparison, int alpha, const struct diff_limit *limit);
+struct cJSON *answer_matrix_json(const struct matrix *matrix, bool bisect);
+void answer_matrix_table(const struct matrix *matrix, bool bisect, const struct diff_limit *limit);
+
+/* A value with its unit, short: "12.4 J", "350", "3.1 ms". @buf of DIFF_AMOUNT_SIZE. */
+const char *answer_amount(const char *unit, double value, char *buf);
+/* "11.8 .. 13.1 J" */
+const char *answer_bounds(const char *unit, struct estimate estimate, char *buf);
+/* A cell for what a task costs a program. */
+struct table;
+void answer_add_amount(struct table *table, const char *unit, const struct task_side *side);
+/* Of @n tasks, @significant of which come first, the number that is shown. */
+size_t answer_shown(const struct diff_limit *limit, size_t n, size_t significant);
+/* Those that are not. */
+void answer_left_out(size_t n, size_t significant, size_t shown);
+
+/* Parts of the JSON. */
+void answer_add_number(struct cJSON *object, const char *key, double value);                                    /* NAN: null */
+struct cJSON *answer_add_estimate(struct cJSON *object, const char *key, struct estimate estimate);             /* key NULL: to an array */
+/* From the root to the framework call, as in the input. */
+void answer_add_path(struct cJSON *object, const char *key, const struct side *side, int32_t node);

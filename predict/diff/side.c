@@ -109,3 +109,14 @@ double side_value(const struct side *side, int32_t node)
                 sum += side->contexts.value[i][node];
         return sum / (double)side->contexts.n_runs;
 }
+
+double side_without_app(const struct side *side)
+{
+        double without = 0, all = 0;
+
+        for (size_t i = 0; i < side->contexts.n_runs; i++) {
+                without += side->contexts.without_app[i];
+                all += side->stacks.runs[i].total;
+        }
+        return without / all;
+}

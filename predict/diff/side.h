@@ -4,8 +4,11 @@
 
 /* One of the programs that are compared: its stacks of one or several runs, and its contexts. */
 
+#include "dispersion.h"
 #include "read.h"
 #include "tree/contexts.h"
+
+#define DIFF_SIDES_MAX 16
 
 struct calls; /* how often functions were called, where that was counted */
 
@@ -16,6 +19,7 @@ struct side {
         const char *unit;    /* of values */
         double sample;       /* what a sample counts */
         struct calls *calls; /* NULL: unknown */
+        struct dispersion dispersion; /* of contexts */
 };
 
 /**
@@ -30,5 +34,7 @@ void side_clear(struct side *side);
 bool side_has_dsos(const struct side *side);
 /* Calls of a frame as it is in the stacks; NAN: not counted. */
 double side_calls(const struct side *side, const char *frame);
+/* Share of the values whose stacks have no frame of the app. */
+double side_without_app(const struct side *side);
 /* The value of a node, as the mean of the runs. */
 double side_value(const struct side *side, int32_t node);
