@@ -3,6 +3,7 @@
 
 /* The border to PostgreSQL. */
 
+#include <endian.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <libpq-fe.h>
@@ -15,12 +16,14 @@
 #include "util/words.h"
 
 /*
- * A server that hangs answers nothing, not even a request to stop; so how long to wait is decided here. The longest
- * statement sums up all apps of all clients.
+ * A server that hangs answers nothing, not even a request to stop; so how long to wait is decided here (deadline_s). Rows are
+ * read as they come. Whoever has read some, and then gets an error, throws them away.
  */
-#define ANSWER_S 600
 #define CONNECT_S "10"
 #define NUMBER_SIZE 24
+#define LOOK_MS 500    /* for database->stop */
+#define ROWS_AT_ONCE 2000
+#define BYTES_AT_ONCE 4000000
 
 struct pq_database {
         struct database database;
@@ -31,13 +34,22 @@ struct pq_database {
 struct pq_statement {
         struct statement statement;
         char name[16];
-        int n, row;                                 /* parameters; the row that is read, -1: none */
+        int n;                                      /* parameters */
+        bool running;                               /* rows come */
+        bool binary;                                /* only integers, texts and blobs */
         const char *values[DATABASE_PARAMETERS_MAX];
         int lengths[DATABASE_PARAMETERS_MAX], formats[DATABASE_PARAMETERS_MAX];
         char numbers[DATABASE_PARAMETERS_MAX][NUMBER_SIZE];
         int64_t changed;
-        PGresult *result;
-        unsigned char *blobs[DATABASE_PARAMETERS_MAX]; /* of the row that is read */
+        PGresult *result;                           /* of one row */
+
+        const char *types;                          /* of prepare_rows(): */
+        struct column {
+                FILE *file;
+                char *text;
+                size_t size;
+        } columns[DATABASE_PARAMETERS_MAX];         /* an array of each, as text */
+        size_t rows, bytes;
 };
 
 static PGconn *conn_of(struct database *database)
@@ -58,26 +70,39 @@ static int64_t now_ms(void)
         return (int64_t)(util_boottime_ns() / 1000000);
 }
 
-/* Waits until the answer is there as a whole. */
+/* Waits until the next result is there. */
 static int wait_answer(struct database *database)
 {
         PGconn *conn = conn_of(database);
-        int64_t end_ms = now_ms() + ANSWER_S * 1000;
+        int64_t end_ms = now_ms() + (int64_t)database->deadline_s * 1000;
 
         while (PQisBusy(conn)) {
                 struct pollfd pollfd = { .fd = PQsocket(conn), .events = POLLIN };
                 int64_t left_ms = end_ms - now_ms();
 
+                if (database->stop && atomic_load(database->stop))
+                        return -ECANCELED;
                 if (left_ms <= 0) {
-                        log_error(database->log, "%s: no answer within %d s; is the server frozen?", database->name, ANSWER_S);
+                        log_error(database->log, "%s: no answer within %d s; is the server frozen?", database->name, database->deadline_s);
                         return -ETIMEDOUT;
                 }
-                if (poll(&pollfd, 1, (int)left_ms) < 0 && errno != EINTR)
+                if (poll(&pollfd, 1, (int)MIN(left_ms, LOOK_MS)) < 0 && errno != EINTR)
                         return -errno;
                 if (!PQconsumeInput(conn))
                         return failed(database, PQerrorMessage(conn));
         }
         return 0;
+}
+
+/* Reads to the end of what was sent. */
+static int drain(struct database *database)
+{
+        PGresult *result;
+        int err;
+
+        while ((err = wait_answer(database)) == 0 && (result = PQgetResult(conn_of(database))))
+                PQclear(result);
+        return err;
 }
 
 /* The last result of what was sent; one that failed is the error. */
@@ -152,58 +177,196 @@ static void set_text(struct statement *statement, int i, const char *value)
 
 static void set_blob(struct statement *statement, int i, const void *value, size_t length)
 {
-        set(of(statement), i, length ? value : "", length, 1);
+        set(of(statement), i, value ? (length ? value : "") : NULL, length, 1);
 }
 
 static void free_row(struct pq_statement *statement)
 {
-        for (size_t i = 0; i < DATABASE_PARAMETERS_MAX; i++) {
-                PQfreemem(statement->blobs[i]);
-                statement->blobs[i] = NULL;
-        }
+        PQclear(statement->result);
+        statement->result = NULL;
 }
 
 static void reset(struct statement *statement)
 {
         free_row(of(statement));
-        PQclear(of(statement)->result);
-        of(statement)->result = NULL;
-        of(statement)->row = -1;
+        if (of(statement)->running)
+                (void)drain(statement->database);
+        of(statement)->running = false;
 }
 
-static int execute(struct pq_statement *statement)
+static int start(struct pq_statement *statement)
 {
-        struct database *database = statement->statement.database;
-        int64_t changed;
+        PGconn *conn = conn_of(statement->statement.database);
 
-        if (!PQsendQueryPrepared(conn_of(database), statement->name, statement->n, statement->values, statement->lengths,
-                                 statement->formats, 0))
-                return failed(database, PQerrorMessage(conn_of(database)));
+        if (!PQsendQueryPrepared(conn, statement->name, statement->n, statement->values, statement->lengths, statement->formats,
+                                 statement->binary) ||
+            !PQsetSingleRowMode(conn))
+                return failed(statement->statement.database, PQerrorMessage(conn));
+        statement->running = true;
         statement->changed = 0;
-        if (take_answer(database, &statement->result) < 0) {
-                statement->result = NULL;
-                return -EIO;
-        }
-        if (util_parse_i64(PQcmdTuples(statement->result), &changed) == 0)
-                statement->changed = changed;
         return 0;
 }
 
-/* All rows are there before the first is given: nobody can take a part of an answer for the whole. */
-static int step(struct statement *statement)
+/* After the last row, or an error. */
+static int finish(struct pq_statement *statement)
+{
+        struct database *database = statement->statement.database;
+        int err = 0;
+
+        if (PQresultStatus(statement->result) == PGRES_COMMAND_OK || PQresultStatus(statement->result) == PGRES_TUPLES_OK) {
+                if (util_parse_i64(PQcmdTuples(statement->result), &statement->changed) < 0)
+                        statement->changed = 0;
+        } else {
+                err = failed(database, PQresultErrorMessage(statement->result));
+        }
+        reset(&statement->statement);
+        return err;
+}
+
+static int step_row(struct statement *statement)
+{
+        struct pq_statement *own = of(statement);
+        int err = own->running ? 0 : start(own);
+
+        free_row(own);
+        if (!err)
+                err = wait_answer(statement->database);
+        if (err < 0) {
+                own->running = false;
+                return err;
+        }
+        own->result = PQgetResult(conn_of(statement->database));
+        if (!own->result) {
+                own->running = false;
+                return failed(statement->database, PQerrorMessage(conn_of(statement->database)));
+        }
+        return PQresultStatus(own->result) == PGRES_SINGLE_TUPLE ? 1 : finish(own);
+}
+
+static void write_quoted(FILE *file, const char *text)
+{
+        putc('"', file);
+        for (; *text; text++) {
+                if (*text == '"' || *text == '\\')
+                        putc('\\', file);
+                putc(*text, file);
+        }
+        putc('"', file);
+}
+
+static void write_hex(FILE *file, const char *bytes, size_t length)
+{
+        static const char digits[] = "0123456789abcdef";
+
+        fputs("\"\\\\x", file);
+        for (size_t i = 0; i < length; i++) {
+                putc_unlocked(digits[(unsigned char)bytes[i] >> 4], file);
+                putc_unlocked(digits[bytes[i] & 15], file);
+        }
+        putc('"', file);
+}
+
+static int end_columns(struct pq_statement *own)
+{
+        int err = 0;
+
+        for (size_t i = 0; i < strlen(own->types); i++) {
+                if (own->columns[i].file) {
+                        putc('}', own->columns[i].file);
+                        if (fclose(own->columns[i].file) != 0)
+                                err = -ENOMEM;
+                        own->columns[i].file = NULL;
+                }
+        }
+        own->rows = own->bytes = 0;
+        return err;
+}
+
+static void free_columns(struct pq_statement *own)
+{
+        for (size_t i = 0; i < DATABASE_PARAMETERS_MAX; i++) {
+                free(own->columns[i].text);
+                own->columns[i].text = NULL;
+        }
+}
+
+/* All rows that were taken, in one statement. */
+static int send_rows(struct pq_statement *own)
+{
+        struct database *database = own->statement.database;
+        const char *values[DATABASE_PARAMETERS_MAX];
+        PGresult *result;
+        int64_t changed;
+        int err;
+
+        for (size_t i = 0; i < strlen(own->types); i++)
+                values[i] = own->columns[i].text;
+        if (!PQsendQueryPrepared(conn_of(database), own->name, (int)strlen(own->types), values, NULL, NULL, 0))
+                return failed(database, PQerrorMessage(conn_of(database)));
+        err = take_answer(database, &result);
+        if (err < 0)
+                return err;
+        if (util_parse_i64(PQcmdTuples(result), &changed) == 0)
+                own->changed += changed;
+        PQclear(result);
+        return 0;
+}
+
+static int send_taken(struct pq_statement *own)
+{
+        int err;
+
+        if (!own->rows)
+                return 0;
+        err = end_columns(own);
+        if (!err)
+                err = send_rows(own);
+        free_columns(own);
+        return err;
+}
+
+/* A row of prepare_rows() goes to the end of the arrays. */
+static int take_row(struct statement *statement)
 {
         struct pq_statement *own = of(statement);
 
-        if (!own->result) {
-                int err = execute(own);
+        for (size_t i = 0; i < strlen(own->types); i++) {
+                struct column *column = &own->columns[i];
 
-                if (err < 0)
-                        return err;
+                if (!column->file) {
+                        column->file = open_memstream(&column->text, &column->size);
+                        if (!column->file)
+                                return -ENOMEM;
+                }
+                putc(own->rows ? ',' : '{', column->file);
+                if (!own->values[i])
+                        fputs("NULL", column->file);
+                else if (own->types[i] == 'i')
+                        fputs(own->values[i], column->file);
+                else if (own->types[i] == 't')
+                        write_quoted(column->file, own->values[i]);
+                else
+                        write_hex(column->file, own->values[i], (size_t)own->lengths[i]);
+                own->bytes += own->types[i] == 'b' ? 2 * (size_t)own->lengths[i] : own->types[i] == 't' && own->values[i] ? strlen(own->values[i]) : 8;
         }
-        free_row(own);
-        if (++own->row < PQntuples(own->result))
-                return 1;
-        reset(statement);
+        own->rows++;
+        return own->rows < ROWS_AT_ONCE && own->bytes < BYTES_AT_ONCE ? 0 : send_taken(own);
+}
+
+static int step(struct statement *statement)
+{
+        return of(statement)->types ? take_row(statement) : step_row(statement);
+}
+
+static int flush(struct statement *statement, int64_t *changed)
+{
+        int err = send_taken(of(statement));
+
+        if (err < 0)
+                return err;
+        if (changed)
+                *changed = of(statement)->changed;
+        of(statement)->changed = 0;
         return 0;
 }
 
@@ -214,9 +377,21 @@ static int64_t changed(struct statement *statement)
 
 static int64_t get_int(struct statement *statement, int i)
 {
+        const struct pq_statement *own = of(statement);
+        const char *text = PQgetvalue(own->result, 0, i);
         int64_t value = 0;
+        uint64_t wide;
+        uint32_t narrow;
 
-        (void)util_parse_i64(PQgetvalue(of(statement)->result, of(statement)->row, i), &value);
+        if (!own->binary) {
+                (void)util_parse_i64(text, &value);
+        } else if (PQgetlength(own->result, 0, i) == sizeof(wide)) {
+                memcpy(&wide, text, sizeof(wide));
+                value = (int64_t)be64toh(wide);
+        } else if (PQgetlength(own->result, 0, i) == sizeof(narrow)) {
+                memcpy(&narrow, text, sizeof(narrow));
+                value = (int32_t)be32toh(narrow);
+        }
         return value;
 }
 
@@ -224,35 +399,37 @@ static double get_sum(struct statement *statement, int i)
 {
         double value = 0;
 
-        (void)util_parse_double(PQgetvalue(of(statement)->result, of(statement)->row, i), &value);
+        if (of(statement)->binary)
+                return (double)get_int(statement, i);
+        (void)util_parse_double(PQgetvalue(of(statement)->result, 0, i), &value);
         return value;
 }
 
 static const char *get_text(struct statement *statement, int i)
 {
-        struct pq_statement *own = of(statement);
+        const struct pq_statement *own = of(statement);
 
-        return PQgetisnull(own->result, own->row, i) ? NULL : PQgetvalue(own->result, own->row, i);
+        return PQgetisnull(own->result, 0, i) ? NULL : PQgetvalue(own->result, 0, i);
 }
 
+/* No statement has both a blob and a sum. */
 static const void *get_blob(struct statement *statement, int i, size_t *length)
 {
-        struct pq_statement *own = of(statement);
-        const char *text = get_text(statement, i);
+        const struct pq_statement *own = of(statement);
 
-        *length = 0;
-        if (!text)
-                return NULL;
-        PQfreemem(own->blobs[i]);
-        own->blobs[i] = PQunescapeBytea((const unsigned char *)text, length);
-        if (!own->blobs[i])
-                *length = 0;
-        return own->blobs[i];
+        *length = own->binary ? (size_t)PQgetlength(own->result, 0, i) : 0;
+        return own->binary ? get_text(statement, i) : NULL;
 }
 
 static void free_statement(struct statement *statement)
 {
+        struct pq_statement *own = of(statement);
+
         reset(statement);
+        for (size_t i = 0; i < DATABASE_PARAMETERS_MAX; i++)
+                if (own->columns[i].file)
+                        fclose(own->columns[i].file);
+        free_columns(own);
         free(statement);
 }
 
@@ -261,6 +438,7 @@ static const struct statement_ops statement_ops = {
         .set_text = set_text,
         .set_blob = set_blob,
         .step = step,
+        .flush = flush,
         .changed = changed,
         .get_int = get_int,
         .get_sum = get_sum,
@@ -270,25 +448,93 @@ static const struct statement_ops statement_ops = {
         .free = free_statement,
 };
 
-static int pq_prepare(struct database *database, const char *sql, struct statement **ret)
+/* In PostgreSQL's catalogue, for good. */
+enum {
+        TYPE_BYTEA = 17,
+        TYPE_INT8 = 20,
+        TYPE_INT4 = 23,
+        TYPE_TEXT = 25,
+};
+
+/* Can all columns come as they are? Numeric, which sums are, would need arithmetic of its own. */
+static int find_format(struct pq_statement *statement)
+{
+        struct database *database = statement->statement.database;
+        PGresult *result;
+        int err;
+
+        if (!PQsendDescribePrepared(conn_of(database), statement->name))
+                return failed(database, PQerrorMessage(conn_of(database)));
+        err = take_answer(database, &result);
+        if (err < 0)
+                return err;
+        statement->binary = true;
+        for (int i = 0; i < PQnfields(result); i++) {
+                Oid type = PQftype(result, i);
+
+                statement->binary &= type == TYPE_BYTEA || type == TYPE_INT8 || type == TYPE_INT4 || type == TYPE_TEXT;
+        }
+        PQclear(result);
+        return 0;
+}
+
+static int prepare_text(struct database *database, const char *sql, struct pq_statement *made)
 {
         struct pq_database *own = (struct pq_database *)database;
-        struct pq_statement *made = calloc(1, sizeof(*made));
         PGresult *result;
+        int err;
+
+        made->statement = (struct statement){ &statement_ops, database };
+        snprintf(made->name, sizeof(made->name), "s%u", own->statements++);
+        err = PQsendPrepare(own->conn, made->name, sql, 0, NULL) ? take_answer(database, &result) :
+                                                                    failed(database, PQerrorMessage(own->conn));
+        if (err < 0)
+                return err;
+        PQclear(result);
+        return 0;
+}
+
+static int pq_prepare(struct database *database, const char *sql, struct statement **ret)
+{
+        struct pq_statement *made = calloc(1, sizeof(*made));
         int err;
 
         if (!made)
                 return -ENOMEM;
-        made->statement = (struct statement){ &statement_ops, database };
-        made->row = -1;
-        snprintf(made->name, sizeof(made->name), "s%u", own->statements++);
-        err = PQsendPrepare(own->conn, made->name, sql, 0, NULL) ? take_answer(database, &result) :
-                                                                    failed(database, PQerrorMessage(own->conn));
+        err = prepare_text(database, sql, made);
+        if (!err)
+                err = find_format(made);
         if (err < 0) {
                 free(made);
                 return err;
         }
-        PQclear(result);
+        *ret = &made->statement;
+        return 0;
+}
+
+/* Rows as arrays, one of each column. They are sorted, so that two writers wait for each other in one order. */
+static int pq_prepare_rows(struct database *database, const struct rows_sql *sql, struct statement **ret)
+{
+        struct pq_statement *made = calloc(1, sizeof(*made));
+        _cleanup_free_ char *text = NULL;
+        size_t size = 0;
+        FILE *file = made ? open_memstream(&text, &size) : NULL;
+        int err = -ENOMEM;
+
+        if (file) {
+                fprintf(file, "INSERT INTO %s (%s) SELECT * FROM unnest(", sql->table, sql->columns);
+                for (size_t i = 0; i < strlen(sql->types); i++)
+                        fprintf(file, "%s$%zu::%s[]", i ? ", " : "", i + 1,
+                                sql->types[i] == 'i' ? "bigint" : sql->types[i] == 't' ? "text" : "bytea");
+                fprintf(file, ") ORDER BY 1 %s", sql->after);
+                if (fclose(file) == 0)
+                        err = prepare_text(database, text, made);
+        }
+        if (err < 0) {
+                free(made);
+                return err;
+        }
+        made->types = sql->types;
         *ret = &made->statement;
         return 0;
 }
@@ -317,11 +563,13 @@ static bool has_table(struct database *database, const char *table)
 static const struct database_ops ops = {
         .run = pq_run,
         .prepare = pq_prepare,
+        .prepare_rows = pq_prepare_rows,
         .close = pq_close,
         .has_table = has_table,
         .blob_type = "BYTEA",
         .no_rowid = "",
-        .begin_write = "BEGIN; LOCK TABLE client IN EXCLUSIVE MODE",
+        .for_update = " FOR UPDATE",
+        .begin_write = "BEGIN",
         .begin_read = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY",
 };
 
@@ -339,7 +587,7 @@ int postgresql_open(const char *where, enum database_use use, const struct log *
 
         if (!made)
                 return -ENOMEM;
-        made->database = (struct database){ &ops, log, NULL };
+        made->database = (struct database){ .ops = &ops, .log = log, .deadline_s = DATABASE_DEADLINE_S };
         made->conn = PQconnectdbParams(keys, values, 1);
         /* No name that has the password in it. */
         if (asprintf(&made->database.name, "postgresql://%s/%s", made->conn && PQhost(made->conn) ? PQhost(made->conn) : "",

@@ -18,6 +18,8 @@ struct sqlite_database {
 struct sqlite_statement {
         struct statement statement;
         sqlite3_stmt *stmt;
+        bool rows;       /* of sqlite_prepare_rows(), */
+        int64_t changed; /* which counts them */
 };
 
 static int errno_from_sqlite(int code)
@@ -31,6 +33,7 @@ static int errno_from_sqlite(int code)
         case SQLITE_PERM:
         case SQLITE_AUTH: return -EACCES;
         case SQLITE_READONLY: return -EROFS;
+        case SQLITE_INTERRUPT: return -ECANCELED;
         case SQLITE_CANTOPEN: return -ENOENT;
         case SQLITE_CORRUPT:
         case SQLITE_NOTADB: return -EUCLEAN;
@@ -44,6 +47,8 @@ static int failed(struct database *base, int code)
 
         if (code == SQLITE_NOMEM)
                 return -ENOMEM;
+        if (code == SQLITE_INTERRUPT)
+                return -ECANCELED;
         log_error(base->log, "%s: %s", base->name, (code & 0xFF) == SQLITE_BUSY ? "another program writes it; try again when it is done" :
                   database->db ? sqlite3_errmsg(database->db) : sqlite3_errstr(code));
         return errno_from_sqlite(code);
@@ -78,7 +83,9 @@ static void set_text(struct statement *statement, int i, const char *value)
 
 static void set_blob(struct statement *statement, int i, const void *value, size_t length)
 {
-        if (length)
+        if (!value)
+                sqlite3_bind_null(stmt_of(statement), i);
+        else if (length)
                 sqlite3_bind_blob64(stmt_of(statement), i, value, length, SQLITE_STATIC);
         else
                 sqlite3_bind_zeroblob(stmt_of(statement), i, 0);
@@ -96,12 +103,26 @@ static int step(struct statement *statement)
         if (code == SQLITE_ROW)
                 return 1;
         if (code == SQLITE_DONE) {
+                struct sqlite_statement *own = (struct sqlite_statement *)statement;
+
                 reset(statement);
+                if (own->rows)
+                        own->changed += sqlite3_changes64(handle(statement->database));
                 return 0;
         }
         code = failed(statement->database, code);
         reset(statement);
         return code;
+}
+
+static int flush(struct statement *statement, int64_t *changed)
+{
+        struct sqlite_statement *own = (struct sqlite_statement *)statement;
+
+        if (changed)
+                *changed = own->changed;
+        own->changed = 0;
+        return 0;
 }
 
 static int64_t changed(struct statement *statement)
@@ -144,6 +165,7 @@ static const struct statement_ops statement_ops = {
         .set_text = set_text,
         .set_blob = set_blob,
         .step = step,
+        .flush = flush,
         .changed = changed,
         .get_int = get_int,
         .get_sum = get_sum,
@@ -170,6 +192,35 @@ static int sqlite_prepare(struct database *database, const char *sql, struct sta
         return 0;
 }
 
+/* A row costs no round trip here: each is inserted as it comes. */
+static int sqlite_prepare_rows(struct database *database, const struct rows_sql *sql, struct statement **ret)
+{
+        _cleanup_free_ char *text = NULL;
+        size_t size = 0;
+        FILE *file = open_memstream(&text, &size);
+        int err;
+
+        if (!file)
+                return -ENOMEM;
+        fprintf(file, "INSERT INTO %s (%s) VALUES (", sql->table, sql->columns);
+        for (size_t i = 1; i <= strlen(sql->types); i++)
+                fprintf(file, "%s$%zu", i > 1 ? ", " : "", i);
+        fprintf(file, ") %s", sql->after);
+        if (fclose(file) != 0)
+                return -ENOMEM;
+        err = sqlite_prepare(database, text, ret);
+        if (!err)
+                ((struct sqlite_statement *)*ret)->rows = true;
+        return err;
+}
+
+static int should_stop(void *data)
+{
+        const struct database *database = data;
+
+        return database->stop && atomic_load(database->stop);
+}
+
 static void sqlite_close(struct database *database)
 {
         sqlite3_close(handle(database));
@@ -194,10 +245,12 @@ static bool has_table(struct database *database, const char *table)
 static const struct database_ops ops = {
         .run = sqlite_run,
         .prepare = sqlite_prepare,
+        .prepare_rows = sqlite_prepare_rows,
         .close = sqlite_close,
         .has_table = has_table,
         .blob_type = "BLOB",
         .no_rowid = " WITHOUT ROWID",
+        .for_update = "",
         .begin_write = "BEGIN IMMEDIATE",
         .begin_read = "BEGIN",
 };
@@ -205,11 +258,12 @@ static const struct database_ops ops = {
 int sqlite_open(const char *where, enum database_use use, const struct log *log, struct database **ret)
 {
         struct sqlite_database *made = calloc(1, sizeof(*made));
-        int code, flags = use == DATABASE_READ ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE;
+        int code, flags = use == DATABASE_READ ? SQLITE_OPEN_READONLY : use == DATABASE_WRITE ? SQLITE_OPEN_READWRITE :
+                                                                         SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE;
 
         if (!made)
                 return -ENOMEM;
-        made->database = (struct database){ &ops, log, strdup(where) };
+        made->database = (struct database){ .ops = &ops, .log = log, .name = strdup(where) };
         if (!made->database.name) {
                 free(made);
                 return -ENOMEM;
@@ -217,6 +271,7 @@ int sqlite_open(const char *where, enum database_use use, const struct log *log,
         code = sqlite3_open_v2(where, &made->db, flags, NULL);
         if (code == SQLITE_OK) {
                 sqlite3_busy_timeout(made->db, 10000);
+                sqlite3_progress_handler(made->db, 100000, should_stop, &made->database);
                 /* Reads its first page, so that a file of another kind is found now. */
                 code = sqlite3_exec(made->db, "PRAGMA cache_size = -65536; SELECT count(*) FROM sqlite_master", NULL, NULL, NULL);
         }

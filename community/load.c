@@ -8,99 +8,34 @@
 #include <sys/stat.h>
 #include <zlib.h>
 
+#include "intake.h"
 #include "load.h"
 #include "util/util.h"
 #include "util/words.h"
-#include "writer.h"
 
 #define DEPTH_MAX 8    /* of folders */
 #define NAMED_MAX 20   /* bad lines of a file that have a sentence of their own */
 #define BUFFER_SIZE 262144
 
 struct loader {
-        struct writer writer;
+        struct intake intake;
         struct load_counts *counts;
         const struct log *log;
         char *line;
-        struct upload_sample *sample;
-
-        const char *path;                 /* of the file that is read */
-        uint64_t number, bad;             /* its line, and lines that were wrong */
-        struct upload_header header;
-        struct known *client;             /* NULL: no header yet, or a wrong one */
-        bool told;                        /* that there is none */
-        int64_t seq;
+        const char *path; /* of the file that is read */
+        uint64_t bad;     /* lines of it that were named */
 };
 
-static void bad_line(struct loader *loader, const char *why)
+static void bad_line(void *data, uint64_t line, const char *why)
 {
-        loader->counts->bad++;
+        struct loader *loader = data;
+
         if (++loader->bad <= NAMED_MAX)
-                log_warning(loader->log, "%s:%" PRIu64 ": this line is left out: %s", loader->path, loader->number, why);
+                log_warning(loader->log, "%s:%" PRIu64 ": this line is left out: %s", loader->path, line, why);
 }
 
-static int take_header(struct loader *loader, size_t length)
-{
-        const char *why;
-        int err;
-
-        upload_header_clear(&loader->header);
-        loader->client = NULL;
-        loader->told = true;
-        err = upload_read_header(loader->line, length, &loader->header, &why);
-        if (err == -EINVAL) {
-                bad_line(loader, why);
-                return 0;
-        }
-        if (!err)
-                err = writer_client(&loader->writer, &loader->header, &loader->client);
-        loader->seq = loader->header.first;
-        return err;
-}
-
-static int take_sample(struct loader *loader, size_t length)
-{
-        const char *why;
-        int64_t seq = loader->seq++;
-        int rc = upload_read_sample(loader->line, length, &loader->header, loader->sample, &why);
-
-        if (rc == -EINVAL) {
-                bad_line(loader, why);
-                return 0;
-        }
-        if (!rc)
-                rc = writer_add(&loader->writer, loader->client, seq, &loader->header, loader->sample);
-        if (rc < 0)
-                return rc;
-        loader->counts->added += rc == 1;
-        loader->counts->known += rc == 0;
-        return 0;
-}
-
-static bool is_blank(const char *line, size_t length)
-{
-        return strspn(line, " \t\r\n") >= length;
-}
-
-static int take_line(struct loader *loader, size_t length)
-{
-        if (is_blank(loader->line, length))
-                return 0;
-        if (upload_is_header(loader->line, length))
-                return take_header(loader, length);
-        if (loader->client)
-                return take_sample(loader, length);
-        loader->counts->bad++;
-        loader->bad++;
-        if (!loader->told)
-                log_warning(loader->log, "%s:%" PRIu64 ": lines are left out until there is a header: a line with \"v\" and \"client\"",
-                            loader->path, loader->number);
-        loader->told = true;
-        return 0;
-}
-
-/* The next line into loader->line. 1; 0: the end; -EINVAL: too long or with a NUL, and skipped; -EIO. */
-static int read_line(struct loader *loader, gzFile file, size_t *ret)
+/* The next line into loader->line; SIZE_MAX: too long, or with a NUL. False: the end. */
+static bool read_line(struct loader *loader, gzFile file, size_t *ret)
 {
         size_t length = 0;
         bool fine = true;
@@ -112,34 +47,25 @@ static int read_line(struct loader *loader, gzFile file, size_t *ret)
                 else
                         loader->line[length++] = (char)c;
         }
-        if (c < 0 && length == 0 && fine)
-                return 0;
         loader->line[length] = '\0';
-        *ret = length;
-        return fine ? 1 : -EINVAL;
+        *ret = fine ? length : SIZE_MAX;
+        return c >= 0 || length > 0 || !fine;
 }
 
 static int load_open_file(struct loader *loader, gzFile file)
 {
         size_t length;
-        int rc, code;
+        int err = intake_begin(&loader->intake), code;
 
-        while ((rc = read_line(loader, file, &length)) != 0) {
-                loader->number++;
-                if (rc == -EINVAL) {
-                        bad_line(loader, "it is longer than 2 MB, or has a NUL in it");
-                        loader->seq++;
-                        continue;
-                }
-                rc = take_line(loader, length);
-                if (rc < 0)
-                        return rc;
-        }
+        while (!err && read_line(loader, file, &length))
+                err = intake_line(&loader->intake, loader->line, length);
+        if (err < 0)
+                return err;
         (void)gzerror(file, &code);
         if (code != Z_OK && code != Z_STREAM_END) {
                 loader->counts->unread++;
                 log_error(loader->log, "%s: cannot be read beyond line %" PRIu64 ": %s; what stands before is loaded", loader->path,
-                          loader->number, code == Z_ERRNO ? strerror(errno) : _("the compressed data are damaged or cut off"));
+                          loader->intake.line, code == Z_ERRNO ? strerror(errno) : _("the compressed data are damaged or cut off"));
         }
         return 0;
 }
@@ -147,6 +73,7 @@ static int load_open_file(struct loader *loader, gzFile file)
 static int load_file(struct loader *loader, const char *path)
 {
         gzFile file = gzopen(path, "rb");
+        uint64_t bad;
         int err;
 
         if (!file) {
@@ -156,15 +83,13 @@ static int load_file(struct loader *loader, const char *path)
         }
         gzbuffer(file, BUFFER_SIZE);
         loader->path = path;
-        loader->number = loader->bad = 0;
-        loader->client = NULL;
-        loader->told = false;
+        loader->bad = 0;
+        bad = loader->intake.counts.bad;
         loader->counts->files++;
         err = load_open_file(loader, file);
         gzclose(file);
-        upload_header_clear(&loader->header);
         if (loader->bad > NAMED_MAX)
-                log_warning(loader->log, "%s: %" PRIu64 " lines are left out in all", path, loader->bad);
+                log_warning(loader->log, "%s: %" PRIu64 " lines are left out in all", path, loader->intake.counts.bad - bad);
         return err;
 }
 
@@ -212,36 +137,47 @@ static int load_path(struct loader *loader, const char *path, int depth)
 
 static int load_all(struct loader *loader, char *const paths[])
 {
-        int err = writer_open(loader->writer.database, &loader->writer);
+        int err = 0;
 
-        if (err < 0)
-                return err;
         for (size_t i = 0; !err && paths[i]; i++)
                 err = load_path(loader, paths[i], 0);
         if (!err)
-                err = writer_refresh(&loader->writer);
-        writer_close(&loader->writer);
-        return err;
+                err = intake_flush(&loader->intake);
+        return err ? err : writer_refresh(loader->intake.writer);
 }
 
-int load_paths(struct database *database, char *const paths[], struct load_counts *ret)
+static int load_with(struct database *database, struct loader *loader, char *const paths[])
 {
-        _cleanup_free_ char *line = malloc(UPLOAD_LINE_MAX);
-        _cleanup_free_ struct upload_sample *sample = malloc(sizeof(*sample));
-        struct loader loader = { .writer = { .database = database }, .counts = ret, .log = database->log, .line = line, .sample = sample };
-        int err;
+        int err = database_run(database, database->ops->begin_write);
 
-        *ret = (struct load_counts){ .files = 0 };
-        if (!line || !sample)
-                return -ENOMEM;
-        err = database_run(database, database->ops->begin_write);
         if (err < 0)
                 return err;
-        err = load_all(&loader, paths);
-        upload_header_clear(&loader.header);
+        err = load_all(loader, paths);
         if (err < 0) {
                 (void)database_run(database, "ROLLBACK");
                 return err;
         }
         return database_run(database, "COMMIT");
+}
+
+int load_paths(struct database *database, char *const paths[], struct load_counts *ret)
+{
+        _cleanup_free_ char *line = malloc(UPLOAD_LINE_MAX);
+        struct writer writer = { .database = NULL };
+        struct loader loader = { .intake = { .writer = &writer, .bad = bad_line }, .counts = ret, .log = database->log, .line = line };
+        int err = line ? intake_open(&loader.intake) : -ENOMEM;
+
+        *ret = (struct load_counts){ .files = 0 };
+        loader.intake.data = &loader;
+        if (!err)
+                err = writer_open(database, &writer);
+        if (!err)
+                err = load_with(database, &loader, paths);
+        writer_close(&writer);
+        intake_close(&loader.intake);
+        ret->added = loader.intake.counts.added;
+        ret->known = loader.intake.counts.known;
+        ret->bad = loader.intake.counts.bad;
+        ret->forgotten = loader.intake.counts.forgotten;
+        return err;
 }

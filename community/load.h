@@ -7,7 +7,7 @@
 #include "database.h"
 
 struct load_counts {
-        uint64_t files, added, known, bad; /* samples; bad: lines */
+        uint64_t files, added, known, bad, forgotten; /* samples; bad: lines; clients that asked for it */
         uint64_t unread;                   /* files that could not be read, or not to their end */
 };
 

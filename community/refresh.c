@@ -5,110 +5,114 @@
 
 #include <errno.h>
 
-#include "samples.h"
+#include "community/client-sums.h"
 #include "util/util.h"
 #include "writer.h"
 
-struct refresh {
-        struct client_samples samples;
-        struct statement *remove_apps, *remove_bins, *add_app, *add_bin, *set_client;
-};
-
-static int open_refresh(struct database *database, struct refresh *ret)
+int refresh_open(struct writer *writer)
 {
+        static const struct rows_sql app_rows = { "client_app", "client, app, n, s1, s2, w, wa, wb, x, own_n, own_ms, own_mj",
+                                                  "iiiiiiiiiiii", "" };
+        static const struct rows_sql part_rows = { "client_part", "client, app, part, mj", "iiii", "" };
+        static const struct rows_sql bin_rows = { "client_bin", "client, bin, n, s1", "iiii", "" };
         const struct {
                 struct statement **statement;
                 const char *sql;
         } all[] = {
-                { &ret->remove_apps, "DELETE FROM client_app WHERE client = $1" },
-                { &ret->remove_bins, "DELETE FROM client_bin WHERE client = $1" },
-                { &ret->add_app, "INSERT INTO client_app (client, app, n, s1, s2, w, wa, wb, x, own_n, own_ms, own_mj)"
-                                 " VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)" },
-                { &ret->add_bin, "INSERT INTO client_bin (client, bin, n, s1) VALUES ($1, $2, $3, $4)" },
-                { &ret->set_client, "UPDATE client SET n_samples = $1, coarse = $2, n = $3, s1 = $4, s2 = $5, overlapping = $6,"
-                                    " too_many = $7, fast = $8 WHERE id = $9" },
+                { &writer->remove_apps, "DELETE FROM client_app WHERE client = $1" },
+                { &writer->remove_parts, "DELETE FROM client_part WHERE client = $1" },
+                { &writer->remove_bins, "DELETE FROM client_bin WHERE client = $1" },
+                { &writer->set_client, "UPDATE client SET next_seq = $1, n_samples = $2, coarse = $3, n = $4, s1 = $5, s2 = $6,"
+                                       " overlapping = $7, too_many = $8, fast = $9 WHERE id = $10" },
         };
-        int err = client_samples_open(database, &ret->samples);
+        int err = client_samples_open(writer->database, CLIENT_SAMPLES_OF_ONE, &writer->samples);
 
         for (size_t i = 0; !err && i < ARRAY_SIZE(all); i++)
-                err = database_prepare(database, all[i].sql, all[i].statement);
+                err = database_prepare(writer->database, all[i].sql, all[i].statement);
+        if (!err)
+                err = database_prepare_rows(writer->database, &app_rows, &writer->add_client_app);
+        if (!err)
+                err = database_prepare_rows(writer->database, &part_rows, &writer->add_part);
+        return err ? err : database_prepare_rows(writer->database, &bin_rows, &writer->add_bin);
+}
+
+static int write_parts(struct writer *writer, int64_t client, const struct app_sums *app)
+{
+        int err = 0;
+
+        for (int part = 0; !err && part < COMPONENT_COUNT; part++)
+                if (app->part_mj[part]) {
+                        const int64_t row[] = { client, app->app, part, app->part_mj[part] };
+
+                        err = statement_run_with(writer->add_part, row, ARRAY_SIZE(row));
+                }
         return err;
 }
 
-static void close_refresh(struct refresh *refresh)
+static int write_apps(struct writer *writer, int64_t client, const struct client_sums *sums)
 {
-        client_samples_close(&refresh->samples);
-        statement_freep(&refresh->remove_apps);
-        statement_freep(&refresh->remove_bins);
-        statement_freep(&refresh->add_app);
-        statement_freep(&refresh->add_bin);
-        statement_freep(&refresh->set_client);
-}
-
-static int run_with(struct statement *statement, const int64_t *values, int n)
-{
-        for (int i = 0; i < n; i++)
-                statement->ops->set_int(statement, i + 1, values[i]);
-        return statement_run(statement);
-}
-
-static int write_apps(struct refresh *refresh, int64_t client, const struct client_sums *sums)
-{
-        int err = run_with(refresh->remove_apps, &client, 1);
+        int err = 0;
 
         for (size_t i = 0; !err && i < sums->n_apps; i++) {
                 const struct app_sums *app = &sums->apps[i];
                 const int64_t row[] = { client, app->app, app->n, app->s1, app->s2, app->w, app->wa, app->wb, app->x,
                                         app->own_n, app->own_ms, app->own_mj };
 
-                err = run_with(refresh->add_app, row, ARRAY_SIZE(row));
+                err = statement_run_with(writer->add_client_app, row, ARRAY_SIZE(row));
+                if (!err)
+                        err = write_parts(writer, client, app);
         }
         return err;
 }
 
-static int write_bins(struct refresh *refresh, int64_t client, const struct prior *prior)
+static int write_bins(struct writer *writer, int64_t client, const struct prior *prior)
 {
-        int err = run_with(refresh->remove_bins, &client, 1);
+        int err = 0;
 
         for (int i = 0; !err && prior && i < PRIOR_BINS; i++)
                 if (prior->n[i]) {
                         const int64_t row[] = { client, i, prior->n[i], prior->s1[i] };
 
-                        err = run_with(refresh->add_bin, row, ARRAY_SIZE(row));
+                        err = statement_run_with(writer->add_bin, row, ARRAY_SIZE(row));
                 }
         return err;
 }
 
-static int refresh_client(struct refresh *refresh, int64_t client)
+static int refresh_client(struct writer *writer, const struct known_client *client, bool had)
 {
         _cleanup_(client_sums_clear) struct client_sums sums = { .n = 0 };
-        int err = client_samples_read(&refresh->samples, client);
-        size_t n_samples = refresh->samples.n;
+        struct statement *const remove[] = { writer->remove_apps, writer->remove_parts, writer->remove_bins };
+        int err = client_samples_read(&writer->samples, client->id);
+        size_t n_samples = writer->samples.n;
 
         if (!err)
-                err = client_sums_make(refresh->samples.list, n_samples, NULL, &sums);
+                err = client_sums_make(writer->samples.list, n_samples, NULL, &sums);
+        for (size_t i = 0; !err && had && i < ARRAY_SIZE(remove); i++)
+                err = statement_run_with(remove[i], &client->id, 1);
         if (!err)
-                err = write_apps(refresh, client, &sums);
+                err = write_apps(writer, client->id, &sums);
         if (!err)
-                err = write_bins(refresh, client, sums.prior);
+                err = write_bins(writer, client->id, sums.prior);
         if (!err) {
-                const int64_t row[] = { (int64_t)n_samples, client_sums_coarse(&sums), sums.n, sums.s1, sums.s2,
-                                        sums.overlapping, sums.too_many, sums.fast, client };
+                const int64_t row[] = { client->next_seq, (int64_t)n_samples, client_sums_coarse(&sums), sums.n, sums.s1, sums.s2,
+                                        sums.overlapping, sums.too_many, sums.fast, client->id };
 
-                err = run_with(refresh->set_client, row, ARRAY_SIZE(row));
+                err = statement_run_with(writer->set_client, row, ARRAY_SIZE(row));
         }
         return err;
 }
 
 int writer_refresh(struct writer *writer)
 {
-        _cleanup_(close_refresh) struct refresh refresh = { .add_app = NULL };
-        int err = open_refresh(writer->database, &refresh);
+        struct statement *const add[] = { writer->add_client_app, writer->add_part, writer->add_bin };
+        int err = 0;
 
-        for (struct known *client = writer->clients; client && !err; client = client->hh.next)
+        for (struct known_client *client = writer->clients; client && !err; client = client->hh.next)
                 if (client->changed) {
-                        err = refresh_client(&refresh, client->id);
+                        err = refresh_client(writer, client, client->had);
                         client->changed = false;
                 }
+        for (size_t i = 0; !err && i < ARRAY_SIZE(add); i++)
+                err = add[i]->ops->flush(add[i], NULL);
         return err;
 }

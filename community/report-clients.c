@@ -114,7 +114,7 @@ static int slice_coarse(struct database *database, int64_t limit, struct client_
         int err = read_prior(database, limit, &prior);
 
         if (!err)
-                err = client_samples_open(database, &samples);
+                err = client_samples_open(database, CLIENT_SAMPLES_OF_ONE, &samples);
         for (size_t i = 0; !err && i < clients->n; i++) {
                 _cleanup_(client_sums_clear) struct client_sums sums = { .n = 0 };
                 struct one_client *client = &clients->list[i];

@@ -137,11 +137,18 @@ static int compare_uses(const void *a, const void *b)
         return x->rank != y->rank ? (x->rank < y->rank ? -1 : 1) : x->client < y->client ? -1 : x->client > y->client;
 }
 
+static int compare_client(const void *key, const void *element)
+{
+        int64_t client = *(const int64_t *)key, other = *(const int64_t *)element;
+
+        return client < other ? -1 : client > other;
+}
+
 static int read_clients(struct database *database, int64_t limit, int64_t **ret, size_t *ret_n)
 {
         _cleanup_(statement_freep) struct statement *select = NULL;
         size_t capacity = 0;
-        int rc = database_prepare(database, "SELECT id FROM client WHERE quarantined = 0 AND n > 0 AND s1 <= $1 * n", &select);
+        int rc = database_prepare(database, "SELECT id FROM client WHERE quarantined = 0 AND n > 0 AND s1 <= $1 * n ORDER BY id", &select);
 
         if (rc < 0)
                 return rc;
@@ -160,15 +167,15 @@ static int read_rates(struct database *database, int64_t limit, struct joint *jo
         _cleanup_(client_samples_close) struct client_samples samples = { .n = 0 };
         _cleanup_free_ int64_t *clients = NULL;
         size_t n = 0;
-        int err = read_clients(database, limit, &clients, &n);
+        int err = read_clients(database, limit, &clients, &n), rc = 0;
 
         if (!err)
-                err = client_samples_open(database, &samples);
-        for (size_t i = 0; !err && i < n; i++) {
-                err = client_samples_read(&samples, clients[i]);
-                if (!err)
+                err = client_samples_open(database, CLIENT_SAMPLES_OF_ALL, &samples);
+        while (!err && n && (rc = client_samples_next(&samples)) == 1)
+                if (bsearch(&samples.client, clients, n, sizeof(*clients), compare_client))
                         err = add_client(joint, &samples);
-        }
+        if (!err && rc < 0)
+                err = rc;
         if (!err)
                 err = util_grow(&joint->clients, &joint->clients_capacity, joint->n_clients + 1, sizeof(*joint->clients));
         if (!err)

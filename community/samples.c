@@ -7,11 +7,13 @@
 #include "samples.h"
 #include "util/util.h"
 
-int client_samples_open(struct database *database, struct client_samples *ret)
+int client_samples_open(struct database *database, enum client_samples_of which, struct client_samples *ret)
 {
         *ret = (struct client_samples){ .n = 0 };
-        return database_prepare(database, "SELECT seq, t_ns, t2_ns, level_ppm, level2_ppm, apps, own FROM sample WHERE client = $1",
-                                &ret->select);
+        return database_prepare(database, which == CLIENT_SAMPLES_OF_ONE ?
+                "SELECT client, seq, context, t_ns, t2_ns, level_ppm, level2_ppm, apps, own, parts FROM sample WHERE client = $1" :
+                "SELECT client, seq, context, t_ns, t2_ns, level_ppm, level2_ppm, apps, own, parts FROM sample ORDER BY client",
+                &ret->select);
 }
 
 void client_samples_close(struct client_samples *samples)
@@ -20,15 +22,15 @@ void client_samples_close(struct client_samples *samples)
         free(samples->list);
         free(samples->apps);
         free(samples->own);
+        free(samples->parts);
 }
 
-/* The arrays may still move: until all are read, `apps` of a sample is only whether it has any. */
+/* The arrays may still move: until all are read, a sample has only how many are its own. */
 static int add_apps(struct client_samples *samples, struct rate_sample *sample)
 {
         const struct statement_ops *ops = samples->select->ops;
-        size_t apps_length, own_length, n;
-        const void *apps = ops->get_blob(samples->select, 5, &apps_length);
-        const void *own;
+        size_t apps_length, length, n;
+        const void *apps = ops->get_blob(samples->select, 7, &apps_length), *other;
         int err;
 
         n = apps_length / sizeof(*samples->apps);
@@ -39,14 +41,22 @@ static int add_apps(struct client_samples *samples, struct rate_sample *sample)
                 return err;
         if (n)
                 memcpy(samples->apps + samples->n_apps, apps, n * sizeof(*samples->apps));
-        own = ops->get_blob(samples->select, 6, &own_length);
-        if (n && own_length == n * sizeof(*samples->own))
-                memcpy(samples->own + samples->n_apps, own, own_length);
+        other = ops->get_blob(samples->select, 8, &length);
+        if (n && length == n * sizeof(*samples->own))
+                memcpy(samples->own + samples->n_apps, other, length);
         else
                 for (size_t i = 0; i < n; i++)
                         samples->own[samples->n_apps + i] = -1;
         sample->n_apps = n;
         samples->n_apps += n;
+        other = ops->get_blob(samples->select, 9, &length);
+        sample->n_parts = length / (2 * sizeof(*samples->parts));
+        err = util_grow(&samples->parts, &samples->parts_capacity, samples->n_parts + 2 * sample->n_parts, sizeof(*samples->parts));
+        if (err < 0)
+                return err;
+        if (sample->n_parts)
+                memcpy(samples->parts + samples->n_parts, other, 2 * sample->n_parts * sizeof(*samples->parts));
+        samples->n_parts += 2 * sample->n_parts;
         return 0;
 }
 
@@ -60,22 +70,41 @@ static int add_sample(struct client_samples *samples)
                 return err;
         sample = &samples->list[samples->n++];
         *sample = (struct rate_sample){
-                .seq = ops->get_int(samples->select, 0),
-                .t_ns = ops->get_int(samples->select, 1),
-                .t2_ns = ops->get_int(samples->select, 2),
-                .level_ppm = (int32_t)ops->get_int(samples->select, 3),
-                .level2_ppm = (int32_t)ops->get_int(samples->select, 4),
+                .seq = ops->get_int(samples->select, 1),
+                .context = ops->get_int(samples->select, 2),
+                .t_ns = ops->get_int(samples->select, 3),
+                .t2_ns = ops->get_int(samples->select, 4),
+                .level_ppm = (int32_t)ops->get_int(samples->select, 5),
+                .level2_ppm = (int32_t)ops->get_int(samples->select, 6),
         };
         return add_apps(samples, sample);
+}
+
+static void begin_client(struct client_samples *samples, int64_t client)
+{
+        samples->client = client;
+        samples->n = samples->n_apps = samples->n_parts = 0;
+}
+
+static void end_client(struct client_samples *samples)
+{
+        size_t app = 0, part = 0;
+
+        for (size_t i = 0; i < samples->n; i++) {
+                samples->list[i].apps = samples->apps + app;
+                samples->list[i].own_mj = samples->own + app;
+                samples->list[i].parts = samples->parts + part;
+                app += samples->list[i].n_apps;
+                part += 2 * samples->list[i].n_parts;
+        }
 }
 
 int client_samples_read(struct client_samples *samples, int64_t client)
 {
         const struct statement_ops *ops = samples->select->ops;
-        size_t at = 0;
         int rc;
 
-        samples->n = samples->n_apps = 0;
+        begin_client(samples, client);
         ops->set_int(samples->select, 1, client);
         while ((rc = ops->step(samples->select)) == 1) {
                 rc = add_sample(samples);
@@ -84,9 +113,28 @@ int client_samples_read(struct client_samples *samples, int64_t client)
                         return rc;
                 }
         }
-        for (size_t i = 0; i < samples->n; at += samples->list[i++].n_apps) {
-                samples->list[i].apps = samples->apps + at;
-                samples->list[i].own_mj = samples->own + at;
-        }
+        end_client(samples);
         return rc;
+}
+
+int client_samples_next(struct client_samples *samples)
+{
+        const struct statement_ops *ops = samples->select->ops;
+        int rc = samples->waiting ? 1 : samples->finished ? 0 : ops->step(samples->select);
+
+        if (rc <= 0)
+                return rc;
+        begin_client(samples, ops->get_int(samples->select, 0));
+        do {
+                rc = add_sample(samples);
+                if (rc < 0)
+                        return rc;
+                rc = ops->step(samples->select);
+        } while (rc == 1 && ops->get_int(samples->select, 0) == samples->client);
+        if (rc < 0)
+                return rc;
+        samples->waiting = rc == 1;
+        samples->finished = rc == 0;
+        end_client(samples);
+        return 1;
 }

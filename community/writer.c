@@ -4,46 +4,55 @@
 #include <errno.h>
 #include <string.h>
 
+#include "community/name-hash.h"
 #include "util/util.h"
 #include "writer.h"
 
-static int next_number(struct database *database, const char *sql, int64_t *ret)
-{
-        _cleanup_(statement_freep) struct statement *statement = NULL;
-        int rc = database_prepare(database, sql, &statement);
+#define APPS_KEPT 200000 /* that a writer remembers from one transaction to the next */
 
-        if (!rc)
-                rc = statement->ops->step(statement);
-        if (rc == 1) {
-                *ret = statement->ops->get_int(statement, 0) + 1;
-                statement->ops->reset(statement);
-        }
-        return rc < 0 ? rc : 0;
+/* A name comes in the place of its hash, and never the other way. */
+static const struct rows_sql app_rows = {
+        "app", "id, name", "it",
+        "ON CONFLICT (id) DO UPDATE SET name = excluded.name WHERE app.name LIKE 'h:%' AND excluded.name NOT LIKE 'h:%'" };
+static const struct rows_sql context_rows = {
+        "context", "client, id, os, model, features, versions", "iitttt", "ON CONFLICT DO NOTHING" };
+static const struct rows_sql sample_rows = {
+        "sample", "client, seq, context, t_ns, t2_ns, level_ppm, level2_ppm, apps, own, parts", "iiiiiiibbb", "ON CONFLICT DO NOTHING" };
+
+static int prepare_all(struct writer *writer)
+{
+        _cleanup_free_ char *find = NULL;
+        const struct {
+                struct statement **statement;
+                const char *sql;
+        } all[] = {
+                { &writer->add_client, "INSERT INTO client (id, hex, next_seq, header_first, n_samples, coarse, quarantined, n, s1, s2,"
+                                       " overlapping, too_many, fast) VALUES ($1, $2, 0, -1, 0, 0, 0, 0, 0, 0, 0, 0, 0)" },
+                { &writer->set_header, "UPDATE client SET header_first = $1, os = $2, model = $3 WHERE id = $4" },
+                { &writer->set_token, "UPDATE client SET token = $1 WHERE id = $2" },
+        };
+        const struct {
+                struct statement **statement;
+                const struct rows_sql *sql;
+        } rows[] = { { &writer->add_app, &app_rows }, { &writer->add_context, &context_rows }, { &writer->add_sample, &sample_rows } };
+        int err = 0;
+
+        if (asprintf(&find, "SELECT hex, next_seq, header_first, token, quarantined FROM client WHERE id = $1%s",
+                     writer->database->ops->for_update) < 0)
+                return -ENOMEM;
+        err = database_prepare(writer->database, find, &writer->find_client);
+        for (size_t i = 0; !err && i < ARRAY_SIZE(all); i++)
+                err = database_prepare(writer->database, all[i].sql, all[i].statement);
+        for (size_t i = 0; !err && i < ARRAY_SIZE(rows); i++)
+                err = database_prepare_rows(writer->database, rows[i].sql, rows[i].statement);
+        return err ? err : refresh_open(writer);
 }
 
 int writer_open(struct database *database, struct writer *ret)
 {
         struct writer writer = { .database = database };
-        const struct {
-                struct statement **statement;
-                const char *sql;
-        } all[] = {
-                { &writer.find_app, "SELECT id FROM app WHERE name = $1" },
-                { &writer.add_app, "INSERT INTO app (id, name) VALUES ($1, $2)" },
-                { &writer.find_client, "SELECT id FROM client WHERE hex = $1" },
-                { &writer.add_client, "INSERT INTO client (id, hex, header_first, n_samples, coarse, quarantined, n, s1, s2,"
-                                      " overlapping, too_many, fast) VALUES ($1, $2, -1, 0, 0, 0, 0, 0, 0, 0, 0, 0)" },
-                { &writer.set_header, "UPDATE client SET header_first = $1, os = $2, model = $3, features = $4"
-                                      " WHERE id = $5 AND header_first <= $1" },
-                { &writer.add_sample, "INSERT INTO sample (client, seq, t_ns, t2_ns, level_ppm, level2_ppm, apps, own)"
-                                      " VALUES ($1, $2, $3, $4, $5, $6, $7, $8) ON CONFLICT DO NOTHING" },
-        };
-        int err = next_number(database, "SELECT coalesce(max(id), 0) FROM app", &writer.next_app);
+        int err = prepare_all(&writer);
 
-        if (!err)
-                err = next_number(database, "SELECT coalesce(max(id), 0) FROM client", &writer.next_client);
-        for (size_t i = 0; !err && i < ARRAY_SIZE(all); i++)
-                err = database_prepare(database, all[i].sql, all[i].statement);
         if (err < 0)
                 writer_close(&writer);
         else
@@ -51,83 +60,190 @@ int writer_open(struct database *database, struct writer *ret)
         return err;
 }
 
-static void free_known(struct known *list)
+static void forget_apps(struct writer *writer)
 {
-        struct known *known, *next;
+        struct known_app *app, *next;
 
-        HASH_ITER(hh, list, known, next) {
-                HASH_DEL(list, known);
-                free(known);
+        HASH_ITER(hh, writer->apps, app, next) {
+                HASH_DEL(writer->apps, app);
+                free(app);
         }
+}
+
+void writer_forget(struct writer *writer, bool failed)
+{
+        struct known_client *client, *next;
+
+        HASH_ITER(hh, writer->clients, client, next) {
+                HASH_DEL(writer->clients, client);
+                free(client);
+        }
+        writer->last = NULL;
+        writer->buffered = 0;
+        if (failed || HASH_COUNT(writer->apps) > APPS_KEPT)
+                forget_apps(writer);
 }
 
 void writer_close(struct writer *writer)
 {
-        struct statement **all[] = { &writer->find_app, &writer->add_app, &writer->find_client, &writer->add_client,
-                                     &writer->set_header, &writer->add_sample };
+        struct statement **all[] = { &writer->add_app, &writer->find_client, &writer->add_client, &writer->set_header,
+                                     &writer->set_token, &writer->add_context, &writer->add_sample, &writer->remove_apps,
+                                     &writer->remove_parts, &writer->remove_bins, &writer->add_client_app, &writer->add_part,
+                                     &writer->add_bin, &writer->set_client };
 
         for (size_t i = 0; i < ARRAY_SIZE(all); i++)
                 statement_freep(all[i]);
-        free_known(writer->apps);
-        free_known(writer->clients);
+        client_samples_close(&writer->samples);
+        writer_forget(writer, true);
 }
 
-/* The number of a name: remembered, in the database, or new. */
-static int find(struct known **list, struct statement *select, struct statement *insert, int64_t *next, const char *name,
-                struct known **ret)
+static int64_t number_of_client(const char *hex)
 {
-        struct known *known;
-        size_t length = strlen(name);
-        int rc;
+        return name_hash_number_of("joulecast-client:", hex);
+}
 
-        HASH_FIND(hh, *list, name, length, known);
-        if (known) {
-                *ret = known;
-                return 0;
-        }
-        known = calloc(1, sizeof(*known) + length + 1);
+static int remember(struct writer *writer, const char *hex, struct known_client **ret)
+{
+        struct known_client *known = calloc(1, sizeof(*known));
+
         if (!known)
                 return -ENOMEM;
-        memcpy(known->name, name, length);
-        select->ops->set_text(select, 1, known->name);
-        rc = select->ops->step(select);
-        if (rc == 1) {
-                known->id = select->ops->get_int(select, 0);
-                select->ops->reset(select);
-        } else if (rc == 0) {
-                known->id = (*next)++;
-                insert->ops->set_int(insert, 1, known->id);
-                insert->ops->set_text(insert, 2, known->name);
-                rc = statement_run(insert);
-        }
-        if (rc >= 0)
-                HASH_ADD_KEYPTR(hh, *list, known->name, length, known);
-        if (rc < 0 || !HASH_HAS(known)) {
+        known->id = number_of_client(hex);
+        known->first_of_header = -1;
+        memcpy(known->hex, hex, UPLOAD_CLIENT_DIGITS);
+        HASH_ADD_KEYPTR(hh, writer->clients, known->hex, UPLOAD_CLIENT_DIGITS, known);
+        if (!HASH_HAS(known)) {
                 free(known);
-                return rc < 0 ? rc : -ENOMEM;
+                return -ENOMEM;
         }
         *ret = known;
         return 0;
 }
 
-int writer_client(struct writer *writer, const struct upload_header *header, struct known **ret)
+int writer_find(struct writer *writer, const char *hex, struct known_client **ret, char token[65], bool *quarantined)
 {
-        struct statement *set = writer->set_header;
-        int err = find(&writer->clients, writer->find_client, writer->add_client, &writer->next_client, header->client, ret);
+        struct statement *find = writer->find_client;
+        struct known_client *known;
+        int rc, err;
 
-        if (err < 0)
-                return err;
-        set->ops->set_int(set, 1, header->first);
-        set->ops->set_text(set, 2, *header->os ? header->os : NULL);
-        set->ops->set_text(set, 3, *header->model ? header->model : NULL);
-        set->ops->set_text(set, 4, header->features);
-        set->ops->set_int(set, 5, (*ret)->id);
+        find->ops->set_int(find, 1, number_of_client(hex));
+        rc = find->ops->step(find);
+        if (rc <= 0)
+                return rc;
+        if (strcmp(find->ops->get_text(find, 0), hex) != 0) {
+                find->ops->reset(find);
+                log_error(writer->database->log, "%s: two clients have the same number; give one of them another id", writer->database->name);
+                return -EEXIST;
+        }
+        err = remember(writer, hex, &known);
+        if (!err) {
+                const char *text = find->ops->get_text(find, 3);
+
+                known->had = true;
+                known->next_seq = find->ops->get_int(find, 1);
+                known->first_of_header = find->ops->get_int(find, 2);
+                snprintf(token, 65, "%s", text ? text : "");
+                *quarantined = find->ops->get_int(find, 4) != 0;
+                *ret = known;
+        }
+        find->ops->reset(find);
+        return err ? err : 1;
+}
+
+int writer_set_token(struct writer *writer, struct known_client *client, const char *token)
+{
+        struct statement *set = writer->set_token;
+
+        set->ops->set_text(set, 1, token);
+        set->ops->set_int(set, 2, client->id);
         return statement_run(set);
 }
 
+static int find_or_make(struct writer *writer, const char *hex, struct known_client **ret)
+{
+        struct statement *add = writer->add_client;
+        char token[65];
+        bool quarantined;
+        int rc;
+
+        HASH_FIND(hh, writer->clients, hex, UPLOAD_CLIENT_DIGITS, *ret);
+        if (*ret)
+                return 0;
+        rc = writer_find(writer, hex, ret, token, &quarantined);
+        if (rc)
+                return rc < 0 ? rc : 0;
+        rc = remember(writer, hex, ret);
+        if (rc < 0)
+                return rc;
+        add->ops->set_int(add, 1, (*ret)->id);
+        add->ops->set_text(add, 2, (*ret)->hex);
+        return statement_run(add);
+}
+
+static int set_header(struct writer *writer, const struct upload_header *header, struct known_client *client)
+{
+        struct statement *set = writer->set_header;
+
+        if (header->first < client->first_of_header)
+                return 0;
+        client->first_of_header = header->first;
+        set->ops->set_int(set, 1, header->first);
+        set->ops->set_text(set, 2, *header->os ? header->os : NULL);
+        set->ops->set_text(set, 3, *header->model ? header->model : NULL);
+        set->ops->set_int(set, 4, client->id);
+        return statement_run(set);
+}
+
+/* A line "NUMBER VERSION" for each app that has one, by number; "" if none has. NULL without memory. */
+static char *versions_text(const struct upload_header *header)
+{
+        char *text = NULL;
+        size_t size = 0;
+        FILE *file = open_memstream(&text, &size);
+
+        if (!file)
+                return NULL;
+        for (size_t i = 0; i < header->n_apps; i++)
+                if (header->apps[i].version)
+                        fprintf(file, "%lld %s\n", (long long)name_hash_number(header->apps[i].name), header->apps[i].version);
+        if (fclose(file) != 0) {
+                free(text);
+                return NULL;
+        }
+        return text;
+}
+
+static int add_context(struct writer *writer, const struct upload_header *header, struct known_client *client)
+{
+        struct statement *add = writer->add_context;
+        _cleanup_free_ char *versions = versions_text(header), *all = NULL;
+        int err;
+
+        if (!versions || asprintf(&all, "%s\n%s\n%s\n%s", header->os, header->model, header->features ? header->features : "", versions) < 0)
+                return -ENOMEM;
+        client->context = name_hash_number_of("joulecast-context:", all);
+        add->ops->set_int(add, 1, client->id);
+        add->ops->set_int(add, 2, client->context);
+        add->ops->set_text(add, 3, *header->os ? header->os : NULL);
+        add->ops->set_text(add, 4, *header->model ? header->model : NULL);
+        add->ops->set_text(add, 5, header->features);
+        add->ops->set_text(add, 6, *versions ? versions : NULL);
+        err = statement_run(add);
+        return err ? err : add->ops->flush(add, NULL);
+}
+
+int writer_client(struct writer *writer, const struct upload_header *header, struct known_client **ret)
+{
+        int err = find_or_make(writer, header->client, ret);
+
+        if (!err)
+                err = set_header(writer, header, *ret);
+        return err ? err : add_context(writer, header, *ret);
+}
+
 struct used_app {
-        int32_t app;
-        int64_t own_mj;
+        int64_t app, own_mj;
+        uint32_t index; /* in the header */
 };
 
 static int compare_used(const void *a, const void *b)
@@ -157,24 +273,53 @@ static size_t merge_used(struct used_app *list, size_t n)
 
 static int number_app(struct writer *writer, struct upload_app *app)
 {
-        struct known *known;
-        int err;
+        struct statement *add = writer->add_app;
+        struct known_app *known;
+        bool named = !name_hash_is(app->name);
 
         if (app->number)
                 return 0;
-        err = find(&writer->apps, writer->find_app, writer->add_app, &writer->next_app, app->name, &known);
-        if (!err)
-                app->number = known->id;
-        return err;
+        app->number = name_hash_number(app->name);
+        HASH_FIND(hh, writer->apps, &app->number, sizeof(app->number), known);
+        if (known && (known->named || !named))
+                return 0;
+        if (!known) {
+                known = calloc(1, sizeof(*known));
+                if (!known)
+                        return -ENOMEM;
+                known->id = app->number;
+                HASH_ADD(hh, writer->apps, id, sizeof(known->id), known);
+                if (!HASH_HAS(known)) {
+                        free(known);
+                        return -ENOMEM;
+                }
+        }
+        known->named = named;
+        add->ops->set_int(add, 1, app->number);
+        add->ops->set_text(add, 2, app->name);
+        return statement_run(add);
 }
 
-static int insert_sample(struct writer *writer, const struct known *client, int64_t seq, const struct upload_sample *sample,
+/* Pairs of what is of which app, and its energy. */
+static size_t find_parts(const struct upload_sample *sample, const struct used_app *used, size_t n, int64_t *pairs)
+{
+        size_t n_pairs = 0;
+
+        for (size_t i = 0; i < n; i++)
+                for (size_t j = 0; j < sample->n_parts; j++)
+                        if (sample->parts[j].app == used[i].index) {
+                                pairs[n_pairs++] = (int64_t)i * 256 + sample->parts[j].component;
+                                pairs[n_pairs++] = sample->parts[j].mj;
+                        }
+        return n_pairs;
+}
+
+static int insert_sample(struct writer *writer, const struct known_client *client, int64_t seq, const struct upload_sample *sample,
                          const struct used_app *used, size_t n)
 {
         struct statement *add = writer->add_sample;
-        int32_t apps[UPLOAD_SAMPLE_APPS];
-        int64_t own[UPLOAD_SAMPLE_APPS];
-        int rc;
+        int64_t apps[UPLOAD_SAMPLE_APPS], own[UPLOAD_SAMPLE_APPS], pairs[2 * UPLOAD_SAMPLE_PARTS];
+        size_t n_pairs = find_parts(sample, used, n, pairs);
 
         for (size_t i = 0; i < n; i++) {
                 apps[i] = used[i].app;
@@ -182,20 +327,18 @@ static int insert_sample(struct writer *writer, const struct known *client, int6
         }
         add->ops->set_int(add, 1, client->id);
         add->ops->set_int(add, 2, seq);
-        add->ops->set_int(add, 3, sample->t_ns);
-        add->ops->set_int(add, 4, sample->t2_ns);
-        add->ops->set_int(add, 5, sample->level_ppm);
-        add->ops->set_int(add, 6, sample->level2_ppm);
-        add->ops->set_blob(add, 7, apps, n * sizeof(*apps));
-        if (sample->n_own)
-                add->ops->set_blob(add, 8, own, n * sizeof(*own));
-        else
-                add->ops->set_text(add, 8, NULL);
-        rc = statement_run(add);
-        return rc < 0 ? rc : add->ops->changed(add) > 0;
+        add->ops->set_int(add, 3, client->context);
+        add->ops->set_int(add, 4, sample->t_ns);
+        add->ops->set_int(add, 5, sample->t2_ns);
+        add->ops->set_int(add, 6, sample->level_ppm);
+        add->ops->set_int(add, 7, sample->level2_ppm);
+        add->ops->set_blob(add, 8, apps, n * sizeof(*apps));
+        add->ops->set_blob(add, 9, sample->n_own ? own : NULL, n * sizeof(*own));
+        add->ops->set_blob(add, 10, n_pairs ? pairs : NULL, n_pairs * sizeof(*pairs));
+        return statement_run(add);
 }
 
-int writer_add(struct writer *writer, struct known *client, int64_t seq, struct upload_header *header,
+int writer_add(struct writer *writer, struct known_client *client, int64_t seq, struct upload_header *header,
                const struct upload_sample *sample)
 {
         struct used_app used[UPLOAD_SAMPLE_APPS];
@@ -205,13 +348,32 @@ int writer_add(struct writer *writer, struct known *client, int64_t seq, struct 
                 rc = number_app(writer, &header->apps[sample->apps[i]]);
                 if (rc < 0)
                         return rc;
-                used[i] = (struct used_app){ (int32_t)header->apps[sample->apps[i]].number, -1 };
+                used[i] = (struct used_app){ header->apps[sample->apps[i]].number, -1, sample->apps[i] };
                 for (size_t j = 0; j < sample->n_own; j++)
                         if (sample->own[j].app == sample->apps[i])
                                 used[i].own_mj = MAX(used[i].own_mj, sample->own[j].mj);
         }
-        rc = insert_sample(writer, client, seq, sample, used, merge_used(used, sample->n_apps));
-        if (rc == 1)
-                client->changed = true;
-        return rc;
+        client->next_seq = MAX(client->next_seq, seq + 1);
+        writer->last = client;
+        writer->buffered++;
+        return insert_sample(writer, client, seq, sample, used, merge_used(used, sample->n_apps));
+}
+
+int writer_flush(struct writer *writer, uint64_t *added, uint64_t *known)
+{
+        int64_t new = 0;
+        int err;
+
+        if (!writer->buffered)
+                return 0;
+        err = writer->add_app->ops->flush(writer->add_app, NULL);
+        if (!err)
+                err = writer->add_sample->ops->flush(writer->add_sample, &new);
+        if (err < 0)
+                return err;
+        *added += (uint64_t)new;
+        *known += writer->buffered - (uint64_t)new;
+        writer->last->changed |= new > 0;
+        writer->buffered = 0;
+        return 0;
 }

@@ -93,7 +93,7 @@ static void check_samples(void)
 /* Ten minutes each; the app costs as much again as all else. */
 static void check_sums(void)
 {
-        static const int32_t app[] = { 7 };
+        static const int64_t app[] = { 7 };
         struct rate_sample samples[12];
         struct client_sums sums;
 

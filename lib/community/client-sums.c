@@ -111,8 +111,10 @@ static int64_t sample_rate(const struct rate_sample *sample, int32_t step, const
 
 /* One rate of one app. Sorted by app, the sums are a walk. */
 struct app_rate {
-        int32_t app, rate;
-        int64_t span_ms, own_mj;
+        int64_t app;
+        int32_t rate;
+        uint32_t index; /* of the app in its sample */
+        const struct rate_sample *sample;
 };
 
 static int compare_rates(const void *a, const void *b)
@@ -127,12 +129,7 @@ static int add_rate(struct app_rate **list, size_t *n, size_t *capacity, const s
         int err = util_grow(list, capacity, *n + sample->n_apps, sizeof(**list));
 
         for (size_t i = 0; !err && i < sample->n_apps; i++)
-                (*list)[(*n)++] = (struct app_rate){
-                        .app = sample->apps[i],
-                        .rate = (int32_t)rate,
-                        .span_ms = (sample->t2_ns - sample->t_ns) / 1000000,
-                        .own_mj = sample->own_mj ? sample->own_mj[i] : -1,
-                };
+                (*list)[(*n)++] = (struct app_rate){ sample->apps[i], (int32_t)rate, (uint32_t)i, sample };
         return err;
 }
 
@@ -159,6 +156,22 @@ void client_sums_weigh(struct app_sums *app, int64_t n, int64_t s1)
         app->x = rounded(effect * app->w * EFFECT_UNIT, unit);
 }
 
+/* Its own energy in a sample, of which it is the app at @index. */
+static void add_own(struct app_sums *app, const struct rate_sample *sample, size_t index)
+{
+        if (!sample->own_mj || sample->own_mj[index] < 0)
+                return;
+        app->own_n++;
+        app->own_ms += (sample->t2_ns - sample->t_ns) / 1000000;
+        app->own_mj += sample->own_mj[index];
+        for (size_t i = 0; i < sample->n_parts; i++) {
+                int64_t key = sample->parts[2 * i];
+
+                if (key / 256 == (int64_t)index && key % 256 < COMPONENT_COUNT)
+                        app->part_mj[key % 256] += sample->parts[2 * i + 1];
+        }
+}
+
 static int sum_apps(struct app_rate *list, size_t n, struct client_sums *sums)
 {
         struct app_sums *app = NULL;
@@ -177,11 +190,7 @@ static int sum_apps(struct app_rate *list, size_t n, struct client_sums *sums)
                 app->n++;
                 app->s1 += list[i].rate;
                 app->s2 += (int64_t)list[i].rate * list[i].rate;
-                if (list[i].own_mj >= 0) {
-                        app->own_n++;
-                        app->own_ms += list[i].span_ms;
-                        app->own_mj += list[i].own_mj;
-                }
+                add_own(app, list[i].sample, list[i].index);
         }
         for (size_t i = 0; i < sums->n_apps; i++)
                 client_sums_weigh(&sums->apps[i], sums->n, sums->s1);

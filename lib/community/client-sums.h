@@ -11,6 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "model/component.h"
 #include "prior.h"
 
 #define CLIENT_DAY_MAX 200 /* rates of a client in a day of its clock: more adds nothing, and one client is not to flood */
@@ -19,10 +20,13 @@
 struct rate_sample {
         int64_t t_ns, t2_ns;
         int64_t seq;
+        int64_t context;       /* number of what its header says */
         int32_t level_ppm, level2_ppm;
-        const int32_t *apps;   /* ascending */
+        const int64_t *apps;   /* numbers, ascending */
         const int64_t *own_mj; /* of each of them, by the client's own model; -1: unknown. NULL: all are */
         size_t n_apps;
+        const int64_t *parts;  /* pairs: 256 * index in apps + enum component, and the mJ of own_mj that it has */
+        size_t n_parts;
 };
 
 /*
@@ -31,10 +35,11 @@ struct rate_sample {
  * x = 256 w (a - b) / m, where the fraction ends at +-2.
  */
 struct app_sums {
-        int32_t app;
+        int64_t app;
         int64_t n, s1, s2; /* rates with the app, their sum, their squares' */
         int64_t w, wa, wb, x;
         int64_t own_n, own_ms, own_mj; /* samples with its own energy, their time, and that energy */
+        int64_t part_mj[COMPONENT_COUNT];
 };
 
 struct client_sums {

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "model/component.h"
 #include "scan.h"
 #include "upload.h"
 #include "util/util.h"
@@ -27,6 +28,7 @@ void upload_header_clear(struct upload_header *header)
         for (size_t i = 0; i < header->n_apps; i++) {
                 free(header->apps[i].id);
                 free(header->apps[i].name);
+                free(header->apps[i].version);
         }
         free(header->apps);
         free(header->features);
@@ -151,11 +153,51 @@ enum {
         HAS_CLIENT = 1 << 1,
         HAS_FIRST = 1 << 2,
         HAS_APPS = 1 << 3,
+        HAS_FORGET = 1 << 4,
 };
 
-/* One key of a header and its value; @seen gets its bit. */
+/* What is true is said so; anything else is no wish. */
+static int read_forget(struct scan *scan, struct upload_header *header, const char **why)
+{
+        struct scan_text text;
+
+        if (!scan_value(scan, &text))
+                return wrong(why, "it is not JSON");
+        header->forget = is_key(&text, "true");
+        return 0;
+}
+
+static bool find_app(struct scan *scan, const struct upload_header *header, uint32_t *ret);
+
+/* After the apps, wherever it stands in the header. */
+static int read_versions(const struct scan_text *text, struct upload_header *header, const char **why)
+{
+        static const char form[] = "\"versions\" is not of the form {\"ID\":\"version\"} with IDs of \"apps\"";
+        struct scan scan = { .at = text->text, .end = text->text + text->length };
+        struct scan_text version;
+        char buf[UPLOAD_TEXT_MAX];
+        uint32_t app;
+
+        if (!scan_take(&scan, '{'))
+                return wrong(why, form);
+        if (scan_take(&scan, '}'))
+                return 0;
+        do {
+                if (!find_app(&scan, header, &app) || !scan_take(&scan, ':') || !scan_string(&scan, &version) ||
+                    !scan_unescape(&version, buf, sizeof(buf)))
+                        return wrong(why, form);
+                if (header->apps[app].version)
+                        return wrong(why, "\"versions\" has an ID twice");
+                header->apps[app].version = strdup(buf);
+                if (!header->apps[app].version)
+                        return -ENOMEM;
+        } while (scan_take(&scan, ','));
+        return 0;
+}
+
+/* One key of a header and its value; @seen gets its bit, @versions the text of those. */
 static int read_header_key(struct scan *scan, const struct scan_text *key, struct upload_header *header, unsigned *seen,
-                           const char **why)
+                           struct scan_text *versions, const char **why)
 {
         struct scan_text ignored;
         unsigned bit = 0;
@@ -176,6 +218,11 @@ static int read_header_key(struct scan *scan, const struct scan_text *key, struc
         } else if (is_key(key, "apps")) {
                 bit = HAS_APPS;
                 err = *seen & bit ? 0 : read_apps(scan, header, why);
+        } else if (is_key(key, "forget")) {
+                bit = HAS_FORGET;
+                err = read_forget(scan, header, why);
+        } else if (is_key(key, "versions")) {
+                err = scan_value(scan, versions) ? 0 : wrong(why, "it is not JSON");
         } else if (is_key(key, "os")) {
                 err = read_text(scan, header->os, why);
         } else if (is_key(key, "model")) {
@@ -193,7 +240,7 @@ static int read_header_key(struct scan *scan, const struct scan_text *key, struc
 
 static int read_header(struct scan *scan, struct upload_header *header, const char **why)
 {
-        struct scan_text key;
+        struct scan_text key, versions = { .length = 0 };
         unsigned seen = 0;
         int err;
 
@@ -202,15 +249,18 @@ static int read_header(struct scan *scan, struct upload_header *header, const ch
         do {
                 if (!scan_string(scan, &key) || !scan_take(scan, ':'))
                         return wrong(why, "it is not JSON");
-                err = read_header_key(scan, &key, header, &seen, why);
+                err = read_header_key(scan, &key, header, &seen, &versions, why);
                 if (err < 0)
                         return err;
         } while (scan_take(scan, ','));
         if (!scan_take(scan, '}') || !scan_done(scan))
                 return wrong(why, "it is not JSON, or something follows it");
-        if (seen != (HAS_V | HAS_CLIENT | HAS_FIRST | HAS_APPS))
+        if (header->forget && seen == (HAS_V | HAS_CLIENT | HAS_FORGET))
+                return 0;
+        header->forget = false;
+        if ((seen | HAS_FORGET) != (HAS_V | HAS_CLIENT | HAS_FIRST | HAS_APPS | HAS_FORGET))
                 return wrong(why, "a header needs \"v\", \"client\", \"first\" and \"apps\"");
-        return 0;
+        return versions.length ? read_versions(&versions, header, why) : 0;
 }
 
 int upload_read_header(const char *line, size_t length, struct upload_header *ret, const char **why)
@@ -292,6 +342,49 @@ static int read_own(struct scan *scan, const struct upload_header *header, struc
         return scan_take(scan, '}') ? 0 : wrong(why, "it is not JSON");
 }
 
+/* What is no component of ours is left out. */
+static int read_app_parts(struct scan *scan, uint32_t app, struct upload_sample *ret, const char **why)
+{
+        if (!scan_take(scan, '{'))
+                return wrong(why, "\"parts_mj\" is no object of objects");
+        if (scan_take(scan, '}'))
+                return 0;
+        do {
+                struct scan_text name;
+                int64_t mj;
+                int component;
+
+                if (!scan_string(scan, &name) || !scan_take(scan, ':') || !scan_integer(scan, &mj) || mj < 0 || mj > OWN_MAX_MJ)
+                        return wrong(why, "\"parts_mj\" has a value that is no energy from 0 to 1000000000 mJ");
+                component = component_find(name.text, name.length);
+                if (component < 0)
+                        continue;
+                if (ret->n_parts >= UPLOAD_SAMPLE_PARTS)
+                        return wrong(why, "\"parts_mj\" has more than 4096 parts");
+                ret->parts[ret->n_parts++] = (struct upload_part){ app, component, mj };
+        } while (scan_take(scan, ','));
+        return scan_take(scan, '}') ? 0 : wrong(why, "it is not JSON");
+}
+
+static int read_parts(struct scan *scan, const struct upload_header *header, struct upload_sample *ret, const char **why)
+{
+        if (!scan_take(scan, '{'))
+                return wrong(why, "\"parts_mj\" is no object of objects");
+        if (scan_take(scan, '}'))
+                return 0;
+        do {
+                uint32_t app;
+                int err;
+
+                if (!find_app(scan, header, &app) || !scan_take(scan, ':'))
+                        return wrong(why, "\"parts_mj\" names an ID that the header does not have");
+                err = read_app_parts(scan, app, ret, why);
+                if (err < 0)
+                        return err;
+        } while (scan_take(scan, ','));
+        return scan_take(scan, '}') ? 0 : wrong(why, "it is not JSON");
+}
+
 static bool read_level(struct scan *scan, int32_t *ret)
 {
         int64_t level;
@@ -309,6 +402,8 @@ enum {
         HAS_LEVEL2 = 1 << 3,
         HAS_LIST = 1 << 4,
         HAS_OWN = 1 << 5,
+        HAS_PARTS = 1 << 6,
+        OPTIONAL = HAS_OWN | HAS_PARTS,
 };
 
 static int read_sample_key(struct scan *scan, const struct scan_text *key, const struct upload_header *header,
@@ -316,7 +411,7 @@ static int read_sample_key(struct scan *scan, const struct scan_text *key, const
 {
         unsigned bit = is_key(key, "t") ? HAS_T : is_key(key, "t2") ? HAS_T2 : is_key(key, "level_ppm") ? HAS_LEVEL :
                        is_key(key, "level2_ppm") ? HAS_LEVEL2 : is_key(key, "apps") ? HAS_LIST :
-                       is_key(key, "own_mj") ? HAS_OWN : 0;
+                       is_key(key, "own_mj") ? HAS_OWN : is_key(key, "parts_mj") ? HAS_PARTS : 0;
         struct scan_text ignored;
 
         if (*seen & bit)
@@ -335,6 +430,8 @@ static int read_sample_key(struct scan *scan, const struct scan_text *key, const
                 return read_list(scan, header, ret, why);
         case HAS_OWN:
                 return read_own(scan, header, ret, why);
+        case HAS_PARTS:
+                return read_parts(scan, header, ret, why);
         }
         return scan_value(scan, &ignored) ? 0 : wrong(why, "it is not JSON");
 }
@@ -359,7 +456,7 @@ int upload_read_sample(const char *line, size_t length, const struct upload_head
         unsigned seen = 0;
         int err;
 
-        ret->n_apps = ret->n_own = 0;
+        ret->n_apps = ret->n_own = ret->n_parts = 0;
         if (!scan_take(&scan, '{'))
                 return wrong(why, "it is no JSON object");
         do {
@@ -371,7 +468,7 @@ int upload_read_sample(const char *line, size_t length, const struct upload_head
         } while (scan_take(&scan, ','));
         if (!scan_take(&scan, '}') || !scan_done(&scan))
                 return wrong(why, "it is not JSON, or something follows it");
-        if ((seen | HAS_OWN) != (HAS_T | HAS_T2 | HAS_LEVEL | HAS_LEVEL2 | HAS_LIST | HAS_OWN))
+        if ((seen | OPTIONAL) != (HAS_T | HAS_T2 | HAS_LEVEL | HAS_LEVEL2 | HAS_LIST | OPTIONAL))
                 return wrong(why, "a sample needs \"t\", \"t2\", \"level_ppm\", \"level2_ppm\" and \"apps\"");
         return check_sample(ret, why);
 }

@@ -16,11 +16,13 @@
 #define UPLOAD_TEXT_MAX 128      /* of os and model */
 #define UPLOAD_APPS_MAX 16384    /* of a header */
 #define UPLOAD_SAMPLE_APPS 1024  /* of a sample */
+#define UPLOAD_SAMPLE_PARTS 4096 /* of a sample: parts of apps' energy */
 #define UPLOAD_LINE_MAX 2000000  /* bytes */
 #define UPLOAD_SPAN_MAX_NS 86400000000000 /* a longer span has a jump of the clock in it */
 
 struct upload_app {
         char *id, *name;
+        char *version;  /* NULL: unknown */
         int64_t number; /* the receiver's own; 0: none yet */
 };
 
@@ -31,11 +33,19 @@ struct upload_header {
         char *features;                        /* a JSON object; NULL: none */
         struct upload_app *apps;               /* by id, ascending */
         size_t n_apps, capacity;
+        bool forget;                           /* the client asks for that, and sends nothing */
 };
 
 /* Energy of an app by its device's own model. */
 struct upload_own {
         uint32_t app; /* index in header->apps */
+        int64_t mj;
+};
+
+/* What of it a component has. */
+struct upload_part {
+        uint32_t app;
+        int component; /* enum component */
         int64_t mj;
 };
 
@@ -45,7 +55,8 @@ struct upload_sample {
         int32_t level_ppm, level2_ppm;
         uint32_t apps[UPLOAD_SAMPLE_APPS]; /* indices in header->apps */
         struct upload_own own[UPLOAD_SAMPLE_APPS];
-        size_t n_apps, n_own;
+        struct upload_part parts[UPLOAD_SAMPLE_PARTS];
+        size_t n_apps, n_own, n_parts;
 };
 
 void upload_header_clear(struct upload_header *header);

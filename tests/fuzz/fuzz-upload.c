@@ -4,6 +4,7 @@
 
 #include "community/upload.h"
 #include "fuzz.h"
+#include "model/component.h"
 
 /* A line of an upload, as a header and as a sample: what is read keeps to its limits. */
 
@@ -26,6 +27,8 @@ static void check_sample(const struct upload_sample *sample, const struct upload
                 fuzz_assert(sample->apps[i] < header->n_apps);
         for (size_t i = 0; i < sample->n_own; i++)
                 fuzz_assert(sample->own[i].app < header->n_apps && sample->own[i].mj >= 0);
+        for (size_t i = 0; i < sample->n_parts; i++)
+                fuzz_assert(sample->parts[i].app < header->n_apps && sample->parts[i].component < COMPONENT_COUNT);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
