@@ -25,7 +25,7 @@ static int delete_from(struct database *database, const char *table, const char 
 
 int forget_client(struct database *database, const char *hex, struct forgotten *ret)
 {
-        int64_t client = name_hash_number_of("joulecast-client:", hex), ignored, clients = 0;
+        int64_t client = name_hash_client(hex), ignored, clients = 0;
         struct forgotten forgotten = { .samples = 0 };
         const struct {
                 const char *table, *column;
@@ -48,7 +48,7 @@ int forget_client(struct database *database, const char *hex, struct forgotten *
 int forget_quarantine(struct database *database, const char *hex, bool quarantined)
 {
         _cleanup_(statement_freep) struct statement *set = NULL;
-        const int64_t row[] = { quarantined, name_hash_number_of("joulecast-client:", hex) };
+        const int64_t row[] = { quarantined, name_hash_client(hex) };
         int err = database_prepare(database, "UPDATE client SET quarantined = $1 WHERE id = $2", &set);
 
         if (!err)

@@ -8,8 +8,10 @@
 #include <string.h>
 
 #include "community/upload.h"
+#include "forget.h"
 #include "load.h"
 #include "report.h"
+#include "serve.h"
 #include "util/options.h"
 #include "util/text.h"
 #include "util/util.h"
@@ -56,11 +58,11 @@ static int load_main(int argc, char **argv)
         return counts.unread || (counts.bad && !counts.added && !counts.known) ? CODE_FAILED : CODE_OK;
 }
 
-static int check_client(const char *client)
+static int check_client(const char *command, const char *client)
 {
         if (!client || (strlen(client) == UPLOAD_CLIENT_DIGITS && strspn(client, "0123456789abcdef") == UPLOAD_CLIENT_DIGITS))
                 return 0;
-        log_error(&program_log, "report: --client takes 32 hexadecimal digits, in lower case");
+        log_error(&program_log, "%s: a client is 32 hexadecimal digits, in lower case", command);
         return -EINVAL;
 }
 
@@ -93,15 +95,130 @@ static int report_main(int argc, char **argv)
                 log_error(&program_log, "report: give --database");
                 return CODE_USAGE;
         }
-        if (check_client(client) < 0)
+        if (check_client("report", client) < 0)
                 return CODE_USAGE;
         if (database_open(where, DATABASE_READ, &program_log, &database) < 0)
                 return CODE_FAILED;
-        if (report_make(database, client, &report) < 0) {
+        if (report_make(database, &report) < 0) {
                 log_error(&program_log, "report: there is none");
                 return CODE_FAILED;
         }
-        return (json ? report_print_json(&report) : report_print_text(&report)) < 0 ? CODE_FAILED : CODE_OK;
+        return (json ? report_print_json(&report, client) : report_print_text(&report, client)) < 0 ? CODE_FAILED : CODE_OK;
+}
+
+static int serve_main(int argc, char **argv)
+{
+        struct serve_options options = { .address = "127.0.0.1:8451", .new_clients = 60, .connections = 4, .report_every_s = 3600 };
+        const struct option_row rows[] = {
+                { .name = "database", .value = "D", .help = N_("a file for SQLite, made if there is none, or postgresql://..."), .text = &options.database },
+                { .name = "listen", .value = "ADDRESS:PORT", .help = N_("where a proxy that ends TLS reaches it"), .usual = "127.0.0.1:8451",
+                  .text = &options.address },
+                { .name = "new-clients", .value = "N", .help = N_("at most so many of one network in an hour"), .usual = "60",
+                  .count = &options.new_clients },
+                { .name = "connections", .value = "N", .help = N_("to PostgreSQL"), .usual = "4", .count = &options.connections, .low = 1,
+                  .high = POOL_MAX },
+                { .name = "report-every", .value = "S", .help = N_("seconds between two reports"), .usual = "3600",
+                  .count = &options.report_every_s, .low = 1, .high = 1e6 },
+        };
+        const struct option_table table = {
+                .program = "joulecast-community",
+                .called = "joulecast-community serve",
+                .usage = "joulecast-community serve --database D [--listen ADDRESS:PORT]",
+                .about = N_("Takes uploads of devices over HTTP, and tells each what all say together. It speaks no\n"
+                         "TLS: put it behind a proxy that does."),
+                .rows = rows, .n_rows = ARRAY_SIZE(rows),
+        };
+        int code = options_read(&table, argc, argv, &program_log);
+
+        if (code >= 0)
+                return code;
+        if (!options.database) {
+                log_error(&program_log, "serve: give --database");
+                return CODE_USAGE;
+        }
+        return serve_run(&options, &program_log);
+}
+
+/* What a command does with a client. 1; 0: there is no such client; a negative errno. */
+typedef int (*client_action)(struct database *database, const char *client, bool release);
+
+static int change_client(const struct option_table *table, const char *name, int argc, char **argv, const char *const *where,
+                         const bool *release, client_action action)
+{
+        _cleanup_(database_closep) struct database *database = NULL;
+        int rc, code = options_read(table, argc, argv, &program_log);
+
+        if (code >= 0)
+                return code;
+        if (!*where || !table->words[0]) {
+                log_error(&program_log, "%s: give CLIENT, and --database", name);
+                return CODE_USAGE;
+        }
+        if (check_client(name, table->words[0]) < 0)
+                return CODE_USAGE;
+        if (database_open(*where, DATABASE_WRITE, &program_log, &database) < 0)
+                return CODE_FAILED;
+        rc = database_run(database, database->ops->begin_write);
+        if (rc >= 0)
+                rc = action(database, table->words[0], *release);
+        if (rc < 0 || database_run(database, "COMMIT") < 0)
+                return CODE_FAILED;
+        if (rc == 0)
+                log_error(&program_log, "%s: nothing is kept of client %s", name, table->words[0]);
+        return rc == 1 ? CODE_OK : CODE_NO_DATA;
+}
+
+static int forget_action(struct database *database, const char *client, bool release)
+{
+        struct forgotten forgotten;
+        int rc = forget_client(database, client, &forgotten);
+
+        if (rc == 1)
+                printf("%" PRId64 " samples and %" PRId64 " apps of %s are removed\n", forgotten.samples, forgotten.apps, client);
+        return rc;
+}
+
+static int forget_main(int argc, char **argv)
+{
+        const char *where = NULL, *words[2] = { NULL };
+        const bool release = false;
+        const struct option_row rows[] = {
+                { .name = "database", .value = "D", .help = N_("the file, or postgresql://..."), .text = &where },
+        };
+        const struct option_table table = {
+                .program = "joulecast-community",
+                .called = "joulecast-community forget",
+                .usage = "joulecast-community forget CLIENT --database D",
+                .about = N_("Removes all that is kept of a client."),
+                .rows = rows, .n_rows = ARRAY_SIZE(rows), .words = words, .max_words = 1,
+        };
+
+        return change_client(&table, "forget", argc, argv, &where, &release, forget_action);
+}
+
+static int quarantine_action(struct database *database, const char *client, bool release)
+{
+        return forget_quarantine(database, client, !release);
+}
+
+static int quarantine_main(int argc, char **argv)
+{
+        const char *where = NULL, *words[2] = { NULL };
+        bool release = false;
+        const struct option_row rows[] = {
+                { .name = "database", .value = "D", .help = N_("the file, or postgresql://..."), .text = &where },
+                { .name = "release", .help = N_("it counts again"), .flag = &release },
+        };
+        const struct option_table table = {
+                .program = "joulecast-community",
+                .called = "joulecast-community quarantine",
+                .usage = "joulecast-community quarantine CLIENT --database D [--release]",
+                .about = N_("What a client sent counts no more in any report, and it can send nothing. Its samples\n"
+                         "are kept, so that it can be released."),
+                .rows = rows, .n_rows = ARRAY_SIZE(rows), .words = words, .max_words = 1,
+        };
+
+        return change_client(&table, "quarantine", argc, argv, &where, &release, quarantine_action);
 }
 
 static const struct {
@@ -109,7 +226,10 @@ static const struct {
         int (*main)(int argc, char **argv);
 } commands[] = {
         { "load", N_("load uploads into a database"), load_main },
+        { "serve", N_("take uploads over HTTP, and answer devices"), serve_main },
         { "report", N_("what all devices together say"), report_main },
+        { "forget", N_("remove a client"), forget_main },
+        { "quarantine", N_("leave a client out, or take it back"), quarantine_main },
 };
 
 static int print_help(void)
@@ -118,7 +238,7 @@ static int print_help(void)
         text_print(stdout, _("Samples of many devices: which apps cost battery on all, and which on some."));
         printf("\n%s\n", _("Commands:"));
         for (size_t i = 0; i < ARRAY_SIZE(commands); i++)
-                printf("  %-9s%s\n", commands[i].name, _(commands[i].help));
+                printf("  %-11s%s\n", commands[i].name, _(commands[i].help));
         puts("");
         text_print(stdout, _("See joulecast-community COMMAND --help for each."));
         return CODE_OK;

@@ -16,12 +16,6 @@
 
 const int score_percent[SCORE_POINTS] = { 5, 25, 50, 75, 95 };
 
-struct one_client {
-        int64_t id, n, s1;
-        char model[128]; /* "": unknown */
-        bool coarse, own;
-};
-
 struct client_list {
         struct one_client *list;
         size_t n, capacity;
@@ -48,16 +42,16 @@ static int read_counts(struct database *database, struct report *report)
         return rc < 0 ? rc : 0;
 }
 
-static int read_list(struct database *database, const char *client, struct client_list *ret)
+static int read_list(struct database *database, struct client_list *ret)
 {
         _cleanup_(statement_freep) struct statement *select = NULL;
-        int rc = database_prepare(database, "SELECT id, n, s1, coarse, hex, model FROM client WHERE quarantined = 0 AND n > 0",
+        int rc = database_prepare(database, "SELECT id, n, s1, coarse, model FROM client WHERE quarantined = 0 AND n > 0",
                                   &select);
 
         if (rc < 0)
                 return rc;
         while ((rc = select->ops->step(select)) == 1) {
-                const char *hex = select->ops->get_text(select, 4), *model = select->ops->get_text(select, 5);
+                const char *model = select->ops->get_text(select, 4);
                 struct one_client *one;
 
                 rc = util_grow(&ret->list, &ret->capacity, ret->n + 1, sizeof(*ret->list));
@@ -67,8 +61,7 @@ static int read_list(struct database *database, const char *client, struct clien
                 *one = (struct one_client){ .id = select->ops->get_int(select, 0),
                                             .n = select->ops->get_int(select, 1),
                                             .s1 = select->ops->get_int(select, 2),
-                                            .coarse = select->ops->get_int(select, 3) != 0,
-                                            .own = client && hex && strcmp(client, hex) == 0 };
+                                            .coarse = select->ops->get_int(select, 3) != 0 };
                 snprintf(one->model, sizeof(one->model), "%s", model ? model : "");
         }
         return rc;
@@ -150,33 +143,43 @@ static double score_of(const struct client_list *clients, const struct one_clien
         return others ? 100 * faster / (double)others : 0;
 }
 
+bool report_score(const struct report *report, int64_t client, double *rate, double *score)
+{
+        const struct client_list clients = { .list = report->score.list, .n = report->score.clients };
+        size_t others;
+
+        for (size_t i = 0; i < clients.n && clients.n >= COMMUNITY_CLIENTS_MIN; i++) {
+                const struct one_client *own = &clients.list[i];
+
+                if (own->id != client)
+                        continue;
+                *rate = mean_of(own);
+                *score = score_of(&clients, own, true, &others);
+                if (others < COMMUNITY_CLIENTS_MIN - 1 || !*own->model)
+                        *score = score_of(&clients, own, false, &others);
+                return true;
+        }
+        return false;
+}
+
+/* Keeps the list, by mean. */
 static void find_score(struct client_list *clients, struct score_report *ret)
 {
-        size_t kept = 0, others;
+        size_t kept = 0;
 
         for (size_t i = 0; i < clients->n; i++)
                 if (clients->list[i].n >= SCORE_RATES_MIN)
                         clients->list[kept++] = clients->list[i];
-        clients->n = kept;
         ret->clients = kept;
+        ret->list = TAKE_PTR(clients->list);
+        clients->n = 0;
         if (kept < COMMUNITY_CLIENTS_MIN)
                 return;
-        qsort(clients->list, kept, sizeof(*clients->list), compare_means);
+        qsort(ret->list, kept, sizeof(*ret->list), compare_means);
         for (size_t i = 0; i < kept; i++)
-                ret->mean_rate += mean_of(&clients->list[i]) / (double)kept;
+                ret->mean_rate += mean_of(&ret->list[i]) / (double)kept;
         for (int i = 0; i < SCORE_POINTS; i++)
-                ret->rates[i] = mean_of(&clients->list[(kept - 1) * (size_t)(100 - score_percent[i]) / 100]);
-        for (size_t i = 0; i < kept; i++) {
-                const struct one_client *own = &clients->list[i];
-
-                if (!own->own)
-                        continue;
-                ret->own_rate = mean_of(own);
-                ret->own_score = score_of(clients, own, true, &others);
-                if (others < COMMUNITY_CLIENTS_MIN - 1 || !*own->model)
-                        ret->own_score = score_of(clients, own, false, &others);
-                ret->known = true;
-        }
+                ret->rates[i] = mean_of(&ret->list[(kept - 1) * (size_t)(100 - score_percent[i]) / 100]);
 }
 
 /* Clients that are too far from the median are no part of anything; and the limit says which those are. */
@@ -194,13 +197,13 @@ static void leave_out(struct client_list *clients, struct report *report, int64_
         report->extreme = (int64_t)(n - clients->n);
 }
 
-int report_clients(struct database *database, const char *client, struct report *report, int64_t *limit)
+int report_clients(struct database *database, struct report *report, int64_t *limit)
 {
         _cleanup_(free_list) struct client_list clients = { .n = 0 };
         int err = read_counts(database, report);
 
         if (!err)
-                err = read_list(database, client, &clients);
+                err = read_list(database, &clients);
         if (err < 0)
                 return err;
         if (clients.n)

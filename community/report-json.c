@@ -4,7 +4,9 @@
 #include <cjson/cJSON.h>
 #include <errno.h>
 #include <math.h>
+#include <string.h>
 
+#include "community/name-hash.h"
 #include "report.h"
 #include "util/util.h"
 
@@ -34,11 +36,20 @@ static bool add_together(cJSON *hog, const struct app_report *app)
         return true;
 }
 
-static bool add_hog(cJSON *list, const struct app_report *app)
+/* A device knows its apps by their hashes, too. */
+static bool add_app(cJSON *object, const char *name, bool hash)
+{
+        char text[NAME_HASH_SIZE];
+
+        name_hash_of(name, text);
+        return cJSON_AddStringToObject(object, "app", name) && (!hash || cJSON_AddStringToObject(object, "hash", text));
+}
+
+static bool add_hog(cJSON *list, const struct app_report *app, bool hash)
 {
         cJSON *hog = cJSON_CreateObject(), *minutes;
 
-        if (!hog || !cJSON_AddItemToArray(list, hog) || !cJSON_AddStringToObject(hog, "app", app->name))
+        if (!hog || !cJSON_AddItemToArray(list, hog) || !add_app(hog, app->name, hash))
                 return false;
         minutes = cJSON_AddObjectToObject(hog, "minutes");
         return minutes && add_number(minutes, "value", app->drop.minutes) && add_number(minutes, "low", app->drop.minutes_low) &&
@@ -49,17 +60,19 @@ static bool add_hog(cJSON *list, const struct app_report *app)
                add_together(hog, app);
 }
 
-static bool add_bug(cJSON *list, const struct bug_report *bug)
+static bool add_bug(cJSON *list, const struct bug_report *bug, bool hash)
 {
         cJSON *object = cJSON_CreateObject();
 
-        return object && cJSON_AddItemToArray(list, object) && cJSON_AddStringToObject(object, "app", bug->app_name) &&
+        return object && cJSON_AddItemToArray(list, object) && add_app(object, bug->app_name, hash) &&
                cJSON_AddStringToObject(object, "client", bug->client_hex) && add_number(object, "watts", bug->watts) &&
                add_number(object, "others_watts", bug->others_watts) && add_number(object, "clients", (double)bug->clients);
 }
 
-static bool add_score(cJSON *root, const struct score_report *score)
+static bool add_score(cJSON *root, const struct report *report, const char *client)
 {
+        const struct score_report *score = &report->score;
+        double rate, own;
         cJSON *object = cJSON_AddObjectToObject(root, "jscore"), *points;
 
         if (!object || !add_number(object, "clients", (double)score->clients))
@@ -76,10 +89,11 @@ static bool add_score(cJSON *root, const struct score_report *score)
                     !add_number(point, "rate", score->rates[i]) || !add_number(point, "hours", 1 / NANO / score->rates[i] / 3600))
                         return false;
         }
-        return !score->known || (add_number(object, "own_rate", score->own_rate) && add_number(object, "own_score", score->own_score));
+        return !client || !report_score(report, name_hash_client(client), &rate, &own) ||
+               (add_number(object, "own_rate", rate) && add_number(object, "own_score", own));
 }
 
-static bool fill(cJSON *root, const struct report *report)
+static bool fill(cJSON *root, const struct report *report, const char *client, bool only)
 {
         cJSON *hogs, *bugs, *left_out;
 
@@ -98,19 +112,29 @@ static bool fill(cJSON *root, const struct report *report)
                 return false;
         hogs = cJSON_AddArrayToObject(root, "hogs");
         for (size_t i = 0; i < report->n_hogs; i++)
-                if (!hogs || !add_hog(hogs, &report->apps[report->hogs[i]]))
+                if (!hogs || !add_hog(hogs, &report->apps[report->hogs[i]], only))
                         return false;
         bugs = cJSON_AddArrayToObject(root, "bugs");
         for (size_t i = 0; i < report->n_bugs; i++)
-                if (!bugs || !add_bug(bugs, &report->bugs[i]))
+                if (!bugs || ((!only || strcmp(report->bugs[i].client_hex, client) == 0) && !add_bug(bugs, &report->bugs[i], only)))
                         return false;
-        return hogs && bugs && add_score(root, &report->score);
+        return hogs && bugs && add_score(root, report, client);
 }
 
-int report_print_json(const struct report *report)
+cJSON *report_json(const struct report *report, const char *client, bool only)
 {
         cJSON *root = cJSON_CreateObject();
-        char *text = root && fill(root, report) ? cJSON_Print(root) : NULL;
+
+        if (root && fill(root, report, client, only))
+                return root;
+        cJSON_Delete(root);
+        return NULL;
+}
+
+int report_print_json(const struct report *report, const char *client)
+{
+        cJSON *root = report_json(report, client, false);
+        char *text = root ? cJSON_Print(root) : NULL;
 
         cJSON_Delete(root);
         if (!text)

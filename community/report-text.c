@@ -3,6 +3,7 @@
 
 #include <inttypes.h>
 
+#include "community/name-hash.h"
 #include "report.h"
 #include "util/table.h"
 #include "util/util.h"
@@ -56,16 +57,18 @@ static void print_bugs(const struct report *report)
         table_print(table);
 }
 
-static void print_score(const struct score_report *score)
+static void print_score(const struct report *report, const char *client)
 {
+        const struct score_report *score = &report->score;
+        double rate, own;
+
         if (score->clients < COMMUNITY_CLIENTS_MIN)
                 return;
         puts("");
         table_text(TABLE_PLAIN, "A full charge in use lasts %.1f h on half of %zu devices; %.1f h or less on 5 of 100, %.1f h or more"
                    " on 5 of 100.", HOURS(score->rates[2]), score->clients, HOURS(score->rates[0]), HOURS(score->rates[4]));
-        if (score->known)
-                table_text(TABLE_PLAIN, "That device: %.1f h, longer than %.0f of 100 like it (its J-score).", HOURS(score->own_rate),
-                           score->own_score);
+        if (client && report_score(report, name_hash_client(client), &rate, &own))
+                table_text(TABLE_PLAIN, "That device: %.1f h, longer than %.0f of 100 like it (its J-score).", HOURS(rate), own);
 }
 
 static void print_left_out(const struct report *report)
@@ -79,7 +82,7 @@ static void print_left_out(const struct report *report)
                 table_note("Left out: %" PRId64 " devices in quarantine.", report->quarantined);
 }
 
-int report_print_text(const struct report *report)
+int report_print_text(const struct report *report, const char *client)
 {
         table_text(TABLE_PLAIN, "%" PRId64 " devices, %" PRId64 " samples, %zu apps, of which %zu ran on enough devices to be compared.",
                    report->clients, report->samples, report->n_apps, report->tested);
@@ -96,7 +99,7 @@ int report_print_text(const struct report *report)
                            " most of those are none.", report->paper_only);
         if (report->n_bugs)
                 print_bugs(report);
-        print_score(&report->score);
+        print_score(report, client);
         print_left_out(report);
         return 0;
 }

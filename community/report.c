@@ -37,6 +37,7 @@ void report_clear(struct report *report)
         free(report->apps);
         free(report->hogs);
         free(report->bugs);
+        free(report->score.list);
         *report = (struct report){ .clients = 0 };
 }
 
@@ -178,11 +179,11 @@ static int find_hogs(struct database *database, int64_t limit, struct report *re
         return err;
 }
 
-static int make_within(struct database *database, const char *client, struct report *report)
+static int make_within(struct database *database, struct report *report)
 {
         struct all_sums all = { .n = 0 };
         int64_t limit = 0;
-        int err = report_clients(database, client, report, &limit);
+        int err = report_clients(database, report, &limit);
 
         if (!err)
                 err = read_all(database, limit, &all);
@@ -197,16 +198,16 @@ static int make_within(struct database *database, const char *client, struct rep
         return err;
 }
 
-int report_make(struct database *database, const char *client, struct report *ret)
+int report_make(struct database *database, struct report *ret)
 {
         struct report report = { .clients = 0 };
         int err = database_run(database, database->ops->begin_read);
 
         if (err < 0)
                 return err;
-        err = make_within(database, client, &report);
-        if (!err)
-                err = database_run(database, "COMMIT");
+        err = make_within(database, &report);
+        if (database_run(database, "ROLLBACK") < 0 && !err)
+                err = -EIO;
         if (err < 0)
                 report_clear(&report);
         else

@@ -28,12 +28,17 @@ struct bug_report {
 #define SCORE_POINTS 5
 extern const int score_percent[SCORE_POINTS]; /* 5, 25, 50, 75, 95 */
 
+struct one_client {
+        int64_t id, n, s1;
+        char model[128]; /* "": unknown */
+        bool coarse;
+};
+
 struct score_report {
         size_t clients;                 /* with SCORE_RATES_MIN rates */
+        struct one_client *list;        /* those, by mean rate */
         double rates[SCORE_POINTS];     /* their mean rate, where the client's battery lasts longer than of so many percent */
         double mean_rate;
-        bool known;                     /* of the client that was asked for: */
-        double own_rate, own_score;
 };
 
 struct report {
@@ -49,11 +54,12 @@ struct report {
 };
 
 void report_clear(struct report *report);
-/* @client: 32 digits, whose score is wanted; NULL: nobody's. */
-int report_make(struct database *database, const char *client, struct report *ret);
+int report_make(struct database *database, struct report *ret);
 
 /* report-clients.c: all but apps and bugs; @limit: rates above it, in the mean of a client, are not believed */
-int report_clients(struct database *database, const char *client, struct report *report, int64_t *limit);
+int report_clients(struct database *database, struct report *report, int64_t *limit);
+/* The mean rate and the J-score of a client, by its number. False: it is unknown, or has too few rates. */
+bool report_score(const struct report *report, int64_t client, double *rate, double *score);
 /* report-joint.c: new drops for what is in @report->hogs, which it sorts by name */
 int report_joint(struct database *database, int64_t limit, struct report *report);
 /* report-bugs.c */
@@ -61,5 +67,10 @@ int report_bugs(struct database *database, int64_t limit, struct report *report)
 /* Name of an app of the report; NULL: none has that number. */
 const struct app_report *report_app(const struct report *report, int64_t id);
 
-int report_print_json(const struct report *report);
-int report_print_text(const struct report *report);
+/*
+ * As JSON; NULL without memory. @client: 32 digits: with its score. @only: for that client itself, with hashes of names, and no
+ * bugs of others.
+ */
+struct cJSON *report_json(const struct report *report, const char *client, bool only);
+int report_print_json(const struct report *report, const char *client);
+int report_print_text(const struct report *report, const char *client);

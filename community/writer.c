@@ -97,18 +97,13 @@ void writer_close(struct writer *writer)
         writer_forget(writer, true);
 }
 
-static int64_t number_of_client(const char *hex)
-{
-        return name_hash_number_of("joulecast-client:", hex);
-}
-
 static int remember(struct writer *writer, const char *hex, struct known_client **ret)
 {
         struct known_client *known = calloc(1, sizeof(*known));
 
         if (!known)
                 return -ENOMEM;
-        known->id = number_of_client(hex);
+        known->id = name_hash_client(hex);
         known->first_of_header = -1;
         memcpy(known->hex, hex, UPLOAD_CLIENT_DIGITS);
         HASH_ADD_KEYPTR(hh, writer->clients, known->hex, UPLOAD_CLIENT_DIGITS, known);
@@ -126,7 +121,7 @@ int writer_find(struct writer *writer, const char *hex, struct known_client **re
         struct known_client *known;
         int rc, err;
 
-        find->ops->set_int(find, 1, number_of_client(hex));
+        find->ops->set_int(find, 1, name_hash_client(hex));
         rc = find->ops->step(find);
         if (rc <= 0)
                 return rc;

@@ -75,6 +75,11 @@ int64_t name_hash_number_of(const char *kind, const char *text)
         return number_of(digits);
 }
 
+int64_t name_hash_client(const char *hex)
+{
+        return name_hash_number_of("joulecast-client:", hex);
+}
+
 void name_hash_digits(const char *text, char ret[65])
 {
         digits_of("", text, ret);

@@ -25,5 +25,8 @@ int64_t name_hash_number(const char *name);
 /* 63 bits of the SHA-256 of two texts. Never 0. */
 int64_t name_hash_number_of(const char *kind, const char *text);
 
+/* The number of a client, by the digits of its id. */
+int64_t name_hash_client(const char *hex);
+
 /* The SHA-256 of a text, as 64 digits and a NUL. */
 void name_hash_digits(const char *text, char ret[65]);
