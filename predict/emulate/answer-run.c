@@ -9,13 +9,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "hungriest.h"
 #include "util/table.h"
 #include "util/util.h"
 #include "util/words.h"
 
 #define PARTS 60       /* of the picture */
-#define SEGMENT 5      /* parts; the hungriest are told by such segments */
-#define HUNGRIEST 3
 #define SPREAD_LARGE 2 /* of the factors of two kernels */
 
 static int make_condition(struct answer_run *answer, double battery_mwh, const struct log *log)
@@ -154,15 +153,6 @@ static double sum_of(const double *parts)
         return sum;
 }
 
-static int dearest(const double *parts)
-{
-        int best = 0;
-
-        for (int c = 1; c < COMPONENT_COUNT; c++)
-                best = parts[c] > parts[best] ? c : best;
-        return best;
-}
-
 /* One line of blocks. */
 static void print_blocks(const double (*series)[COMPONENT_COUNT], double part_s)
 {
@@ -177,30 +167,6 @@ static void print_blocks(const double (*series)[COMPONENT_COUNT], double part_s)
         for (int i = 0; most > 0 && i < PARTS; i++)
                 fputs(blocks[(int)ceil(sum_of(series[i]) / most * 8)], stdout);
         printf("\n\n");
-}
-
-static void print_hungriest(const double (*series)[COMPONENT_COUNT], double part_s)
-{
-        double segments[PARTS / SEGMENT][COMPONENT_COUNT] = { 0 }, segment_s = part_s * SEGMENT;
-        bool told[PARTS / SEGMENT] = { false };
-
-        for (int i = 0; i < PARTS; i++)
-                for (int c = 0; c < COMPONENT_COUNT; c++)
-                        segments[i / SEGMENT][c] += series[i][c];
-        printf("%s\n", _("The hungriest parts:"));
-        for (int n = 0; n < HUNGRIEST; n++) {
-                int best = -1, c;
-
-                for (int i = 0; i < PARTS / SEGMENT; i++)
-                        if (!told[i] && (best < 0 || sum_of(segments[i]) > sum_of(segments[best])))
-                                best = i;
-                told[best] = true;
-                c = dearest(segments[best]);
-                printf("  ");
-                printf(_("%.3g to %.3g s: %.0f mW, of which %s %.0f mW"), best * segment_s, (best + 1) * segment_s,
-                       sum_of(segments[best]) / segment_s * 1e3, _(component_names[c]), segments[best][c] / segment_s * 1e3);
-                putchar('\n');
-        }
 }
 
 /* "?" where it is not known. */
@@ -260,9 +226,9 @@ int answer_run_print(const struct answer_run *answer)
         print_components(answer);
         part_s = (double)answer->recorded->runs[0].wall_ns / 1e9 / PARTS;
         print_blocks((const double (*)[COMPONENT_COUNT])series, part_s);
-        print_hungriest((const double (*)[COMPONENT_COUNT])series, part_s);
+        err = hungriest_print(&answer->condition, &answer->recorded->runs[0], (const double (*)[COMPONENT_COUNT])series, PARTS, part_s);
         print_quality(answer);
         table_note("Emulated, not measured: docs/emulation.md says how right that is.");
         free(series);
-        return 0;
+        return err;
 }

@@ -96,6 +96,9 @@ static void quiet_network(void)
         (void)link_set("/proc/sys/net/ipv6/conf/default/disable_ipv6", "1");
         (void)link_set("/proc/sys/net/ipv4/conf/all/rp_filter", "0");
         (void)link_set("/proc/sys/net/ipv4/conf/default/rp_filter", "0");
+        /* The same on each machine. Where another is the default, a namespace may have no cubic, but always reno. */
+        if (link_set("/proc/sys/net/ipv4/tcp_congestion_control", "cubic") < 0)
+                (void)link_set("/proc/sys/net/ipv4/tcp_congestion_control", "reno");
 }
 
 static void make_app_network(struct box *box)
@@ -159,7 +162,7 @@ static void start_wire(struct box *box)
                 const struct wire wire = {
                         .plan = { plan->network, plan->radio, plan->signal, plan->seed, 0 },
                         .app_tun = box->app_tun, .middle_tun = box->middle_tun, .listening = box->listening, .maker = box->maker,
-                        .stop = pair[1], .log = box->inside->packets, .outside = plan->net == BOX_OUTSIDE,
+                        .stop = pair[1], .log = box->inside->packets, .names = box->inside->names, .outside = plan->net == BOX_OUTSIDE,
                         .origin_ns = &box->inside->report->origin_ns,
                 };
 
@@ -345,7 +348,8 @@ _Noreturn void box_inside(const struct box_inside *inside)
 {
         struct box box = { .inside = inside, .app_tun = -1, .middle_tun = -1, .app_netns = -1, .listening = -1, .maker = -1,
                            .stop = -1, .maker_pid = -1, .wire_pid = -1 };
-        struct slow_plan slow = { .factor = inside->plan->factor, .cpus = inside->plan->cpus, .log = inside->cpu };
+        struct slow_plan slow = { .factor = inside->plan->factor, .cpus = inside->plan->cpus, .log = inside->cpu,
+                                  .tasks = inside->tasks };
         const struct sched_param first = { .sched_priority = 1 };
         pid_t others[2];
         int err;

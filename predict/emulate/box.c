@@ -90,6 +90,8 @@ void box_result_clear(struct box_result *result)
 {
         free(result->packets);
         free(result->cpu);
+        free(result->tasks);
+        free(result->names);
         *result = (struct box_result){ 0 };
 }
 
@@ -107,6 +109,10 @@ static int finish(const struct box_inside *inside, const struct log *log, struct
                 err = read_records(inside->packets, sizeof(*result.packets), &result.packets, &result.n_packets);
         if (!err)
                 err = read_records(inside->cpu, sizeof(*result.cpu), &result.cpu, &result.n_cpu);
+        if (!err)
+                err = read_records(inside->tasks, sizeof(*result.tasks), &result.tasks, &result.n_tasks);
+        if (!err)
+                err = read_records(inside->names, sizeof(*result.names), &result.names, &result.n_names);
         if (err)
                 box_result_clear(&result);
         else
@@ -154,10 +160,11 @@ static int start(struct box_inside *inside, const struct log *log)
 int box_run(const struct box_plan *plan, const struct log *log, struct box_result *ret)
 {
         _cleanup_close_ int packets = memfd_create("packets", MFD_CLOEXEC), cpu = memfd_create("cpu", MFD_CLOEXEC);
+        _cleanup_close_ int tasks = memfd_create("tasks", MFD_CLOEXEC), names = memfd_create("names", MFD_CLOEXEC);
         struct box_report *report = mmap(NULL, sizeof(*report), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
         struct box_inside inside = { .plan = plan, .report = report, .uid = geteuid(), .gid = getegid(), .packets = packets,
-                                     .cpu = cpu };
-        int err = packets < 0 || cpu < 0 || report == MAP_FAILED ? -errno : 0;
+                                     .cpu = cpu, .tasks = tasks, .names = names };
+        int err = packets < 0 || cpu < 0 || tasks < 0 || names < 0 || report == MAP_FAILED ? -errno : 0;
 
         if (err)
                 log_error(log, "there is no memory for the run: %s", strerror(-err));

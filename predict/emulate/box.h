@@ -39,6 +39,10 @@ struct box_result {
         size_t n_packets;
         struct cpu_record *cpu;      /* ascending in time */
         size_t n_cpu;
+        struct task_record *tasks;   /* likewise */
+        size_t n_tasks;
+        struct name_record *names;
+        size_t n_names;
 };
 
 /* 0, and box_result_clear() it; a negative errno after its sentence to @log: nothing is left running. */

@@ -77,7 +77,8 @@ static int run_app(const struct request *request, const struct answer_run *answe
                 err = box_run(&plan, &program_log, &result);
                 if (!err)
                         run->runs[run->n_runs++] = (struct run){ plan.seed, result.wall_ns, result.status, result.packets,
-                                                                 result.n_packets, result.cpu, result.n_cpu };
+                                                                 result.n_packets, result.cpu, result.n_cpu, result.tasks,
+                                                                 result.n_tasks, result.names, result.n_names };
         }
         return err;
 }

@@ -35,6 +35,12 @@ bool packet_read(const uint8_t *bytes, size_t length, struct packet *ret);
 /* Changes both addresses, and the checksums with them. @bytes: as packet_read() accepts it. */
 void packet_readdress(uint8_t *bytes, size_t length, uint32_t from, uint32_t to);
 
+/* The far address as the app has it: on the link those of the host's loopback are others. */
+static inline uint32_t packet_peer(uint32_t address)
+{
+        return address >> 16 == PACKET_HOST_LOCAL >> 16 ? (PACKET_LOOPBACK & 0xff000000) | (address & 0xffff) : address;
+}
+
 static inline bool packet_is_loopback(uint32_t address)
 {
         return address >> 24 == 127;

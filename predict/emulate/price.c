@@ -19,6 +19,8 @@ void price_clear_run(struct run *run)
 {
         free(run->packets);
         free(run->cpu);
+        free(run->tasks);
+        free(run->names);
         *run = (struct run){ 0 };
 }
 

@@ -19,6 +19,10 @@ struct run {
         size_t n_packets;
         struct cpu_record *cpu;        /* ascending in time, and never less */
         size_t n_cpu;
+        struct task_record *tasks;     /* ascending in time */
+        size_t n_tasks;
+        struct name_record *names;
+        size_t n_names;
 };
 
 void price_clear_run(struct run *run);

@@ -30,6 +30,9 @@ struct packet_record {
         uint8_t verdict;
         uint8_t woke;      /* it came while the radio slept, and waited until that was awake */
         uint8_t queued;    /* the link was busy when it came */
+        uint8_t protocol;  /* of IP */
+        uint16_t port;     /* of the peer; 0: there is none */
+        uint32_t peer;     /* the far address, in host order */
 };
 
 /* What the radio did at a time, by a packet. */
@@ -43,6 +46,22 @@ struct radio_event {
 struct cpu_record {
         int64_t time_ns;
         int64_t cpu_ns;
+};
+
+#define RECORD_TASK_MAX 16
+#define RECORD_NAME_MAX 64
+
+/* CPU time of a process since its record before. */
+struct task_record {
+        int64_t time_ns, cpu_ns;
+        int32_t pid;                /* in the app's namespace */
+        char name[RECORD_TASK_MAX]; /* as the kernel has it; the app chooses it */
+};
+
+/* A name that DNS gave an address. */
+struct name_record {
+        uint32_t address;           /* in host order */
+        char name[RECORD_NAME_MAX];
 };
 
 /*

@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "run-file.h"
 
+#include <arpa/inet.h>
 #include <cjson/cJSON.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -17,8 +18,10 @@
 #include "util/util.h"
 
 #define VERSION 1
-#define PACKETS_HEAD "in_ns,start_ns,link_ns,due_ns,out_ns,bytes,direction,verdict,woke,queued"
+#define PACKETS_HEAD "in_ns,start_ns,link_ns,due_ns,out_ns,bytes,direction,verdict,woke,queued,protocol,peer,port"
 #define CPU_HEAD "time_ns,cpu_ns"
+#define TASKS_HEAD "time_ns,cpu_ns,pid,name"
+#define NAMES_HEAD "address,name"
 #define RADIO_HEAD "time_s,direction,bytes"
 #define JSON_BYTES_MAX (1 << 20)
 #define WALL_NS_MAX ((int64_t)RADIO_SECONDS_MAX * (int64_t)NS_PER_S)
@@ -51,6 +54,13 @@ static int write_text(const char *path, FILE *stream, struct text_kept *kept, co
         return err;
 }
 
+static const char *address_text(uint32_t address, char ret[INET_ADDRSTRLEN])
+{
+        struct in_addr number = { .s_addr = htonl(address) };
+
+        return inet_ntop(AF_INET, &number, ret, INET_ADDRSTRLEN);
+}
+
 static int save_packets(const struct run *run, const char *folder, const struct log *log)
 {
         struct text_kept kept;
@@ -62,10 +72,12 @@ static int save_packets(const struct run *run, const char *folder, const struct 
         fputs(PACKETS_HEAD "\n", stream);
         for (size_t i = 0; i < run->n_packets; i++) {
                 const struct packet_record *packet = &run->packets[i];
+                char address[INET_ADDRSTRLEN];
 
-                fprintf(stream, "%" PRId64 ",%" PRId64 ",%" PRId64 ",%" PRId64 ",%" PRId64 ",%" PRIu32 ",%s,%s,%u,%u\n",
+                fprintf(stream, "%" PRId64 ",%" PRId64 ",%" PRId64 ",%" PRId64 ",%" PRId64 ",%" PRIu32 ",%s,%s,%u,%u,%u,%s,%u\n",
                         packet->in_ns, packet->start_ns, packet->link_ns, packet->due_ns, packet->out_ns, packet->bytes,
-                        radio_directions[packet->direction], verdicts[packet->verdict], packet->woke, packet->queued);
+                        radio_directions[packet->direction], verdicts[packet->verdict], packet->woke, packet->queued,
+                        packet->protocol, address_text(packet->peer, address), packet->port);
         }
         path_of(folder, "packets", run->seed, path, sizeof(path));
         return write_text(path, stream, &kept, log);
@@ -106,6 +118,38 @@ static int save_cpu(const struct run *run, const char *folder, const struct log 
         for (size_t i = 0; i < run->n_cpu; i++)
                 fprintf(stream, "%" PRId64 ",%" PRId64 "\n", run->cpu[i].time_ns, run->cpu[i].cpu_ns);
         path_of(folder, "cpu", run->seed, path, sizeof(path));
+        return write_text(path, stream, &kept, log);
+}
+
+/* Names are the app's to choose. */
+static int save_tasks(const struct run *run, const char *folder, const struct log *log)
+{
+        struct text_kept kept;
+        FILE *stream = text_open(&kept);
+        char path[4096], name[4 * RECORD_TASK_MAX];
+
+        if (!stream)
+                return -ENOMEM;
+        fputs(TASKS_HEAD "\n", stream);
+        for (size_t i = 0; i < run->n_tasks; i++)
+                fprintf(stream, "%" PRId64 ",%" PRId64 ",%" PRId32 ",%s\n", run->tasks[i].time_ns, run->tasks[i].cpu_ns,
+                        run->tasks[i].pid, util_printable(run->tasks[i].name, name, sizeof(name)));
+        path_of(folder, "tasks", run->seed, path, sizeof(path));
+        return write_text(path, stream, &kept, log);
+}
+
+static int save_names(const struct run *run, const char *folder, const struct log *log)
+{
+        struct text_kept kept;
+        FILE *stream = text_open(&kept);
+        char path[4096], address[INET_ADDRSTRLEN];
+
+        if (!stream)
+                return -ENOMEM;
+        fputs(NAMES_HEAD "\n", stream);
+        for (size_t i = 0; i < run->n_names; i++)
+                fprintf(stream, "%s,%s\n", address_text(run->names[i].address, address), run->names[i].name);
+        path_of(folder, "names", run->seed, path, sizeof(path));
         return write_text(path, stream, &kept, log);
 }
 
@@ -152,6 +196,8 @@ int run_save(const struct recorded_run *run, const char *folder, const struct lo
                 err = save_packets(&run->runs[i], folder, log);
                 err = err ? err : save_radio(&run->runs[i], folder, log);
                 err = err ? err : save_cpu(&run->runs[i], folder, log);
+                err = err ? err : save_tasks(&run->runs[i], folder, log);
+                err = err ? err : save_names(&run->runs[i], folder, log);
         }
         if (err)
                 return err;
@@ -225,14 +271,16 @@ static int direction_of(const char *word)
 
 static int parse_packet(const char *line, struct packet_record *ret)
 {
-        char direction[4], verdict[12];
-        unsigned woke, queued;
+        char direction[4], verdict[12], peer[INET_ADDRSTRLEN];
+        unsigned woke, queued, protocol, port;
+        struct in_addr address;
         struct packet_record packet = { 0 };
         int end = 0, which = -1;
 
-        if (sscanf(line, "%" SCNd64 ",%" SCNd64 ",%" SCNd64 ",%" SCNd64 ",%" SCNd64 ",%" SCNu32 ",%3[a-z],%11[a-z],%u,%u%n",
+        if (sscanf(line, "%" SCNd64 ",%" SCNd64 ",%" SCNd64 ",%" SCNd64 ",%" SCNd64 ",%" SCNu32 ",%3[a-z],%11[a-z],%u,%u,%u,%15[0-9.],%u%n",
                    &packet.in_ns, &packet.start_ns, &packet.link_ns, &packet.due_ns, &packet.out_ns, &packet.bytes, direction,
-                   verdict, &woke, &queued, &end) != 10 || line[end] || direction_of(direction) < 0 || woke > 1 || queued > 1)
+                   verdict, &woke, &queued, &protocol, peer, &port, &end) != 13 || line[end] || direction_of(direction) < 0 || woke > 1 || queued > 1 ||
+            protocol > UINT8_MAX || port > UINT16_MAX || inet_pton(AF_INET, peer, &address) != 1)
                 return -EINVAL;
         for (size_t i = 0; i < ARRAY_SIZE(verdicts); i++)
                 if (strcmp(verdict, verdicts[i]) == 0)
@@ -244,6 +292,9 @@ static int parse_packet(const char *line, struct packet_record *ret)
         packet.verdict = (uint8_t)which;
         packet.woke = (uint8_t)woke;
         packet.queued = (uint8_t)queued;
+        packet.protocol = (uint8_t)protocol;
+        packet.port = (uint16_t)port;
+        packet.peer = ntohl(address.s_addr);
         *ret = packet;
         return 0;
 }
@@ -288,6 +339,58 @@ static int load_cpu(const char *folder, const struct log *log, struct run *run)
                 if (err)
                         return err;
                 run->cpu[run->n_cpu++] = before = record;
+        }
+        return more;
+}
+
+static int load_tasks(const char *folder, const struct log *log, struct run *run)
+{
+        _cleanup_(lines_close) struct lines lines = { 0 };
+        size_t capacity = 0;
+        int64_t before_ns = 0;
+        int err = lines_open(folder, "tasks", run->seed, TASKS_HEAD, log, &lines), more;
+
+        if (err)
+                return err;
+        while ((more = next_line(&lines)) > 0) {
+                struct task_record record = { 0 };
+                int end = 0;
+
+                if (sscanf(lines.line, "%" SCNd64 ",%" SCNd64 ",%" SCNd32 ",%n", &record.time_ns, &record.cpu_ns, &record.pid,
+                           &end) != 3 || !end || record.time_ns < before_ns || record.time_ns > WALL_NS_MAX || record.cpu_ns < 0 ||
+                    record.cpu_ns > WALL_NS_MAX || strlen(lines.line + end) >= sizeof(record.name))
+                        return bad_line(&lines);
+                strcpy(record.name, lines.line + end);
+                err = util_grow(&run->tasks, &capacity, run->n_tasks + 1, sizeof(*run->tasks));
+                if (err)
+                        return err;
+                run->tasks[run->n_tasks++] = record;
+                before_ns = record.time_ns;
+        }
+        return more;
+}
+
+static int load_names(const char *folder, const struct log *log, struct run *run)
+{
+        _cleanup_(lines_close) struct lines lines = { 0 };
+        size_t capacity = 0;
+        int err = lines_open(folder, "names", run->seed, NAMES_HEAD, log, &lines), more;
+
+        if (err)
+                return err;
+        while ((more = next_line(&lines)) > 0) {
+                struct name_record record = { 0 };
+                char text[INET_ADDRSTRLEN];
+                struct in_addr address;
+
+                if (sscanf(lines.line, "%15[0-9.],%63[-_.A-Za-z0-9]", text, record.name) != 2 ||
+                    strlen(lines.line) != strlen(text) + 1 + strlen(record.name) || inet_pton(AF_INET, text, &address) != 1)
+                        return bad_line(&lines);
+                record.address = ntohl(address.s_addr);
+                err = util_grow(&run->names, &capacity, run->n_names + 1, sizeof(*run->names));
+                if (err)
+                        return err;
+                run->names[run->n_names++] = record;
         }
         return more;
 }
@@ -341,7 +444,9 @@ static int read_run(const struct cJSON *json, const char *folder, const struct l
         run->wall_ns = (int64_t)wall_ns;
         run->status = (int32_t)status;
         err = load_packets(folder, log, run);
-        return err ? err : load_cpu(folder, log, run);
+        err = err ? err : load_cpu(folder, log, run);
+        err = err ? err : load_tasks(folder, log, run);
+        return err ? err : load_names(folder, log, run);
 }
 
 static int read_runs(const struct cJSON *json, const char *folder, const struct log *log, struct recorded_run *run)

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "packet.h"
 #include "util/units.h"
 #include "util/util.h"
 
@@ -154,6 +155,19 @@ static bool wakes(struct shaper *shaper, enum radio_direction direction, size_t 
         return true;
 }
 
+/* With whom the app talks by it. */
+static void name_peer(struct packet_record *record, const uint8_t *bytes, size_t length)
+{
+        struct packet packet;
+        bool sent = record->direction == RADIO_TX;
+
+        if (!packet_read(bytes, length, &packet))
+                return;
+        record->protocol = packet.flow.protocol;
+        record->peer = packet_peer(sent ? packet.flow.to : packet.flow.from);
+        record->port = sent ? packet.flow.to_port : packet.flow.from_port;
+}
+
 /* Its times, and whether it is lost. */
 static void schedule(struct shaper *shaper, struct packet_record *record)
 {
@@ -204,6 +218,7 @@ int shaper_take(struct shaper *shaper, enum radio_direction direction, const uin
         struct radio_event event;
         struct shaped *shaped;
 
+        name_peer(&record, bytes, length);
         record.woke = wakes(shaper, direction, length, now_ns);
         schedule(shaper, &record);
         early = record;

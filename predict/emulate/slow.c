@@ -34,6 +34,8 @@ struct process {
         int64_t cpu_ns;     /* all threads, by its clock */
         int64_t credit_ns;  /* of the thread that has the least of it; a guess while it runs */
         int64_t ran_ns;     /* since it was stopped the last time */
+        int64_t told_ns;    /* of its CPU time, in records */
+        char name[RECORD_TASK_MAX];
         int64_t looked_ns;  /* when its threads were looked at, in the time of the run */
         struct thread *threads;
         size_t n_threads;
@@ -43,7 +45,7 @@ struct slow {
         struct slow_plan plan;
         struct process *list;
         size_t n;
-        int64_t before_ns, traced_ns;
+        int64_t before_ns, traced_ns, now_ns;
         int64_t all_credit_ns;  /* of the target's CPUs together */
         int64_t ended_ns;       /* CPU time of what ended, with its children */
         int64_t most_ns;        /* the largest total so far */
@@ -145,11 +147,36 @@ static void look_for_processes(struct slow *slow)
         }
 }
 
+/* What it ran since its last record. Its name may change, as by exec(). */
+static void tell(struct slow *slow, struct process *process, int64_t cpu_ns)
+{
+        struct task_record record;
+        char path[64];
+
+        if (cpu_ns <= process->told_ns)
+                return;
+        memset(&record, 0, sizeof(record)); /* with what is between its members */
+        record.time_ns = slow->now_ns;
+        record.cpu_ns = cpu_ns - process->told_ns;
+        record.pid = process->pid;
+        snprintf(path, sizeof(path), "/proc/%d/comm", process->pid);
+        if (util_read_at(AT_FDCWD, path, record.name, sizeof(record.name)) > 0) {
+                record.name[strcspn(record.name, "\n")] = '\0';
+                memcpy(process->name, record.name, sizeof(process->name));
+        } else {
+                memcpy(record.name, process->name, sizeof(record.name));
+        }
+        process->told_ns = cpu_ns;
+        (void)!write(slow->plan.tasks, &record, sizeof(record));
+}
+
 void slow_ended(struct slow *slow, pid_t pid, int64_t cpu_ns)
 {
         struct process *process = find(slow, pid);
 
         slow->ended_ns += cpu_ns;
+        if (process && *process->name) /* of one that was never seen to run, nobody knows the name */
+                tell(slow, process, MAX(process->told_ns, process->cpu_ns));
         if (process) {
                 free(process->threads);
                 *process = slow->list[--slow->n];
@@ -311,6 +338,7 @@ static void trace(struct slow *slow, int64_t now_ns)
                 int64_t cpu_ns = cpu_of(process->pid);
 
                 record.cpu_ns += MAX(cpu_ns, process->cpu_ns) + childrens_of(process->pid);
+                tell(slow, process, cpu_ns);
         }
         slow->most_ns = record.cpu_ns = MAX(record.cpu_ns, slow->most_ns);
         slow->traced_ns = now_ns;
@@ -321,6 +349,7 @@ int64_t slow_turn(struct slow *slow, int64_t now_ns)
 {
         int64_t next_ns, trace_ns = slow->traced_ns + SLOW_TRACE_MS * (int64_t)NS_PER_MS;
 
+        slow->now_ns = now_ns;
         look_for_processes(slow);
         next_ns = slow->plan.factor > 1 ? hold(slow, now_ns) : INT64_MAX;
         if (now_ns >= trace_ns) {

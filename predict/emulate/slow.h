@@ -22,6 +22,7 @@ struct slow_plan {
         const pid_t *others; /* processes of this namespace that are not the app's */
         size_t n_others;
         int log;             /* gets struct cpu_record each SLOW_TRACE_MS */
+        int tasks;           /* gets struct task_record then, of each process that ran */
 };
 
 #define SLOW_TRACE_MS 100

@@ -14,11 +14,13 @@
 #include <unistd.h>
 #include <uthash.h>
 
+#include "dns.h"
 #include "packet.h"
 #include "relay.h"
 #include "util/units.h"
 #include "util/util.h"
 
+#define DNS_PORT 53
 #define AT_ONCE 64        /* packets of one device before others get their turn */
 #define INSIDE_MAX 16384  /* remembered flows from the app to itself */
 
@@ -128,12 +130,26 @@ static void from_app(struct state *state, size_t length, int64_t at_ns)
         (void)shaper_take(state->shaper, RADIO_TX, state->bytes, length, at_ns);
 }
 
+/* What a server of DNS answers, for those who read the log. */
+static void note_names(const struct state *state, const struct packet *packet, size_t length)
+{
+        struct name_record names[16];
+        size_t header = (size_t)(state->bytes[0] & 15) * 4 + 8, n;
+
+        if (packet->flow.protocol != IPPROTO_UDP || packet->flow.from_port != DNS_PORT || !packet->first || length < header)
+                return;
+        n = dns_answer(state->bytes + header, length - header, names, ARRAY_SIZE(names));
+        if (n)
+                (void)!write(state->wire->names, names, n * sizeof(*names));
+}
+
 static void from_middle(struct state *state, size_t length, int64_t at_ns)
 {
         struct packet packet;
 
         if (!packet_read(state->bytes, length, &packet))
                 return;
+        note_names(state, &packet, length);
         if (packet.flow.to == PACKET_APP_LOCAL)
                 packet_readdress(state->bytes, length, UINT32_C(127) << 24 | (packet.flow.from & 0xffff), PACKET_LOOPBACK);
         (void)shaper_take(state->shaper, RADIO_RX, state->bytes, length, at_ns);

@@ -1,0 +1,34 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <string.h>
+
+#include "dns.h"
+#include "fuzz.h"
+#include "network.h"
+#include "packet.h"
+#include "util/util.h"
+
+/* What `joulecast emulate` reads: a network's file, packets of the app, and answers of DNS; all parsers on the same bytes. */
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+        struct name_record names[8];
+        struct network network = { 0 };
+        struct packet packet;
+        uint8_t bytes[2048];
+        size_t n = dns_answer(data, size, names, ARRAY_SIZE(names));
+
+        fuzz_assert(n <= ARRAY_SIZE(names));
+        for (size_t i = 0; i < n; i++)
+                fuzz_assert(*names[i].name && strlen(names[i].name) < sizeof(names[i].name));
+        if (network_parse((const char *)data, size, "fuzz", NULL, &network) == 0)
+                for (int d = 0; d < RADIO_DIRECTIONS; d++)
+                        fuzz_assert(network.way[d].kbps >= 0 && network.way[d].draw_ms <= network.way[d].delay_ms);
+        if (size <= sizeof(bytes)) {
+                memcpy(bytes, data, size);
+                if (packet_read(bytes, size, &packet)) {
+                        packet_readdress(bytes, size, PACKET_LOOPBACK, PACKET_HOST_LOCAL);
+                        fuzz_assert(packet_read(bytes, size, &packet) && packet.flow.from == PACKET_LOOPBACK);
+                }
+        }
+        return 0;
+}
