@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "diff.h"
+#include "sentences.h"
 #include "util/table.h"
 #include "util/util.h"
 #include "util/words.h"
@@ -130,100 +131,36 @@ static void add_row(struct table *table, const struct comparison *comparison, co
                 table_cell(table, "%s", "");
 }
 
-static size_t count_significant(const struct comparison *comparison)
+static void print_sentence(const struct comparison *comparison, int alpha, size_t shown, enum sentence which)
 {
-        size_t n = 0;
+        char buf[SENTENCE_SIZE];
+        const char *sentence = sentences_make(comparison, alpha, shown, which, buf);
 
-        while (n < comparison->n && comparison->tasks[n].significant)
-                n++;
-        return n;
-}
-
-static void print_head(const struct comparison *comparison, size_t significant)
-{
-        const struct comparable *comparable = &comparison->comparable;
-        char a[TEXT_SIZE], b[TEXT_SIZE];
-        double sum = 0, all = comparable->total_a - comparable->total_b;
-
-        for (size_t i = 0; i < significant; i++)
-                sum += comparison->tasks[i].difference.value;
-        table_text(TABLE_HEAD, strcmp(comparison->a->unit, "samples") == 0 ? N_("A %s, B %s: %s and %s samples.")
-                                                                           : N_("A %s, B %s: %s and %s."),
-                   comparison->a->name, comparison->b->name, answer_amount(comparison->a->unit, comparable->total_a, a),
-                   answer_amount(comparison->a->unit, comparable->total_b, b));
-        if (significant > 0 && all != 0)
-                table_text(TABLE_PLAIN, words_counted("%zu task differs for sure, and makes %.0f %% of the difference.",
-                                                      "%zu tasks differ for sure, and make %.0f %% of the difference.", significant),
-                           significant, 100 * sum / all);
-        else
-                table_text(TABLE_PLAIN, "No task differs for sure.");
+        if (sentence)
+                table_text(which == SENTENCE_SIDES ? TABLE_HEAD : which < SENTENCE_NOTES ? TABLE_PLAIN : TABLE_FAINT, "%s", sentence);
 }
 
 /* Whether they can be compared at all. */
 static void print_comparable(const struct comparison *comparison)
 {
-        const struct comparable *comparable = &comparison->comparable;
         _cleanup_(table_freep) struct table *table = table_new("lr");
-        char text[TEXT_SIZE];
+        char text[SENTENCE_SIZE];
 
-        table_row(table, TABLE_FAINT);
-        table_cell(table, "%s", _("Cost of frameworks in functions that both call"));
-        table_cell(table, "%.0f %%", 100 * comparable->energy_common);
-        table_row(table, TABLE_FAINT);
-        table_cell(table, "%s", _("Functions of frameworks that both call"));
-        table_cell(table, "%.0f %%", 100 * comparable->functions_common);
-        table_row(table, TABLE_FAINT);
-        table_cell(table, "%s", _("Stacks without a frame of the app, in A and B"));
-        table_cell(table, "%.1f %%, %.1f %%", 100 * comparable->without_app_a, 100 * comparable->without_app_b);
-        table_row(table, TABLE_FAINT);
-        table_cell(table, "%s", _("Smallest difference that shows, of a task of 1 %"));
-        table_cell(table, "%s", answer_amount(comparison->a->unit, comparable->smallest, text));
+        for (size_t i = 0; i < SENTENCE_FACTS; i++) {
+                table_row(table, TABLE_FAINT);
+                table_cell(table, "%s", sentences_fact(comparison, i, text));
+                table_cell(table, "%s", text);
+        }
         table_print(table);
 }
 
-/* What to do about a task whose calls were counted. */
 static void print_advice(const struct comparison *comparison, const struct task *task)
 {
-        const struct side *side = task->a.node >= 0 ? comparison->a : comparison->b;
-        double by_calls = task->by_calls / task->difference.value, calls = task->a.calls / task->b.calls;
-        double price = task->a.sampled.value / task->a.calls / (task->b.sampled.value / task->b.calls);
-        char name[FRAME_NAME_MAX];
+        char buf[SENTENCE_SIZE];
+        const char *advice = sentences_advice(comparison, task, buf);
 
-        task_name(comparison->labels, side->contexts.label[task->a.node >= 0 ? task->a.node : task->b.node], name, sizeof(name));
-        if (by_calls >= 0.67)
-                table_text(TABLE_PLAIN, "%s: by the number of calls (%.0f and %.0f). %s should call it more rarely.", name, task->a.calls,
-                           task->b.calls, calls > 1 ? "A" : "B");
-        else if (by_calls <= 0.33)
-                table_text(TABLE_PLAIN, "%s: by what a call costs, %.3g times as much in %s as in %s (%.0f and %.0f calls). What it is "
-                           "called with differs.", name, price > 1 ? price : 1 / price, price > 1 ? "A" : "B", price > 1 ? "B" : "A",
-                           task->a.calls, task->b.calls);
-        else
-                table_text(TABLE_PLAIN, "%s: both by the number of calls (%.0f and %.0f) and by what a call costs.", name, task->a.calls,
-                           task->b.calls);
-}
-
-static void print_notes(const struct comparison *comparison, int alpha, size_t shown)
-{
-        const struct comparable *comparable = &comparison->comparable;
-        bool not_seen = false, possible = false;
-
-        for (size_t i = 0; i < shown; i++) {
-                not_seen |= comparison->tasks[i].match == TASK_ONLY_A || comparison->tasks[i].match == TASK_ONLY_B;
-                possible |= comparison->tasks[i].match == TASK_POSSIBLE;
-        }
-        if (not_seen)
-                table_note("Not seen: the program has no such task, or fewer than 4 samples of it.");
-        if (possible)
-                table_note("With ?: the task of B has another name, and may be another one.");
-        if (comparison->a->contexts.n_runs == 1 || comparison->b->contexts.n_runs == 1)
-                table_note("One run a side cannot tell a changed program from a changed day; give at least three runs of each.");
-        else if (comparison->a->contexts.n_runs < 3 || comparison->b->contexts.n_runs < 3)
-                table_note("Two runs a side do not show how much runs differ by chance; give at least three of each.");
-        if (comparable->without_app_a > 0.1 || comparable->without_app_b > 0.1)
-                table_note("More than 10 %% of the stacks have no frame of the app: they are cut, or --app-dso is missing.");
-        if (comparison->fell_back)
-                table_note("These trees have too many pairs for alpha %d: matched with alpha %d, and only by functions of the same name.",
-                           alpha, comparison->match.alpha);
+        if (advice)
+                table_text(TABLE_PLAIN, "%s", advice);
 }
 
 static void print_tasks(const struct comparison *comparison, size_t shown)
@@ -243,17 +180,18 @@ static void print_tasks(const struct comparison *comparison, size_t shown)
 
 void answer_table(const struct comparison *comparison, int alpha, const struct diff_limit *limit)
 {
-        size_t significant = count_significant(comparison), shown = answer_shown(limit, comparison->n, significant);
+        size_t significant = sentences_count_sure(comparison), shown = answer_shown(limit, comparison->n, significant);
 
-        print_head(comparison, significant);
+        for (int i = 0; i < SENTENCE_NOTES; i++)
+                print_sentence(comparison, alpha, shown, (enum sentence)i);
         putchar('\n');
         print_comparable(comparison);
         putchar('\n');
         print_tasks(comparison, shown);
         putchar('\n');
         for (size_t i = 0; i < MIN(shown, significant) && i < ADVICE_MAX; i++)
-                if (!isnan(comparison->tasks[i].by_calls))
-                        print_advice(comparison, &comparison->tasks[i]);
+                print_advice(comparison, &comparison->tasks[i]);
         answer_left_out(comparison->n, significant, shown);
-        print_notes(comparison, alpha, shown);
+        for (int i = SENTENCE_NOTES; i < SENTENCE_COUNT; i++)
+                print_sentence(comparison, alpha, shown, (enum sentence)i);
 }

@@ -14,6 +14,7 @@
 #include "../answer.h"
 #include "../commands.h"
 #include "../options.h"
+#include "page/page.h"
 #include "util/util.h"
 #include "util/words.h"
 
@@ -28,7 +29,7 @@ struct list {
 struct asked {
         const char *sides[DIFF_SIDES_MAX + 1];
         struct list framework_prefixes, app_prefixes, app_dsos;
-        const char *callers, *objective;
+        const char *callers, *objective, *page;
         uint64_t alpha;
         double fail_percent;
         bool bisect, all;
@@ -149,6 +150,13 @@ static struct diff_limit limit_of(const struct asked *asked)
         return (struct diff_limit){ asked->all ? SIZE_MAX : asked->limit, asked->all || asked->limit > 0 };
 }
 
+static int print_page(const struct asked *asked, const struct comparison *comparison)
+{
+        _cleanup_free_ char *text = answer_page(comparison, (int)asked->alpha);
+
+        return text ? page_write(asked->page, text) : CODE_FAILED;
+}
+
 static int compare(struct asked *asked, struct work *work, bool json)
 {
         _cleanup_(comparison_clear) struct comparison comparison = { 0 };
@@ -161,7 +169,9 @@ static int compare(struct asked *asked, struct work *work, bool json)
                 log_error(&program_log, "%s and %s cannot be matched: %s", work->sides[0].name, work->sides[1].name, util_reason(err));
                 return CODE_FAILED;
         }
-        if (json) {
+        if (asked->page) {
+                code = print_page(asked, &comparison);
+        } else if (json) {
                 answer = answer_json(&comparison);
                 code = answer ? answer_print_json(answer) : CODE_FAILED;
         } else {
@@ -244,10 +254,13 @@ int diff_main(int argc, char **argv)
                   .number = &asked.fail_percent, .high = 1e6, .unit = "%" },
                 { "all", .help = N_("show all tasks"), .flag = &asked.all },
                 { "limit", "N", N_("show N tasks"), .count = &asked.limit, .low = 1, .high = 1000000 },
+                { "html", "FILE", N_("a page with pictures in place of the table; - for standard output"), .letter = 'o',
+                  .text = &asked.page },
         };
         const struct option_table command = {
                 .called = "joulecast diff",
                 .usage = "joulecast diff A B [C]... [--framework-prefix P]... [--fail-if 20%]\n"
+                         "joulecast diff A B -o FILE.html ...\n"
                          "joulecast diff --bisect OLDEST ... NEWEST [--fail-if 20%]",
                 .about = N_("Why program A needs more energy than program B: by task, which is a call from\n"
                          "the app into a framework. A and B are folded stacks (app;frame;frame count),\n"
@@ -266,6 +279,10 @@ int diff_main(int argc, char **argv)
         }
         if (asked.sides[2] && !asked.bisect && !isnan(asked.fail_percent)) {
                 log_error(&program_log, "--fail-if is for two programs, or for versions with --bisect");
+                return CODE_USAGE;
+        }
+        if (asked.page && (options.json || asked.bisect || asked.sides[2])) {
+                log_error(&program_log, "--html is for two programs, in place of --json");
                 return CODE_USAGE;
         }
         return answer(&asked, options.json);

@@ -18,6 +18,7 @@ struct diff_limit {
 
 struct cJSON *answer_json(const struct comparison *comparison);
 void answer_table(const struct comparison *comparison, int alpha, const struct diff_limit *limit);
+char *answer_page(const struct comparison *comparison, int alpha); /* HTML, to free(); NULL: no memory */
 struct cJSON *answer_matrix_json(const struct matrix *matrix, bool bisect);
 void answer_matrix_table(const struct matrix *matrix, bool bisect, const struct diff_limit *limit);
 

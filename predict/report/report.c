@@ -20,6 +20,7 @@
 #include "model/json-print.h"
 #include "names.h"
 #include "options.h"
+#include "page/page.h"
 #include "source/battery.h"
 #include "util/html.h"
 #include "util/match.h"
@@ -277,23 +278,12 @@ static int write_report(const char *path, bool markdown, const struct report *re
         struct text_kept kept = { 0 };
         FILE *file = text_open(&kept);
         _cleanup_free_ char *text = NULL;
-        char printable[256];
-        int err;
 
         if (!file)
                 return CODE_FAILED;
         (markdown ? report_markdown : write_page)(file, report);
         text = text_close(file, &kept);
-        if (!text)
-                return CODE_FAILED;
-        if (!path || strcmp(path, "-") == 0) {
-                fputs(text, stdout);
-                return log_flush_stdout(&program_log) < 0 ? CODE_FAILED : CODE_OK;
-        }
-        err = util_write_file(path, text, strlen(text), 0644);
-        if (err < 0)
-                log_error(&program_log, "%s: the report cannot be written: %s", util_printable(path, printable, sizeof(printable)), util_reason(err));
-        return err < 0 ? CODE_FAILED : CODE_OK;
+        return text ? page_write(path, text) : CODE_FAILED;
 }
 
 int report_main(int argc, char **argv)

@@ -34,8 +34,6 @@ void report_battery(FILE *file, const struct report *report);
 void report_calibration(FILE *file, const struct report *report);
 void report_coverage(FILE *file, const struct report *report);
 
-extern const char report_css[];
-
 /* The same as tables of Markdown (GitHub's and GitLab's form). */
 void report_markdown(FILE *file, const struct report *report);
 

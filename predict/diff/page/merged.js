@@ -1,0 +1,127 @@
+// SPDX-FileCopyrightText: joulecast authors
+// SPDX-License-Identifier: GPL-2.0-or-later
+// The two trees of a task as one, whose nodes have a node of A, of B, or of both.
+const Z = 1.96; // a 95 % interval reaches so many standard deviations
+
+
+/*
+ * Pairs are those of the matching. What it left over on both sides, below one node, is paired by equal names. A node of one
+ * side that has pairs below it stands between them and the node above. Parents get smaller numbers than their children.
+ */
+function mergeTrees(rootA, rootB) {
+  const [A, B] = trees;
+  const merged = { a: [], b: [], parent: [], children: [], depth: [] };
+  const within = (side, root, node) => root >= 0 && node >= root && node < trees[side].end[root];
+  const partnerOf = (v) => within(1, rootB, partner[v]) ? partner[v] : -1;
+  const backOf = (w) => within(0, rootA, back[w]) ? back[w] : -1;
+  const queue = [];
+  const add = (a, b, parent, xs, ys) => {
+    const at = merged.a.push(a) - 1;
+    merged.b.push(b);
+    merged.parent.push(parent);
+    merged.children.push([]);
+    merged.depth.push(parent < 0 ? 0 : merged.depth[parent] + 1);
+    if (parent >= 0) merged.children[parent].push(at);
+    queue.push([xs, ys]);
+  };
+  const kids = (side, node) => node < 0 ? [] : trees[side].children[node];
+  const pair = (v, w, parent) => add(v, w, parent, kids(0, v), kids(1, w));
+
+  // Which of `ys` have partners of nodes below x.
+  const reach = (x, ys) => {
+    const found = new Set();
+    for (let p = x; p < A.end[x]; p++) {
+      const q = partnerOf(p);
+      if (q < 0) continue;
+      let low = 0, high = ys.length;
+      while (low < high) {
+        const middle = (low + high) >> 1;
+        if (ys[middle] <= q) low = middle + 1;
+        else high = middle;
+      }
+      if (low && q < B.end[ys[low - 1]]) found.add(ys[low - 1]);
+    }
+    return found;
+  };
+
+  const distribute = (at, xs, ys) => {
+    if (xs.length && ys.length) {
+      const there = new Set(ys), names = new Map();
+      xs = xs.filter((x) => {
+        const y = partnerOf(x);
+        if (!there.has(y)) return true;
+        there.delete(y);
+        pair(x, y, at);
+        return false;
+      });
+      for (const y of there) if (backOf(y) < 0 && !names.has(B.label[y])) names.set(B.label[y], y);
+      xs = xs.filter((x) => {
+        const y = names.get(A.label[x]);
+        if (y === undefined || !there.has(y) || partnerOf(x) >= 0) return true;
+        there.delete(y);
+        pair(x, y, at);
+        return false;
+      });
+      ys = ys.filter((y) => there.has(y));
+    }
+    if (xs.length && ys.length) {
+      const from = new Map(xs.map((x) => [x, reach(x, ys)])), into = new Map(ys.map((y) => [y, []]));
+      for (const [x, reached] of from) for (const y of reached) into.get(y).push(x);
+      for (const [y, above] of into) { // one node of B above several of A
+        if (above.length < 2 || !above.every((x) => from.has(x) && from.get(x).size === 1)) continue;
+        above.forEach((x) => from.delete(x));
+        into.delete(y);
+        add(-1, y, at, above, kids(1, y));
+      }
+      for (const [x, reached] of from) { // one node of A above some of B
+        const below = [...reached].filter((y) => into.has(y));
+        below.forEach((y) => into.delete(y));
+        add(x, -1, at, kids(0, x), below);
+      }
+      xs = [];
+      ys = [...into.keys()];
+    }
+    for (const x of xs) add(x, -1, at, kids(0, x), []);
+    for (const y of ys) add(-1, y, at, [], kids(1, y));
+  };
+
+  add(rootA, rootB, -1, kids(0, rootA), kids(1, rootB));
+  for (let at = 0; at < queue.length; at++) {
+    distribute(at, ...queue[at]);
+    queue[at] = null;
+  }
+  return merged;
+}
+
+/*
+ * Values, the width of each node's place, and which subtrees are the same: equal names throughout, and no difference beyond
+ * chance. `noise`: of A and B, the variance of a value by the value.
+ */
+function measure(merged, noise) {
+  const n = merged.a.length;
+  merged.value = [new Float64Array(n), new Float64Array(n)];
+  merged.self = [new Float64Array(n), new Float64Array(n)];
+  merged.place = new Float64Array(n);
+  merged.same = new Uint8Array(n);
+  merged.size = new Int32Array(n).fill(1);
+  for (let i = n - 1; i >= 0; i--) {
+    const nodes = [merged.a[i], merged.b[i]];
+    for (const side of [0, 1]) {
+      if (nodes[side] < 0) continue;
+      merged.value[side][i] = trees[side].value[nodes[side]];
+      merged.self[side][i] = trees[side].self[nodes[side]];
+    }
+    const [a, b] = [merged.value[0][i], merged.value[1][i]];
+    let same = nodes[0] >= 0 && nodes[1] >= 0 && sameName(...nodes) &&
+      Math.abs(a - b) <= Z * Math.sqrt(noise[0] * a + noise[1] * b);
+    merged.place[i] = Math.max(merged.self[0][i], merged.self[1][i]);
+    for (const child of merged.children[i]) {
+      merged.place[i] += merged.place[child];
+      merged.size[i] += merged.size[child];
+      same = same && merged.same[child] === 1;
+    }
+    merged.same[i] = same ? 1 : 0;
+    merged.children[i].sort((x, y) => merged.place[y] - merged.place[x] || x - y);
+  }
+  return merged;
+}

@@ -1,0 +1,15 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#pragma once
+
+/*
+ * Pages of HTML that are one file. Their styles and scripts stand in files of their own, which predict/page/embed makes texts
+ * of in C: page.css and page.js are what pages share, then comes what is a page's own (predict/meson.build). util/html.h
+ * writes the head, and what comes from outside.
+ */
+
+extern const char report_css[];
+extern const char diff_css[], diff_js[], diff_js_hash[];
+
+/* Writes a page, whole or not at all; to standard output where @path is NULL or "-". CODE_OK; CODE_FAILED after its sentence. */
+int page_write(const char *path, const char *text);
