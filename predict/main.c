@@ -53,6 +53,7 @@ static const struct entry entries[] = {
         { "calibrate", N_("learn this device's power model, overnight"), NULL, "joulecast-calibrate", "calibrate" },
         { "learn", N_("correct that model by what everyday use shows"), NULL, "joulecast-fit", "calibrate", learn_argument },
         { "fit", N_("make a profile from recorded observations"), NULL, "joulecast-fit", "calibrate" },
+        { "community", N_("share with other devices, to learn: the app, or mine?"), NULL, "joulecast-share", "poller/community" },
         { "record", N_("where in a program its energy goes, by call stack"), NULL, "joulecast-record", "predict" },
         { "poll", N_("record what each app uses (the background service)"), NULL, "joulecastd", "poller" },
         { "focus", N_("report to that service which app has the screen"), NULL, "joulecast-focus", "poller/focus" },

@@ -1,0 +1,78 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/* `joulecast community`: shares samples of this device with others, if its owner wants that. */
+
+#include <stdio.h>
+#include <string.h>
+
+#include "session.h"
+#include "util/util.h"
+#include "util/words.h"
+
+static int run_action(struct session *session, const char *const words[2])
+{
+        static const struct {
+                const char *name;
+                int (*run)(struct session *session);
+        } actions[] = {
+                { "leave", leave_run }, { "forget", forget_run }, { "preview", preview_run }, { "send", send_run }, { "status", status_run },
+        };
+        char printable[64];
+        int code = session_open(session);
+
+        if (code != CODE_OK)
+                return code;
+        if (strcmp(words[0], "join") == 0 && words[1])
+                return join_run(session, words[1]);
+        for (size_t i = 0; i < ARRAY_SIZE(actions); i++)
+                if (strcmp(words[0], actions[i].name) == 0 && !words[1])
+                        return actions[i].run(session);
+        if (strcmp(words[0], "join") == 0)
+                log_error(&program_log, "join: give a URL or a folder; see joulecast community --help");
+        else
+                log_error(&program_log, "unknown argument \"%s\" (join, preview, send, status, forget or leave); see joulecast community --help",
+                          util_printable(words[1] ? words[1] : words[0], printable, sizeof(printable)));
+        return CODE_USAGE;
+}
+
+static int run(int argc, char **argv)
+{
+        const char *words[2] = { NULL, NULL };
+        struct session session = { .root_fd = -1, .from_ns = INT64_MIN };
+        const struct option_row rows[] = {
+                { "from", "T", N_("with join: share what was recorded from then on; else all that is kept"), OPTION_TIME(&session.from_ns) },
+                { "now", NULL, N_("with send: also on battery, on a metered network, and within a day"), .flag = &session.now },
+        };
+        const struct option_table command = {
+                .called = "joulecast community",
+                .usage = "joulecast community join URL|FOLDER [--from T] | preview | send [--now] |\n"
+                         "                    status [--json] | forget | leave",
+                .about = N_("Share how fast the battery drains with which apps in use, to learn from many devices whether it is the app "
+                         "or the device. Off until you join; nothing else is sent than preview shows.\n\n"
+                         "  join    share with a server (https://...), or by files in a folder\n"
+                         "  preview the next upload, to the byte\n"
+                         "  send    send it now; a timer does it once a day, on external power\n"
+                         "  status  with whom, what was sent, what waits, and why it is not sent now\n"
+                         "  forget  have everything of this device removed there; then a new random id\n"
+                         "  leave   end it"),
+                .rows = rows, .n_rows = ARRAY_SIZE(rows),
+                .words = words, .max_words = ARRAY_SIZE(words),
+        };
+        int code = options_parse(&command, SHARED_ASK, argc, argv, &session.options);
+
+        if (code >= 0)
+                return code;
+        if (!words[0])
+                words[0] = "status";
+        code = run_action(&session, words);
+        session_close(&session);
+        return code;
+}
+
+int main(int argc, char **argv)
+{
+        util_hold_standard_fds();
+        words_start();
+        return options_finish(run(argc, argv), &program_log);
+}

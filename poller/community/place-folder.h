@@ -1,0 +1,16 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#pragma once
+
+/* A folder as the other side. */
+
+#include "place.h"
+
+#define FOLDER_CLIENTS_MIN 5     /* that have an app, before it is named */
+#define FOLDER_CLIENTS_MAX 5000  /* that are looked at */
+
+int folder_send(struct member *member, const struct compose_upload *upload, const struct log *log, struct place_receipt *ret);
+int folder_learn_named(struct member *member, const struct log *log);
+int folder_forget(const struct member *member, const struct log *log, struct place_forgotten *ret);
+int folder_report(const struct member *member, const struct log *log, char **ret);
+bool folder_has_forgotten(const struct member *member, const char *client);

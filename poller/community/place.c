@@ -1,0 +1,70 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "place.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "place-folder.h"
+#include "place-server.h"
+#include "util/util.h"
+
+bool place_is_server(const char *where)
+{
+        return strstr(where, "://") != NULL;
+}
+
+static int check_folder(const char *where, const struct log *log, char **ret)
+{
+        char printable[256];
+        _cleanup_free_ char *path = realpath(where, NULL);
+        struct stat status;
+
+        util_printable(where, printable, sizeof(printable));
+        if (!path || stat(path, &status) < 0) {
+                log_error(log, "%s is no folder here: %s", printable, strerror(errno));
+                return -ENOENT;
+        }
+        if (!S_ISDIR(status.st_mode) || strlen(path) >= MEMBER_WHERE_MAX) {
+                log_error(log, "%s is no folder", printable);
+                return -ENOTDIR;
+        }
+        if (access(path, R_OK | W_OK | X_OK) < 0) {
+                log_error(log, "%s cannot be written: %s", printable, strerror(errno));
+                return -EACCES;
+        }
+        *ret = TAKE_PTR(path);
+        return 0;
+}
+
+int place_check(const char *where, const struct log *log, char **ret)
+{
+        return place_is_server(where) ? server_check(where, log, ret) : check_folder(where, log, ret);
+}
+
+int place_send(struct member *member, const struct compose_upload *upload, const struct log *log, struct place_receipt *ret)
+{
+        return place_is_server(member->where) ? server_send(member, upload, log, ret) : folder_send(member, upload, log, ret);
+}
+
+int place_learn_named(struct member *member, const struct log *log)
+{
+        return place_is_server(member->where) ? 0 : folder_learn_named(member, log);
+}
+
+int place_forget(const struct member *member, const struct log *log, struct place_forgotten *ret)
+{
+        return place_is_server(member->where) ? server_forget(member, log, ret) : folder_forget(member, log, ret);
+}
+
+int place_report(const struct member *member, const struct log *log, char **ret)
+{
+        return place_is_server(member->where) ? server_report(member, log, ret) : folder_report(member, log, ret);
+}
+
+bool place_has_forgotten(const struct member *member, const char *client)
+{
+        return !place_is_server(member->where) && folder_has_forgotten(member, client);
+}

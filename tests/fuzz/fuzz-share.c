@@ -1,0 +1,44 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <string.h>
+
+#include "fuzz.h"
+#include "member.h"
+#include "reply.h"
+#include "util/util.h"
+
+/* The choice to share, and what a server answers: what is read keeps to its limits. */
+
+static void check_named(const struct member *member)
+{
+        fuzz_assert(member->n_named <= MEMBER_NAMED_MAX);
+        for (size_t i = 0; i < member->n_named; i++) {
+                fuzz_assert(name_hash_is(member->named[i]) && member_may_name(member, member->named[i]));
+                fuzz_assert(i == 0 || strcmp(member->named[i - 1], member->named[i]) < 0);
+        }
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+        _cleanup_free_ char *text = strndup((const char *)data, size);
+        struct member member = { .where = NULL };
+        struct place_receipt receipt;
+        struct place_forgotten forgotten;
+        char sentence[64];
+
+        fuzz_assert(text);
+        if (member_parse(text, &member) == 0) {
+                fuzz_assert(member.where && *member.where && strlen(member.where) < MEMBER_WHERE_MAX && member.next >= 0);
+                fuzz_assert(strlen(member.client) == UPLOAD_CLIENT_DIGITS && strlen(member.token) == MEMBER_TOKEN_DIGITS);
+                check_named(&member);
+        }
+        if (reply_to_upload(text, &member, &receipt) == 0)
+                fuzz_assert(receipt.next >= 0);
+        check_named(&member);
+        if (reply_to_forget(text, &member, &forgotten) == 0)
+                fuzz_assert(forgotten.confirmed);
+        reply_error(text, sentence, sizeof(sentence));
+        fuzz_assert(strlen(sentence) < sizeof(sentence));
+        member_clear(&member);
+        return 0;
+}
