@@ -10,7 +10,6 @@
 #include "assign.h"
 
 #include <errno.h>
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -21,8 +20,10 @@ struct assign_step {
         int32_t column;
 };
 
-int assign_make(struct assign *assign, int32_t n_nodes)
+int assign_make(struct assign *assign, int32_t n_nodes, size_t edges, size_t steps)
 {
+        assign->edges = edges;
+        assign->steps = steps;
         assign->best = calloc((size_t)n_nodes, sizeof(*assign->best));
         assign->index = calloc((size_t)n_nodes, sizeof(*assign->index));
         return assign->best && assign->index ? 0 : -ENOMEM;
@@ -41,6 +42,8 @@ void assign_clear(struct assign *assign)
 
 int assign_add(struct assign *assign, int32_t row, int32_t column, int64_t weight)
 {
+        if (assign->n >= assign->edges)
+                return -E2BIG;
         if (assign->n + 1 > assign->capacity &&
             util_grow(&assign->edge, &assign->capacity, assign->n + 1, sizeof(*assign->edge)) < 0)
                 return -ENOMEM;
@@ -85,48 +88,57 @@ static int64_t bound(struct assign *assign, bool *exact)
         return MIN(rows, columns);
 }
 
-static int make_room(struct assign *assign)
+/* The lines of the matrix, and in each edge their numbers. Columns count from 1. */
+static int number_lines(struct assign *assign)
 {
-        size_t n_rows = 2, n_columns = 1;
+        size_t rows = 0, columns = 0;
+        int32_t node = -1;
 
-        for (size_t i = 1; i < assign->n; i++)
-                n_rows += assign->edge[i].row != assign->edge[i - 1].row;
         for (size_t i = 0; i < assign->n; i++) {
+                rows += i == 0 || assign->edge[i].row != assign->edge[i - 1].row;
                 if (assign->index[assign->edge[i].column] == 0)
-                        assign->index[assign->edge[i].column] = (int32_t)n_columns++; /* from 1 */
+                        assign->index[assign->edge[i].column] = (int32_t)++columns;
         }
-        if ((n_rows > assign->rows && util_grow(&assign->row, &assign->rows, n_rows, sizeof(*assign->row)) < 0) ||
-            (n_columns > assign->columns &&
-             util_grow(&assign->column, &assign->columns, n_columns, sizeof(*assign->column)) < 0))
+        if ((rows + 1 > assign->rows && util_grow(&assign->row, &assign->rows, rows + 1, sizeof(*assign->row)) < 0) ||
+            (columns + 1 > assign->columns &&
+             util_grow(&assign->column, &assign->columns, columns + 1, sizeof(*assign->column)) < 0))
                 return -ENOMEM;
-        assign->n_rows = n_rows - 1;
-        assign->n_columns = n_columns - 1;
+        assign->n_rows = 0;
+        assign->n_columns = columns;
+        for (size_t i = 0; i < assign->n; i++) {
+                struct assign_edge *edge = &assign->edge[i];
+                int32_t c = assign->index[edge->column];
+
+                if (edge->row != node)
+                        assign->row[assign->n_rows++].node = node = edge->row;
+                assign->column[c] = (struct assign_line){ .node = edge->column, .edge = -1 };
+                edge->row = (int32_t)assign->n_rows - 1;
+                edge->column = c;
+        }
+        for (size_t c = 1; c <= columns; c++)
+                assign->index[assign->column[c].node] = 0;
         return 0;
 }
 
-/* Prices begin with the greatest edge of each row; the first row that wants a column has it. */
+/* Prices begin with the greatest weight of each row. A row has the first column of that weight which none has before. */
 static void begin(struct assign *assign)
 {
-        size_t at = 0, last = assign->n;
+        int32_t at = 0, last = (int32_t)assign->n;
 
-        memset(assign->column, 0, (assign->n_columns + 1) * sizeof(*assign->column));
-        for (size_t i = 0; i <= assign->n_columns; i++)
-                assign->column[i].edge = -1;
         for (size_t r = 0; r < assign->n_rows; r++) {
                 struct assign_line *row = &assign->row[r];
-                size_t best = at;
 
-                *row = (struct assign_line){ .node = assign->edge[at].row, .first = (int32_t)at, .edge = -1 };
-                for (; at < last && assign->edge[at].row == row->node; at++)
-                        best = assign->edge[at].weight > assign->edge[best].weight ? at : best;
-                row->price = assign->edge[best].weight;
-                if (assign->column[assign->index[assign->edge[best].column]].edge < 0) {
-                        row->edge = (int32_t)best;
-                        assign->column[assign->index[assign->edge[best].column]].edge = (int32_t)best;
-                        assign->column[assign->index[assign->edge[best].column]].node = (int32_t)r;
+                *row = (struct assign_line){ .node = row->node, .first = at, .edge = -1 };
+                for (; at < last && assign->edge[at].row == (int32_t)r; at++)
+                        row->price = MAX(row->price, assign->edge[at].weight);
+                for (int32_t i = row->first; i < at && row->edge < 0; i++) {
+                        struct assign_line *column = &assign->column[assign->edge[i].column];
+
+                        if (assign->edge[i].weight == row->price && column->edge < 0)
+                                row->edge = column->edge = i;
                 }
         }
-        assign->row[assign->n_rows] = (struct assign_line){ .first = (int32_t)assign->n };
+        assign->row[assign->n_rows] = (struct assign_line){ .first = last };
 }
 
 /* The heap: the nearest column first, of equal ones the first. */
@@ -164,13 +176,19 @@ static struct assign_step pop(struct assign *assign)
         return top;
 }
 
-/* Columns beside a row that the search has reached at @distance. Only those nearer than @best matter. */
+/*
+ * Columns beside a row that the search has reached at @distance. Only those nearer than @best matter. Return: a free column
+ * at that distance, for none can be nearer; 0: none.
+ */
 static int look_around(struct assign *assign, int32_t r, int64_t distance, int64_t best)
 {
         const struct assign_line *row = &assign->row[r];
 
+        if (assign->steps < (size_t)(row[1].first - row->first))
+                return -E2BIG;
+        assign->steps -= (size_t)(row[1].first - row->first);
         for (int32_t e = row->first; e < row[1].first; e++) {
-                int32_t c = assign->index[assign->edge[e].column];
+                int32_t c = assign->edge[e].column;
                 struct assign_line *column = &assign->column[c];
                 int64_t there = distance + row->price + column->price - assign->edge[e].weight;
 
@@ -179,26 +197,12 @@ static int look_around(struct assign *assign, int32_t r, int64_t distance, int64
                 column->seen = assign->search;
                 column->distance = there;
                 column->from = e;
+                if (there == distance && column->edge < 0)
+                        return c;
                 if (push(assign, there, c) < 0)
                         return -ENOMEM;
         }
         return 0;
-}
-
-/* The row of an edge that a search came by; rows are found by halving, as edges know only nodes. */
-static int32_t row_of(const struct assign *assign, int32_t edge)
-{
-        size_t low = 0, high = assign->n_rows;
-
-        while (high - low > 1) {
-                size_t middle = low + (high - low) / 2;
-
-                if (assign->row[middle].first <= edge)
-                        low = middle;
-                else
-                        high = middle;
-        }
-        return (int32_t)low;
 }
 
 /* Matches along the path that ends at column @c, back to the row that the search began with. */
@@ -206,12 +210,11 @@ static void flip(struct assign *assign, int32_t c)
 {
         while (c > 0) {
                 struct assign_line *column = &assign->column[c];
-                int32_t r = row_of(assign, column->from), old = assign->row[r].edge;
+                struct assign_line *row = &assign->row[assign->edge[column->from].row];
+                int32_t old = row->edge;
 
-                column->edge = column->from;
-                column->node = r;
-                assign->row[r].edge = column->from;
-                c = old < 0 ? 0 : assign->index[assign->edge[old].column];
+                row->edge = column->edge = column->from;
+                c = old < 0 ? 0 : assign->edge[old].column;
         }
 }
 
@@ -225,7 +228,7 @@ static void lower_prices(struct assign *assign, int32_t start, int64_t best)
                         continue;
                 column->price += best - column->distance;
                 if (column->edge >= 0)
-                        assign->row[column->node].price -= best - column->distance;
+                        assign->row[assign->edge[column->edge].row].price -= best - column->distance;
         }
 }
 
@@ -234,14 +237,15 @@ static int augment(struct assign *assign, int32_t start)
 {
         int64_t best = assign->row[start].price; /* leave itself out */
         int32_t end = 0, left_out = start;
-        int err;
+        int found;
 
         assign->search++;
         assign->n_heap = 0;
-        err = look_around(assign, start, 0, best);
-        while (err == 0 && assign->n_heap > 0) {
+        found = look_around(assign, start, 0, best);
+        while (found == 0 && assign->n_heap > 0) {
                 struct assign_step step = pop(assign);
                 const struct assign_line *column = &assign->column[step.column];
+                int32_t row;
 
                 if (step.distance >= best)
                         break;
@@ -253,15 +257,21 @@ static int augment(struct assign *assign, int32_t start)
                         left_out = -1;
                         break;
                 }
-                if (step.distance + assign->row[column->node].price < best) {
-                        best = step.distance + assign->row[column->node].price;
+                row = assign->edge[column->edge].row;
+                if (step.distance + assign->row[row].price < best) {
+                        best = step.distance + assign->row[row].price;
                         end = step.column;
-                        left_out = column->node;
+                        left_out = row;
                 }
-                err = look_around(assign, column->node, step.distance, best);
+                found = look_around(assign, row, step.distance, best);
         }
-        if (err < 0)
-                return err;
+        if (found < 0)
+                return found;
+        if (found > 0) {
+                best = assign->column[found].distance;
+                end = found;
+                left_out = -1;
+        }
         lower_prices(assign, start, best);
         if (left_out >= 0)
                 assign->row[left_out].edge = -1;
@@ -278,7 +288,7 @@ int64_t assign_solve(struct assign *assign)
                 assign->n_rows = 0;
                 return 0;
         }
-        err = make_room(assign);
+        err = number_lines(assign);
         if (err == 0)
                 begin(assign);
         assign->search = 0;
@@ -287,15 +297,15 @@ int64_t assign_solve(struct assign *assign)
                         err = augment(assign, (int32_t)r);
         for (size_t r = 0; err == 0 && r < assign->n_rows; r++)
                 sum += assign->row[r].edge >= 0 ? assign->edge[assign->row[r].edge].weight : 0;
-        for (size_t i = 0; i < assign->n; i++)
-                assign->index[assign->edge[i].column] = 0;
+        assign->n = 0;
         return err < 0 ? err : sum;
 }
 
-int64_t assign_value(struct assign *assign, int64_t enough)
+int64_t assign_value(struct assign *assign, int64_t enough, bool *solved)
 {
         bool exact;
         int64_t most = bound(assign, &exact);
 
-        return most <= enough || exact ? most : assign_solve(assign);
+        *solved = most > enough && !exact;
+        return *solved ? assign_solve(assign) : most;
 }

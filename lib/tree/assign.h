@@ -4,20 +4,22 @@
 
 /* The sparse assignment: which children of v go with which children of w, so that the sum of their weights is greatest. */
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 struct assign_edge {
-        int32_t row, column; /* nodes */
+        int32_t row, column; /* nodes; assign_solve() makes them numbers of lines */
         int64_t weight;      /* above 0 */
 };
 
 /* A row or a column of the matrix. */
 struct assign_line {
         int64_t price, distance;
+        int32_t node;
         int32_t edge;  /* that matches it; -1: none */
+        int32_t first; /* of a row: its first edge */
         int32_t from;  /* the edge by which a path came here */
-        int32_t node, first; /* of a row: its first edge */
         int32_t seen;  /* the search that came here last */
 };
 
@@ -34,12 +36,16 @@ struct assign {
         struct assign_step *heap;
         size_t n_heap, heaps;
         int32_t search;
+        size_t edges, steps; /* at most: edges of one assignment, edges that searches may still look at */
 };
 
-int assign_make(struct assign *assign, int32_t n_nodes); /* 0; -ENOMEM */
+int assign_make(struct assign *assign, int32_t n_nodes, size_t edges, size_t steps); /* 0; -ENOMEM */
 void assign_clear(struct assign *assign);
-int assign_add(struct assign *assign, int32_t row, int32_t column, int64_t weight); /* 0; -ENOMEM */
-/* The greatest sum of weights, of the edges added; -ENOMEM. What is at most @enough need not be exact, only at most that. */
-int64_t assign_value(struct assign *assign, int64_t enough);
-/* The same, exact, and the edges in assign->row[].edge. */
+int assign_add(struct assign *assign, int32_t row, int32_t column, int64_t weight); /* 0; -ENOMEM; -E2BIG */
+/*
+ * The greatest sum of weights, of the edges added; -ENOMEM; -E2BIG: it takes too many steps. What is at most @enough need not
+ * be exact, only at most that. @solved: by assign_solve().
+ */
+int64_t assign_value(struct assign *assign, int64_t enough, bool *solved);
+/* The same, exact, and the edges in assign->row[].edge. The edges added are used up. */
 int64_t assign_solve(struct assign *assign);

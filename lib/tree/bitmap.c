@@ -54,9 +54,16 @@ int32_t bitmap_next(const struct bitmap *bitmap, int32_t from)
         return -1;
 }
 
-int32_t bitmap_last(const struct bitmap *bitmap)
+int32_t bitmap_last(const struct bitmap *bitmap, int32_t from)
 {
-        uint64_t bits = bitmap->words[BITMAP_LEVELS - 1][0];
+        int32_t at = from;
 
-        return bits ? descend(bitmap, BITMAP_LEVELS - 1, 0, bits, 1) : -1;
+        for (int level = 0; level < BITMAP_LEVELS && at >= 0; level++) {
+                uint64_t bits = bitmap->words[level][at >> 6] & (~(uint64_t)0 >> (63 - (at & 63)));
+
+                if (bits)
+                        return descend(bitmap, level, (uint32_t)at >> 6, bits, 1);
+                at = (at >> 6) - 1;
+        }
+        return -1;
 }

@@ -15,7 +15,7 @@ struct bitmap {
 int bitmap_make(struct bitmap *bitmap, int32_t n); /* 0; -ENOMEM */
 void bitmap_clear(struct bitmap *bitmap);
 int32_t bitmap_next(const struct bitmap *bitmap, int32_t from); /* the first member from @from on; -1: none */
-int32_t bitmap_last(const struct bitmap *bitmap);               /* -1: none */
+int32_t bitmap_last(const struct bitmap *bitmap, int32_t from); /* the last member up to @from, which may be -1; -1: none */
 
 static inline void bitmap_set(struct bitmap *bitmap, int32_t node)
 {

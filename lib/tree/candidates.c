@@ -4,6 +4,10 @@
 /*
  * Which pairs may be matched. The edit distance of two paths comes from those of the paths without their last label, so a
  * row comes from the row of the parent; costs are never negative, so what is farther than alpha is never needed again.
+ *
+ * At alpha edits, a pair is listed only if its labels are equal, or if it leads to such a pair: if labels of their children are
+ * equal. The others, by far the most, are fillers. Those that are listed are found from the near pairs, or from all nodes of
+ * the label: what is less.
  */
 
 #include <errno.h>
@@ -17,66 +21,163 @@
 
 struct row_maker {
         struct pairs *pairs;
-        uint8_t *distance;      /* over the nodes of the second tree; FAR: not in the row */
-        uint64_t *below_a, *below_b; /* a Bloom filter of the labels of each node's children; NULL: not used */
+        uint8_t *distance, *above; /* over the nodes of the second tree, of v and of its parent; FAR: not in the row */
+        size_t cost;               /* of going through the parent's row */
+        int32_t *first, *like;       /* nodes of the second tree by label: like[first[label]] to before like[first[label + 1]] */
+        uint64_t *below_a, *below_b; /* Bloom filters of the labels of each node's children */
 };
 
 static void row_maker_clear(struct row_maker *maker)
 {
         free(maker->distance);
+        free(maker->above);
+        free(maker->first);
+        free(maker->like);
         free(maker->below_a);
         free(maker->below_b);
 }
 
-static bool have_common_label(const struct tree *a, const struct tree *b, int32_t v, int32_t w)
+static uint64_t filter_bit(int32_t label)
 {
-        int32_t i = a->first[v], j = b->first[w];
-
-        while (i < a->first[v + 1] && j < b->first[w + 1]) {
-                int32_t x = a->label[a->child[i]], y = b->label[b->child[j]];
-
-                if (x == y)
-                        return true;
-                i += x < y;
-                j += x > y;
-        }
-        return false;
+        return (uint64_t)1 << ((uint32_t)label * 0x9e3779b1U >> 26);
 }
 
-/* Only pairs with equal labels score, and this one has no edits left: where no label is below both, it leads to none. */
-static bool leads_nowhere(const struct row_maker *maker, int32_t v, int32_t w, int distance)
+static void reach(struct row_maker *maker, int32_t w, int distance)
 {
-        const struct tree *a = maker->pairs->a, *b = maker->pairs->b;
-
-        return maker->below_a && distance == maker->pairs->alpha && a->label[v] != b->label[w] &&
-               (!(maker->below_a[v] & maker->below_b[w]) || !have_common_label(a, b, v, w));
-}
-
-static void reach(struct row_maker *maker, int32_t v, int32_t w, int distance)
-{
-        if (leads_nowhere(maker, v, w, distance))
-                return;
         if (maker->distance[w] == FAR)
                 bitmap_set(&maker->pairs->marked, w);
         if (distance < maker->distance[w])
                 maker->distance[w] = (uint8_t)distance;
 }
 
-/* From a pair of the parent's row: v is deleted, or matched to a child of w. */
-static void extend(struct row_maker *maker, int32_t v, int32_t w, int distance)
+static void reach_children(struct row_maker *maker, int32_t w, int distance)
 {
         const struct tree *b = maker->pairs->b;
-        int32_t label = maker->pairs->a->label[v], child;
 
-        if (distance < maker->pairs->alpha) {
-                reach(maker, v, w, distance + 1);
-                for (int32_t i = b->first[w]; i < b->first[w + 1]; i++)
-                        reach(maker, v, b->child[i], distance + (b->label[b->child[i]] != label));
-        } else {
-                child = tree_find(b, w, label);
-                if (child >= 0)
-                        reach(maker, v, child, distance);
+        for (int32_t i = b->first[w]; i < b->first[w + 1]; i++)
+                reach(maker, b->child[i], distance);
+}
+
+/* The child of w with this label; -1: none. */
+static int32_t find_like(const struct row_maker *maker, int32_t w, int32_t label)
+{
+        return maker->below_b[w] & filter_bit(label) ? tree_find(maker->pairs->b, w, label) : -1;
+}
+
+static bool have_common_label(const struct row_maker *maker, int32_t v, int32_t w)
+{
+        const struct tree *a = maker->pairs->a;
+
+        if (!(maker->below_a[v] & maker->below_b[w]))
+                return false;
+        for (int32_t i = a->first[v]; i < a->first[v + 1]; i++)
+                if (find_like(maker, w, a->label[a->child[i]]) >= 0)
+                        return true;
+        return false;
+}
+
+/* At alpha edits from v, by the last step. */
+static void reach_last(struct row_maker *maker, int32_t v, int32_t w)
+{
+        if (maker->pairs->a->label[v] == maker->pairs->b->label[w] || have_common_label(maker, v, w))
+                reach(maker, w, maker->pairs->alpha);
+}
+
+static void reach_last_children(struct row_maker *maker, int32_t v, int32_t w)
+{
+        const struct tree *b = maker->pairs->b;
+
+        for (int32_t i = b->first[w]; i < b->first[w + 1]; i++)
+                reach_last(maker, v, b->child[i]);
+}
+
+/* What is less than alpha edits away by one more edit. The nodes of equal labels are there already. */
+static void find_near(struct row_maker *maker, int32_t parent)
+{
+        struct pairs *pairs = maker->pairs;
+        const struct candidates *rows = &pairs->candidates;
+
+        for (size_t i = rows->start[parent]; i < rows->stop[parent]; i++) {
+                if (rows->distance[i] + 1 >= pairs->alpha)
+                        continue;
+                reach(maker, rows->node[i], rows->distance[i] + 1); /* v is deleted, or matched to a child of another label */
+                reach_children(maker, rows->node[i], rows->distance[i] + 1);
         }
+        for (int32_t w = bitmap_next(&pairs->marked, 0); w >= 0; w = bitmap_next(&pairs->marked, w + 1))
+                if (maker->distance[w] + 1 < pairs->alpha)
+                        reach_children(maker, w, maker->distance[w] + 1); /* inserted; it comes later in this loop */
+}
+
+static void find_by_rows(struct row_maker *maker, int32_t v, int32_t parent)
+{
+        struct pairs *pairs = maker->pairs;
+        const struct candidates *rows = &pairs->candidates;
+
+        for (size_t i = rows->start[parent]; i < rows->stop[parent]; i++) {
+                int32_t child = find_like(maker, rows->node[i], pairs->a->label[v]);
+
+                if (child >= 0)
+                        reach(maker, child, rows->distance[i]);
+        }
+        find_near(maker, parent);
+        for (size_t i = rows->start[parent]; i < rows->stop[parent]; i++) {
+                if (rows->distance[i] + 1 != pairs->alpha)
+                        continue;
+                reach_last(maker, v, rows->node[i]);
+                reach_last_children(maker, v, rows->node[i]);
+        }
+        for (int32_t w = bitmap_next(&pairs->marked, 0); w >= 0; w = bitmap_next(&pairs->marked, w + 1))
+                if (maker->distance[w] + 1 == pairs->alpha)
+                        reach_last_children(maker, v, w);
+}
+
+static bool is_last(const struct row_maker *maker, int32_t w)
+{
+        int32_t above = maker->pairs->b->parent[w];
+        int near = maker->pairs->alpha - 1;
+
+        return maker->above[w] == near || (above >= 0 && (maker->above[above] == near || maker->distance[above] == near));
+}
+
+static void find_by_labels(struct row_maker *maker, int32_t v, int32_t parent)
+{
+        const struct tree *a = maker->pairs->a, *b = maker->pairs->b;
+        const int32_t *first = &maker->first[a->label[v]];
+
+        for (int32_t i = first[0]; i < first[1]; i++) {
+                int32_t above = b->parent[maker->like[i]];
+
+                if (above >= 0 && maker->above[above] != FAR)
+                        reach(maker, maker->like[i], maker->above[above]);
+        }
+        find_near(maker, parent);
+        for (int32_t i = first[0]; i < first[1]; i++)
+                if (is_last(maker, maker->like[i]))
+                        reach(maker, maker->like[i], maker->pairs->alpha);
+        for (int32_t x = a->first[v]; x < a->first[v + 1]; x++) {
+                first = &maker->first[a->label[a->child[x]]];
+                for (int32_t i = first[0]; i < first[1]; i++) {
+                        int32_t above = b->parent[maker->like[i]];
+
+                        if (above >= 0 && is_last(maker, above))
+                                reach(maker, above, maker->pairs->alpha);
+                }
+        }
+}
+
+static size_t count_like(const struct row_maker *maker, int32_t label)
+{
+        return (size_t)(maker->first[label + 1] - maker->first[label]);
+}
+
+static bool is_by_labels(const struct row_maker *maker, int32_t v)
+{
+        const struct tree *a = maker->pairs->a;
+        size_t nodes = 2 * count_like(maker, a->label[v]);
+
+        for (int32_t i = a->first[v]; i < a->first[v + 1] && nodes < maker->cost; i++)
+                nodes += count_like(maker, a->label[a->child[i]]);
+        return nodes < maker->cost;
 }
 
 static int append(struct pairs *pairs, int32_t w, int distance)
@@ -94,29 +195,50 @@ static int append(struct pairs *pairs, int32_t w, int distance)
         return 0;
 }
 
-static int make_row(struct row_maker *maker, int32_t v)
+static int make_row(struct row_maker *maker, int32_t v, int32_t parent)
 {
         struct pairs *pairs = maker->pairs;
-        struct candidates *rows = &pairs->candidates;
-        const struct tree *b = pairs->b;
-        int32_t parent = pairs->a->parent[v];
         int err = 0;
 
-        if (parent < 0)
-                reach(maker, v, 0, pairs->a->label[0] != b->label[0]);
-        for (size_t i = parent < 0 ? 0 : rows->start[parent]; parent >= 0 && i < rows->start[parent + 1]; i++)
-                extend(maker, v, rows->node[i], rows->distance[i]);
+        if (parent < 0) {
+                reach(maker, 0, pairs->a->label[0] != pairs->b->label[0]);
+                for (int32_t w = 0; w >= 0; w = bitmap_next(&pairs->marked, w + 1))
+                        if (maker->distance[w] < pairs->alpha)
+                                reach_children(maker, w, maker->distance[w] + 1);
+        } else if (is_by_labels(maker, v)) {
+                find_by_labels(maker, v, parent);
+        } else {
+                find_by_rows(maker, v, parent);
+        }
+        pairs->candidates.start[v] = pairs->candidates.n;
         for (int32_t w = bitmap_next(&pairs->marked, 0); w >= 0; w = bitmap_next(&pairs->marked, w + 1)) {
-                int distance = maker->distance[w];
-
-                if (distance < pairs->alpha) /* a child of w is inserted; it comes later in this loop */
-                        for (int32_t i = b->first[w]; i < b->first[w + 1]; i++)
-                                reach(maker, v, b->child[i], distance + 1);
-                if (err == 0 && distance <= pairs->alpha)
-                        err = append(pairs, w, distance);
+                if (err == 0 && maker->distance[w] <= pairs->alpha)
+                        err = append(pairs, w, maker->distance[w]);
                 maker->distance[w] = FAR;
                 bitmap_unset(&pairs->marked, w);
         }
+        pairs->candidates.stop[v] = pairs->candidates.n;
+        return err;
+}
+
+/* The rows of v's children, from that of v. */
+static int make_children(struct row_maker *maker, int32_t v)
+{
+        struct candidates *rows = &maker->pairs->candidates;
+        const struct tree *a = maker->pairs->a, *b = maker->pairs->b;
+        int err = 0;
+
+        maker->cost = 0;
+        for (size_t i = rows->start[v]; i < rows->stop[v]; i++) {
+                int32_t w = rows->node[i];
+
+                maker->above[w] = rows->distance[i];
+                maker->cost += 2 + (rows->distance[i] + 1 == maker->pairs->alpha ? (size_t)(b->first[w + 1] - b->first[w]) : 0);
+        }
+        for (int32_t i = a->first[v]; err == 0 && i < a->first[v + 1]; i++)
+                err = make_row(maker, a->child[i], v);
+        for (size_t i = rows->start[v]; i < rows->stop[v]; i++)
+                maker->above[rows->node[i]] = FAR;
         return err;
 }
 
@@ -127,29 +249,50 @@ static int make_filter(const struct tree *tree, uint64_t **ret)
         if (!below)
                 return -ENOMEM;
         for (int32_t i = 1; i < tree->n; i++)
-                below[tree->parent[i]] |= (uint64_t)1 << ((uint32_t)tree->label[i] * 0x9e3779b1U >> 26);
+                below[tree->parent[i]] |= filter_bit(tree->label[i]);
         *ret = below;
+        return 0;
+}
+
+static int list_by_label(struct row_maker *maker)
+{
+        const struct tree *a = maker->pairs->a, *b = maker->pairs->b;
+        int32_t labels = 0, *first;
+
+        for (int32_t i = 0; i < a->n; i++)
+                labels = MAX(labels, a->label[i] + 1);
+        for (int32_t i = 0; i < b->n; i++)
+                labels = MAX(labels, b->label[i] + 1);
+        maker->first = first = calloc((size_t)labels + 2, sizeof(*first));
+        maker->like = malloc((size_t)b->n * sizeof(*maker->like));
+        if (!first || !maker->like)
+                return -ENOMEM;
+        for (int32_t i = 0; i < b->n; i++)
+                first[b->label[i] + 2]++;
+        for (int32_t i = 0; i < labels; i++)
+                first[i + 2] += first[i + 1];
+        for (int32_t i = 0; i < b->n; i++)
+                maker->like[first[b->label[i] + 1]++] = i;
         return 0;
 }
 
 int candidates_find(struct pairs *pairs)
 {
-        _cleanup_(row_maker_clear) struct row_maker maker = { .pairs = pairs, .distance = malloc((size_t)pairs->b->n) };
+        _cleanup_(row_maker_clear) struct row_maker maker = { .pairs = pairs };
+        size_t n = (size_t)pairs->b->n;
         int err;
 
-        pairs->candidates.start = calloc((size_t)pairs->a->n + 1, sizeof(*pairs->candidates.start));
-        if (!maker.distance || !pairs->candidates.start)
+        maker.distance = malloc(n);
+        maker.above = malloc(n);
+        pairs->candidates.start = calloc((size_t)pairs->a->n, sizeof(*pairs->candidates.start));
+        pairs->candidates.stop = calloc((size_t)pairs->a->n, sizeof(*pairs->candidates.stop));
+        if (!maker.distance || !maker.above || !pairs->candidates.start || !pairs->candidates.stop ||
+            make_filter(pairs->a, &maker.below_a) < 0 || make_filter(pairs->b, &maker.below_b) < 0 || list_by_label(&maker) < 0)
                 return -ENOMEM;
-        memset(maker.distance, FAR, (size_t)pairs->b->n);
-        if (pairs->objective == MATCH_EQUAL &&
-            (make_filter(pairs->a, &maker.below_a) < 0 || make_filter(pairs->b, &maker.below_b) < 0))
-                return -ENOMEM;
-        for (int32_t v = 0; v < pairs->a->n; v++) {
-                pairs->candidates.start[v] = pairs->candidates.n;
-                err = make_row(&maker, v);
-                if (err < 0)
-                        return err;
-                pairs->candidates.start[v + 1] = pairs->candidates.n;
-        }
-        return 0;
+        memset(maker.distance, FAR, n);
+        memset(maker.above, FAR, n);
+        err = make_row(&maker, 0, -1);
+        for (int32_t v = 0; err == 0 && v < pairs->a->n; v++)
+                err = make_children(&maker, v);
+        return err;
 }

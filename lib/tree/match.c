@@ -9,8 +9,8 @@
 #include "pairs.h"
 #include "util/util.h"
 
-/* 1.3 GB of rows leave room for the trees, and for an array that grows, within 2 GB. */
-const struct match_limits match_limits = { .bytes = (size_t)1300 << 20, .edges = 400000 };
+/* 1.2 GB of rows, and .5 GB of edges, which stand in three arrays, leave room for the trees within 2 GB. */
+const struct match_limits match_limits = { .bytes = (size_t)1200 << 20, .edges = 10000000, .steps = 3000000000 };
 
 void match_clear(struct match *match)
 {
@@ -22,15 +22,15 @@ void match_clear(struct match *match)
 static void pairs_clear(struct pairs *pairs)
 {
         free(pairs->candidates.start);
+        free(pairs->candidates.stop);
         free(pairs->candidates.node);
         free(pairs->candidates.distance);
         free(pairs->scores.start);
         free(pairs->scores.stop);
-        free(pairs->scores.node);
-        free(pairs->scores.tree);
-        free(pairs->scores.forest);
+        free(pairs->scores.pair);
+        free(pairs->scores.wide);
         bitmap_clear(&pairs->marked);
-        assign_clear(&pairs->assign);
+        bipartite_clear(&pairs->bipartite);
 }
 
 static int match_new(int32_t n, struct match *ret)
@@ -46,9 +46,33 @@ static int match_new(int32_t n, struct match *ret)
         return 0;
 }
 
+/* The node of b with v's path; -1: none. @same: that of the parent is known. */
+static int32_t find_same(const struct tree *a, const struct tree *b, int32_t v, const int32_t *same)
+{
+        if (v == 0)
+                return a->label[0] == b->label[0] ? 0 : -1;
+        return same[a->parent[v]] < 0 ? -1 : tree_find(b, same[a->parent[v]], a->label[v]);
+}
+
+/* Without an edit, each node has one partner at most, and all of these pairs are a matching. */
+static int match_same(const struct tree *a, const struct tree *b, enum match_objective objective, struct match *ret)
+{
+        int err = match_new(a->n, ret);
+
+        if (err < 0)
+                return err;
+        for (int32_t v = 0; v < a->n; v++) {
+                ret->partner[v] = find_same(a, b, v, ret->partner);
+                ret->matched += ret->partner[v] >= 0;
+        }
+        ret->score = (int64_t)ret->matched * (objective == MATCH_COUNT ? 1 : MATCH_SCORE);
+        ret->objective = objective;
+        return 0;
+}
+
 /*
- * Nodes with equal paths have all pairs of their children, with one edit. Where these alone are too many, tells so before
- * rows are made.
+ * Of nodes with equal paths, all pairs of children are one edit apart, and have rows if alpha is more. Where these alone are
+ * too many, tells so before rows are made.
  */
 static int check_width(const struct tree *a, const struct tree *b, const struct match_limits *limits)
 {
@@ -57,9 +81,7 @@ static int check_width(const struct tree *a, const struct tree *b, const struct 
         if (!same)
                 return -ENOMEM;
         for (int32_t v = 0; v < a->n; v++) {
-                int32_t above = v ? same[a->parent[v]] : 0;
-
-                same[v] = v == 0 ? 0 : above < 0 ? -1 : tree_find(b, above, a->label[v]);
+                same[v] = find_same(a, b, v, same);
                 if (same[v] >= 0 && (uint64_t)(uint32_t)(a->first[v + 1] - a->first[v]) *
                                                     (uint32_t)(b->first[same[v] + 1] - b->first[same[v]]) > limits->edges)
                         return -E2BIG;
@@ -72,12 +94,16 @@ int match_trees(const struct tree *a, const struct tree *b, int alpha, enum matc
 {
         _cleanup_(pairs_clear) struct pairs pairs = { .a = a, .b = b, .alpha = alpha, .objective = objective, .limits = limits };
         _cleanup_(match_clear) struct match match = { 0 };
-        int err = alpha > 0 && objective != MATCH_EQUAL ? check_width(a, b, limits) : 0;
+        int err;
 
+        if (alpha == 0)
+                return match_same(a, b, objective, ret);
+        pairs.filler = objective == MATCH_EQUAL ? 0 : (int64_t)1 << SCORE_SHIFT | 1;
+        err = alpha > 1 ? check_width(a, b, limits) : 0;
         if (err == 0)
                 err = bitmap_make(&pairs.marked, b->n);
         if (err == 0)
-                err = assign_make(&pairs.assign, b->n);
+                err = bipartite_make(&pairs.bipartite, a, b, pairs.filler, limits->edges, limits->steps);
         if (err == 0)
                 err = candidates_find(&pairs);
         if (err == 0)

@@ -38,6 +38,7 @@ struct match {
 struct match_limits {
         size_t bytes; /* of rows of pairs */
         size_t edges; /* of one bipartite matching */
+        size_t steps; /* edges that all bipartite matchings look at */
 };
 extern const struct match_limits match_limits;
 

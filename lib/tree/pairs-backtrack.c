@@ -42,7 +42,7 @@ static size_t place(const struct scores *rows, int32_t v, int32_t w)
         while (low < high) {
                 size_t middle = low + (high - low) / 2;
 
-                if (rows->node[middle] > w)
+                if (score_node(&rows->pair[middle]) > w)
                         low = middle + 1;
                 else
                         high = middle;
@@ -50,63 +50,114 @@ static size_t place(const struct scores *rows, int32_t v, int32_t w)
         return low;
 }
 
-static int64_t value(const struct scores *rows, int32_t v, int32_t w, bool forest)
+/* NULL: the pair has no row. */
+static const struct score *find(const struct walk *walk, int32_t v, int32_t w)
 {
+        const struct scores *rows = &walk->pairs->scores;
         size_t at = place(rows, v, w);
 
-        if (at >= rows->stop[v] || rows->node[at] != w)
-                return 0;
-        return forest ? rows->forest[at] : rows->tree[at];
+        return at < rows->stop[v] && score_node(&rows->pair[at]) == w ? &rows->pair[at] : NULL;
 }
 
-/* -1: the pair may not be matched. */
-static int distance_of(const struct candidates *rows, int32_t v, int32_t w)
+static int64_t value(const struct walk *walk, int32_t v, int32_t w, bool forest)
 {
-        size_t low = rows->start[v], high = rows->start[v + 1];
+        const struct score *score = find(walk, v, w);
 
-        while (low < high) {
-                size_t middle = low + (high - low) / 2;
+        return score ? score_value(&walk->pairs->scores, forest ? score->forest : score->tree) : 0;
+}
 
-                if (rows->node[middle] < w)
-                        low = middle + 1;
-                else
-                        high = middle;
-        }
-        return low < rows->start[v + 1] && rows->node[low] == w ? rows->distance[low] : -1;
+static bool is_near(const struct walk *walk, const struct score *score)
+{
+        return walk->pairs->filler > 0 && score_distance(score) < walk->pairs->alpha;
 }
 
 /* Where the score came from a child alone. */
 static int descend(struct walk *walk, const struct step *step, int64_t score)
 {
         const struct tree *a = walk->pairs->a, *b = walk->pairs->b;
-        const struct scores *rows = &walk->pairs->scores;
 
         for (int32_t i = a->first[step->v]; i < a->first[step->v + 1]; i++)
-                if (value(rows, a->child[i], step->w, step->forest) == score)
+                if (value(walk, a->child[i], step->w, step->forest) == score)
                         return push(walk, a->child[i], step->w, step->forest);
         for (int32_t i = b->first[step->w]; i < b->first[step->w + 1]; i++)
-                if (value(rows, step->v, b->child[i], step->forest) == score)
+                if (value(walk, step->v, b->child[i], step->forest) == score)
                         return push(walk, step->v, b->child[i], step->forest);
         return 0;
+}
+
+static void match_pair(struct walk *walk, int32_t v, int32_t w, int distance)
+{
+        walk->match->partner[v] = w;
+        walk->match->distance[v] = (uint8_t)distance;
+        walk->match->matched++;
+        walk->match->score += pair_score(walk->pairs, v, w, distance) >> SCORE_SHIFT;
+}
+
+static bool is_marked(const struct walk *walk, int32_t v, int32_t w, uint32_t mark)
+{
+        const struct score *score = find(walk, v, w);
+
+        return score && score->place & mark;
+}
+
+/* The node in v's subtree that is near w; SCORE_ROWS says that there is one. */
+static int32_t near_below_v(const struct walk *walk, int32_t v, int32_t w)
+{
+        const struct tree *a = walk->pairs->a;
+
+        while (!is_near(walk, find(walk, v, w)))
+                for (int32_t i = a->first[v], end = a->first[v + 1]; i < end; i++)
+                        if (is_marked(walk, a->child[i], w, SCORE_ROWS)) {
+                                v = a->child[i];
+                                break;
+                        }
+        return v;
+}
+
+static int32_t near_below_w(const struct walk *walk, int32_t v, int32_t w)
+{
+        const struct tree *b = walk->pairs->b;
+
+        while (!is_near(walk, find(walk, v, w)))
+                for (int32_t i = b->first[w], end = b->first[w + 1]; i < end; i++)
+                        if (is_marked(walk, v, b->child[i], SCORE_COLUMNS)) {
+                                w = b->child[i];
+                                break;
+                        }
+        return w;
+}
+
+/* A pair without a row, whose parents' pair has one: a filler is in its subtrees. */
+static void walk_filler(struct walk *walk, int32_t v, int32_t w)
+{
+        int32_t above_v = walk->pairs->a->parent[v], above_w = walk->pairs->b->parent[w];
+
+        if (!is_near(walk, find(walk, above_v, above_w))) {
+                if (is_marked(walk, v, above_w, SCORE_ROWS))
+                        v = near_below_v(walk, v, above_w);
+                else
+                        w = near_below_w(walk, above_v, w);
+        }
+        match_pair(walk, v, w, walk->pairs->alpha);
 }
 
 static int walk_tree(struct walk *walk, const struct step *step)
 {
         struct pairs *pairs = walk->pairs;
-        int64_t tree = value(&pairs->scores, step->v, step->w, false), forest = value(&pairs->scores, step->v, step->w, true);
-        int distance = distance_of(&pairs->candidates, step->v, step->w);
-        int64_t score = distance < 0 ? 0 : pair_score(pairs, step->v, step->w, distance);
+        const struct score *score = find(walk, step->v, step->w);
+        int64_t tree, forest, own;
 
-        if (tree == 0)
+        if (!score) {
+                walk_filler(walk, step->v, step->w);
                 return 0;
-        if (tree != forest + score)
-                return descend(walk, step, tree);
-        if (score > 0) {
-                walk->match->partner[step->v] = step->w;
-                walk->match->distance[step->v] = (uint8_t)distance;
-                walk->match->matched++;
-                walk->match->score += score >> SCORE_SHIFT;
         }
+        tree = score_value(&pairs->scores, score->tree);
+        forest = score_value(&pairs->scores, score->forest);
+        own = pair_score(pairs, step->v, step->w, score_distance(score));
+        if (tree != forest + own)
+                return descend(walk, step, tree);
+        if (own > 0)
+                match_pair(walk, step->v, step->w, score_distance(score));
         return push(walk, step->v, step->w, true);
 }
 
@@ -115,44 +166,55 @@ static int gather(struct walk *walk, const struct step *step)
 {
         const struct tree *a = walk->pairs->a, *b = walk->pairs->b;
         const struct scores *rows = &walk->pairs->scores;
-        struct assign *assign = &walk->pairs->assign;
+        struct bipartite *bipartite = &walk->pairs->bipartite;
+        bool all = is_near(walk, find(walk, step->v, step->w));
+        int err = 0;
 
-        assign->n = 0;
-        for (int32_t i = a->first[step->v]; i < a->first[step->v + 1]; i++) {
+        bipartite_begin(bipartite, step->v, step->w, all);
+        if (bipartite_is_kept(bipartite, step->v, step->w))
+                return 0;
+        for (int32_t i = a->first[step->v]; err == 0 && i < a->first[step->v + 1]; i++) {
                 int32_t x = a->child[i];
 
-                for (size_t at = place(rows, x, b->end[step->w] - 1); at < rows->stop[x] && rows->node[at] > step->w; at++)
-                        if (b->parent[rows->node[at]] == step->w && assign_add(assign, x, rows->node[at], rows->tree[at]) < 0)
-                                return -ENOMEM;
+                for (size_t at = place(rows, x, b->end[step->w] - 1);
+                     err == 0 && at < rows->stop[x] && score_node(&rows->pair[at]) > step->w; at++)
+                        if (b->parent[score_node(&rows->pair[at])] == step->w)
+                                err = bipartite_add(bipartite, x, score_node(&rows->pair[at]),
+                                                    score_value(rows, rows->pair[at].tree));
+                if (err == 0 && !all && is_marked(walk, x, step->w, SCORE_ROWS))
+                        err = bipartite_add_row(bipartite, x);
         }
-        return 0;
+        for (int32_t i = b->first[step->w]; !all && err == 0 && i < b->first[step->w + 1]; i++)
+                if (is_marked(walk, step->v, b->child[i], SCORE_COLUMNS))
+                        err = bipartite_add_column(bipartite, b->child[i]);
+        return err;
 }
 
 static int walk_forest(struct walk *walk, const struct step *step)
 {
-        struct assign *assign = &walk->pairs->assign;
-        int64_t forest = value(&walk->pairs->scores, step->v, step->w, true), sum;
-        int err = 0;
+        struct bipartite *bipartite = &walk->pairs->bipartite;
+        int64_t forest = value(walk, step->v, step->w, true), sum;
+        int err;
 
         if (forest == 0)
                 return 0;
-        if (gather(walk, step) < 0)
-                return -ENOMEM;
-        sum = assign_solve(assign);
+        err = gather(walk, step);
+        if (err < 0)
+                return err;
+        sum = bipartite_solve(bipartite);
         if (sum < 0)
                 return (int)sum;
         if (sum != forest)
                 return descend(walk, step, forest);
-        for (size_t r = 0; err == 0 && r < assign->n_rows; r++)
-                if (assign->row[r].edge >= 0)
-                        err = push(walk, assign->edge[assign->row[r].edge].row, assign->edge[assign->row[r].edge].column, false);
+        for (size_t i = 0; err == 0 && i < bipartite->n; i++)
+                err = push(walk, bipartite->pair[i].x, bipartite->pair[i].y, false);
         return err;
 }
 
 int pairs_backtrack(struct pairs *pairs, struct match *match)
 {
         _cleanup_(walk_clear) struct walk walk = { .pairs = pairs, .match = match };
-        int err = push(&walk, 0, 0, false);
+        int err = pairs->scores.n > 0 ? push(&walk, 0, 0, false) : 0;
 
         while (err == 0 && walk.n > 0) {
                 struct step step = walk.step[--walk.n];

@@ -10,7 +10,7 @@
 static void check_contexts(const struct stacks *stacks)
 {
         const char *prefixes[] = { "f", NULL };
-        const struct match_limits limits = { .bytes = (size_t)64 << 20, .edges = 10000 };
+        const struct match_limits limits = { .bytes = (size_t)64 << 20, .edges = 10000, .steps = 10000000 };
         struct context_rules rules = { .frames = { .dsos = true } };
         _cleanup_(labels_clear) struct labels labels = { 0 };
         _cleanup_(contexts_clear) struct contexts contexts = { 0 };
