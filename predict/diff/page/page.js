@@ -59,15 +59,16 @@ function showTask(task) {
   const link = (to, text) => to ? element("a", { href: "#task-" + to.at }, text) : null;
   const merged = measure(mergeTrees(a, b), whole ? data.sample : noiseOf(task));
   Object.assign(view, { merged, zoom: 0, focus: 0, hits: null, below: null });
-  const said = whole ? [] : [task.significant ? "\u25cf " + words.sure : words.unsure, task.match === POSSIBLE ? words.possible : null].filter((part) => part);
+  const said = whole ? [] : [task.significant ? "\u25cf " + words.sure : words.unsure];
+  if (!whole && task.match === POSSIBLE) said.push(words.possible);
   detail.replaceChildren(
     element("nav", { "aria-label": words.tasks }, element("a", { href: "#", id: "back" }, "\u2190 " + words.back),
       link(at > 0 ? table.rows[at - 1] : null, words.previous), link(at >= 0 ? table.rows[at + 1] : null, words.next)),
     element("h2", { tabindex: "-1", id: "title" }, whole ? words.whole : named(task.name),
       !whole && task.other ? " / " : null, !whole && task.other ? named(task.other) : null,
       !whole && task.library ? element("small", {}, " ", named(task.library)) : null),
-    ...(whole ? [] : [element("p", {}, said.join("; ") + "."), numbers(task),
-      task.advice ? element("p", {}, task.advice) : null, element("h3", {}, words.path), pathTable(a, b),
+    ...(whole ? [] : [element("p", { class: "verdict" }, said.join("; ") + "."), numbers(task),
+      element("p", {}, task.advice || ""), element("h3", {}, words.path), pathTable(a, b),
       element("h3", {}, words.trees)]),
     ...picture(), ...differenceTable());
   byId("list").hidden = true;

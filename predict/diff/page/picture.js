@@ -200,6 +200,11 @@ function pressed(event) {
 
 function find(text) {
   const { merged } = view, n = merged.a.length, wanted = text.toLowerCase();
+  const fits = data.strings.map((string) => string.toLowerCase().includes(wanted));
+  const isHit = (node, side) => {
+    const label = node < 0 ? -1 : trees[side].label[node];
+    return label >= 0 && (fits[data.labels.name[label]] || fits[data.labels.library[label]] || fits[trees[side].frame[node]]);
+  };
   view.hits = view.below = null;
   byId("found").textContent = "";
   if (wanted) {
@@ -209,8 +214,7 @@ function find(text) {
     view.below = new Uint8Array(n);
     for (let i = 0; i < n; i++) {
       const parent = merged.parent[i];
-      view.hits[i] = nodesOf(i).some((node, side) => node >= 0 &&
-        (nameOf(side, node) + "\n" + libraryOf(side, node) + "\n" + frameOf(side, node)).toLowerCase().includes(wanted)) ? 1 : 0;
+      view.hits[i] = nodesOf(i).some(isHit) ? 1 : 0;
       inside[i] = parent >= 0 && (inside[parent] || view.hits[parent]) ? 1 : 0;
       hits += view.hits[i];
       for (const side of [0, 1]) if (view.hits[i] && !inside[i]) sums[side] += merged.value[side][i];
@@ -239,6 +243,6 @@ function differenceTable() {
             zoomTo(i, true);
             byId("picture").scrollIntoView({ block: "center" });
           } }, named(titleOf(i)))),
-          ...[0, 1].map((side) => element("td", {}, nodesOf(i)[side] < 0 ? "-" : amount(merged.self[side][i]))),
+          ...[0, 1].map((side) => element("td", {}, nodesOf(i)[side] < 0 ? "\u2014" : amount(merged.self[side][i]))),
           element("td", {}, amount(merged.self[0][i] - merged.self[1][i])))))))];
 }

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // The table of tasks.
 const ROWS = 100;
-const table = { sort: null, down: true, shown: ROWS, text: "", kind: "all", rows: tasks, most: {} };
+const table = { sort: null, down: true, shown: 0, text: "", kind: "all", rows: tasks, most: {} };
 
 const columns = [
   { id: "task", head: words.task, key: (task) => task.name, text: true },
@@ -79,14 +79,20 @@ function choose() {
   table.rows.sort((x, y) => sign * (text ? -key(x).localeCompare(key(y)) : key(x) - key(y)) || x.at - y.at);
 }
 
+// As many rows again, at least ROWS.
+function showMore() {
+  const more = Math.max(ROWS, table.shown), left = table.rows.length - table.shown - more;
+  byId("rows").append(...table.rows.slice(table.shown, table.shown + more).map(row));
+  table.shown += more;
+  byId("more").hidden = left <= 0;
+  byId("more").textContent = format(words.more, Math.min(table.shown, left));
+}
+
 function fill() {
-  const body = byId("rows"), shown = table.rows.slice(0, table.shown), left = table.rows.length - shown.length;
-  body.replaceChildren(...shown.map(row));
+  byId("rows").replaceChildren();
+  table.shown = 0;
+  showMore();
   byId("count").textContent = format(words.count, table.rows.length, TASKS);
-  byId("more").hidden = left === 0;
-  byId("more-some").textContent = format(words.more, Math.min(ROWS, left));
-  byId("more-all").textContent = format(words.more_all, left);
-  byId("more-all").hidden = left <= ROWS;
   for (const head of document.querySelectorAll("#tasks thead th")) {
     const sorted = head.dataset.column === table.sort;
     if (!head.dataset.column) continue;
@@ -111,7 +117,7 @@ function sortBy(id) {
 
 function makeTable() {
   const filter = (change) => {
-    Object.assign(table, change, { shown: ROWS });
+    Object.assign(table, change);
     choose();
     fill();
   };
@@ -140,11 +146,10 @@ function makeTable() {
       element("span", {}, element("span", { class: "key side-a", "aria-hidden": "true" }, "A"), " ", named(data.names[0])),
       element("span", {}, element("span", { class: "key side-b", "aria-hidden": "true" }, "B"), " ", named(data.names[1])),
       element("span", {}, words.line)),
-    element("table", { role: "table", id: "tasks", "aria-describedby": "count" },
-      element("thead", { role: "rowgroup" }, head), element("tbody", { role: "rowgroup", id: "rows" })),
-    element("p", { id: "more" },
-      element("button", { type: "button", id: "more-some", onclick: () => { table.shown += ROWS; fill(); } }), " ",
-      element("button", { type: "button", id: "more-all", onclick: () => { table.shown = Infinity; fill(); } })));
+    element("div", { class: "wide", role: "region", tabindex: "0", "aria-label": words.tasks },
+      element("table", { role: "table", id: "tasks", "aria-describedby": "count" },
+        element("thead", { role: "rowgroup" }, head), element("tbody", { role: "rowgroup", id: "rows" }))),
+    element("button", { type: "button", id: "more", onclick: showMore }));
   choose();
   fill();
 }
