@@ -602,6 +602,12 @@ int postgresql_open(const char *where, enum database_use use, const struct log *
                 return err;
         }
         PQsetNoticeProcessor(made->conn, silent, NULL);
+        /* Joins of tables that are on the same shards are made there. */
+        err = pq_run(&made->database, "SET enable_partitionwise_join = on");
+        if (err < 0) {
+                pq_close(&made->database);
+                return err;
+        }
         *ret = &made->database;
         return 0;
 }

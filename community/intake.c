@@ -20,15 +20,12 @@ void intake_close(struct intake *intake)
         free(intake->sample);
 }
 
-int intake_begin(struct intake *intake)
+void intake_begin(struct intake *intake)
 {
-        int err = intake_flush(intake);
-
         upload_header_clear(&intake->current);
         intake->client = NULL;
         intake->line = 0;
         intake->told = false;
-        return err;
 }
 
 static void bad_line(struct intake *intake, const char *why)
@@ -37,13 +34,25 @@ static void bad_line(struct intake *intake, const char *why)
         intake->bad(intake->data, intake->line, why);
 }
 
+/* What is taken so far may be of this client. */
+static int forget(struct intake *intake)
+{
+        int err = intake_flush(intake);
+
+        if (!err)
+                err = writer_refresh(intake->writer);
+        if (err < 0)
+                return err;
+        writer_forget(intake->writer, false);
+        err = forget_client(intake->writer->database, intake->current.client, NULL);
+        return err < 0 ? err : 0;
+}
+
 static int take_header(struct intake *intake, const char *line, size_t length)
 {
         const char *why;
-        int err = intake_flush(intake);
+        int err;
 
-        if (err < 0)
-                return err;
         upload_header_clear(&intake->current);
         intake->client = NULL;
         intake->told = true;
@@ -60,7 +69,7 @@ static int take_header(struct intake *intake, const char *line, size_t length)
         if (!intake->current.forget)
                 return writer_client(intake->writer, &intake->current, &intake->client);
         intake->counts.forgotten++;
-        return forget_client(intake->writer->database, intake->current.client, NULL);
+        return forget(intake);
 }
 
 static int take_sample(struct intake *intake, const char *line, size_t length)

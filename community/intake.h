@@ -31,7 +31,7 @@ struct intake {
 int intake_open(struct intake *intake);
 void intake_close(struct intake *intake);
 /* The lines that follow are of another upload. */
-int intake_begin(struct intake *intake);
+void intake_begin(struct intake *intake);
 /* A line without its end, at most UPLOAD_LINE_MAX bytes; @length SIZE_MAX: it is longer or has a NUL, and is left out. */
 int intake_line(struct intake *intake, const char *line, size_t length);
 /* All samples are in the database, and the counts are right. */

@@ -55,8 +55,9 @@ static bool read_line(struct loader *loader, gzFile file, size_t *ret)
 static int load_open_file(struct loader *loader, gzFile file)
 {
         size_t length;
-        int err = intake_begin(&loader->intake), code;
+        int err = 0, code;
 
+        intake_begin(&loader->intake);
         while (!err && read_line(loader, file, &length))
                 err = intake_line(&loader->intake, loader->line, length);
         if (err < 0)
@@ -143,7 +144,8 @@ static int load_all(struct loader *loader, char *const paths[])
                 err = load_path(loader, paths[i], 0);
         if (!err)
                 err = intake_flush(&loader->intake);
-        return err ? err : writer_refresh(loader->intake.writer);
+        /* Without new samples, nothing else is new. */
+        return err || !loader->intake.counts.added ? err : writer_refresh(loader->intake.writer);
 }
 
 static int load_with(struct database *database, struct loader *loader, char *const paths[])

@@ -12,6 +12,7 @@
 #include "load.h"
 #include "report.h"
 #include "serve.h"
+#include "shards.h"
 #include "util/options.h"
 #include "util/text.h"
 #include "util/util.h"
@@ -71,10 +72,13 @@ static int report_main(int argc, char **argv)
         _cleanup_(database_closep) struct database *database = NULL;
         _cleanup_(report_clear) struct report report = { .clients = 0 };
         const char *where = NULL, *client = NULL;
+        uint64_t deadline_s = DATABASE_DEADLINE_S;
         bool json = false;
         const struct option_row rows[] = {
                 { .name = "database", .value = "D", .help = N_("the file, or postgresql://..."), .text = &where },
                 { .name = "client", .value = "ID", .help = N_("with the J-score of this client"), .text = &client },
+                { .name = "deadline", .value = "S", .help = N_("seconds to wait for an answer of a server"), .usual = "600", .count = &deadline_s,
+                  .low = 1, .high = 1e6 },
                 { .name = "json", .help = N_("for programs"), .flag = &json },
         };
         const struct option_table table = {
@@ -99,6 +103,7 @@ static int report_main(int argc, char **argv)
                 return CODE_USAGE;
         if (database_open(where, DATABASE_READ, &program_log, &database) < 0)
                 return CODE_FAILED;
+        database->deadline_s = (int)deadline_s;
         if (report_make(database, &report) < 0) {
                 log_error(&program_log, "report: there is none");
                 return CODE_FAILED;
@@ -137,6 +142,34 @@ static int serve_main(int argc, char **argv)
                 return CODE_USAGE;
         }
         return serve_run(&options, &program_log);
+}
+
+static int shards_main(int argc, char **argv)
+{
+        const char *where = NULL, *words[SHARDS_MAX + 1] = { NULL };
+        const struct option_row rows[] = {
+                { .name = "database", .value = "D", .help = N_("postgresql://... of the coordinator, which is empty"), .text = &where },
+        };
+        const struct option_table table = {
+                .program = "joulecast-community",
+                .called = "joulecast-community shards",
+                .usage = "joulecast-community shards SHARD... --database D",
+                .about = N_("Makes one community of several databases of PostgreSQL. Each SHARD is postgresql://..., as\n"
+                         "the coordinator's server reaches it, and empty."),
+                .rows = rows, .n_rows = ARRAY_SIZE(rows), .words = words, .max_words = SHARDS_MAX,
+        };
+        size_t n = 0;
+        int code = options_read(&table, argc, argv, &program_log);
+
+        if (code >= 0)
+                return code;
+        while (words[n])
+                n++;
+        if (!where || !n || !database_is_url(where)) {
+                log_error(&program_log, "shards: give SHARD..., and --database with postgresql://...");
+                return CODE_USAGE;
+        }
+        return shards_make(where, words, n, &program_log) < 0 ? CODE_FAILED : CODE_OK;
 }
 
 /* What a command does with a client. 1; 0: there is no such client; a negative errno. */
@@ -228,6 +261,7 @@ static const struct {
         { "load", N_("load uploads into a database"), load_main },
         { "serve", N_("take uploads over HTTP, and answer devices"), serve_main },
         { "report", N_("what all devices together say"), report_main },
+        { "shards", N_("make one community of several databases"), shards_main },
         { "forget", N_("remove a client"), forget_main },
         { "quarantine", N_("leave a client out, or take it back"), quarantine_main },
 };

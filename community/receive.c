@@ -186,7 +186,7 @@ static int take_all(struct upload *upload, const char *text, size_t length)
                 err = each_line(text, length, take_line, upload);
         if (!err)
                 err = intake_flush(&upload->intake);
-        if (!err)
+        if (!err && upload->intake.counts.added)
                 err = writer_refresh(writer);
         if (!err)
                 err = fix_token(upload);

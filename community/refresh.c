@@ -22,8 +22,8 @@ int refresh_open(struct writer *writer)
                 { &writer->remove_apps, "DELETE FROM client_app WHERE client = $1" },
                 { &writer->remove_parts, "DELETE FROM client_part WHERE client = $1" },
                 { &writer->remove_bins, "DELETE FROM client_bin WHERE client = $1" },
-                { &writer->set_client, "UPDATE client SET next_seq = $1, n_samples = $2, coarse = $3, n = $4, s1 = $5, s2 = $6,"
-                                       " overlapping = $7, too_many = $8, fast = $9 WHERE id = $10" },
+                { &writer->set_client, "UPDATE client SET next_seq = $1, header_first = $2, os = $3, model = $4, n_samples = $5, coarse = $6,"
+                                       " n = $7, s1 = $8, s2 = $9, overlapping = $10, too_many = $11, fast = $12 WHERE id = $13" },
         };
         int err = client_samples_open(writer->database, CLIENT_SAMPLES_OF_ONE, &writer->samples);
 
@@ -78,28 +78,44 @@ static int write_bins(struct writer *writer, int64_t client, const struct prior 
         return err;
 }
 
-static int refresh_client(struct writer *writer, const struct known_client *client, bool had)
+static int set_client(struct writer *writer, const struct known_client *client, const struct client_sums *sums, size_t n_samples)
+{
+        struct statement *set = writer->set_client;
+        const int64_t row[] = { (int64_t)n_samples, client_sums_coarse(sums), sums->n, sums->s1, sums->s2, sums->overlapping,
+                                sums->too_many, sums->fast, client->id };
+
+        set->ops->set_int(set, 1, client->next_seq);
+        set->ops->set_int(set, 2, client->first_of_header);
+        set->ops->set_text(set, 3, *client->os ? client->os : NULL);
+        set->ops->set_text(set, 4, *client->model ? client->model : NULL);
+        for (size_t i = 0; i < ARRAY_SIZE(row); i++)
+                set->ops->set_int(set, (int)i + 5, row[i]);
+        return statement_run(set);
+}
+
+static int write_sums(struct writer *writer, const struct known_client *client, const struct client_sums *sums)
+{
+        struct statement *const remove[] = { writer->remove_apps, writer->remove_parts, writer->remove_bins };
+        int err = 0;
+
+        for (size_t i = 0; !err && client->had && i < ARRAY_SIZE(remove); i++)
+                err = statement_run_with(remove[i], &client->id, 1);
+        if (!err)
+                err = write_apps(writer, client->id, sums);
+        return err ? err : write_bins(writer, client->id, sums->prior);
+}
+
+static int refresh_client(struct writer *writer, const struct known_client *client)
 {
         _cleanup_(client_sums_clear) struct client_sums sums = { .n = 0 };
-        struct statement *const remove[] = { writer->remove_apps, writer->remove_parts, writer->remove_bins };
         int err = client_samples_read(&writer->samples, client->id);
         size_t n_samples = writer->samples.n;
 
         if (!err)
                 err = client_sums_make(writer->samples.list, n_samples, NULL, &sums);
-        for (size_t i = 0; !err && had && i < ARRAY_SIZE(remove); i++)
-                err = statement_run_with(remove[i], &client->id, 1);
-        if (!err)
-                err = write_apps(writer, client->id, &sums);
-        if (!err)
-                err = write_bins(writer, client->id, sums.prior);
-        if (!err) {
-                const int64_t row[] = { client->next_seq, (int64_t)n_samples, client_sums_coarse(&sums), sums.n, sums.s1, sums.s2,
-                                        sums.overlapping, sums.too_many, sums.fast, client->id };
-
-                err = statement_run_with(writer->set_client, row, ARRAY_SIZE(row));
-        }
-        return err;
+        if (!err && (!client->had || (int64_t)n_samples != client->n_samples))
+                err = write_sums(writer, client, &sums);
+        return err ? err : set_client(writer, client, &sums, n_samples);
 }
 
 int writer_refresh(struct writer *writer)
@@ -109,7 +125,7 @@ int writer_refresh(struct writer *writer)
 
         for (struct known_client *client = writer->clients; client && !err; client = client->hh.next)
                 if (client->changed) {
-                        err = refresh_client(writer, client, client->had);
+                        err = refresh_client(writer, client);
                         client->changed = false;
                 }
         for (size_t i = 0; !err && i < ARRAY_SIZE(add); i++)

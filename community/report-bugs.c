@@ -95,17 +95,18 @@ static int judge_app(struct report *report, struct own_list *own)
 static int read_own(struct database *database, int64_t limit, struct report *report, struct own_list *own)
 {
         _cleanup_(statement_freep) struct statement *select = NULL;
-        int rc = database_prepare(database, "SELECT a.app, a.client, a.own_ms, a.own_mj, a.x FROM client_app a"
-                                            " JOIN client c ON c.id = a.client WHERE c.quarantined = 0 AND c.s1 <= $1 * c.n"
-                                            " AND a.own_n >= $2 AND a.own_ms > 0 ORDER BY a.app, a.client", &select);
+        int rc = report_select(database, "SELECT a.app, a.client, a.own_n, a.own_ms, a.own_mj, a.x FROM client_app a"
+                                         " JOIN client c ON c.id = a.client WHERE c.quarantined = 0 AND c.s1 <= $1 * c.n AND a.own_ms > 0"
+                                         " ORDER BY a.app, a.client",
+                               "SELECT app, client, own_n, own_ms, own_mj, x FROM shard_own ORDER BY app, client", limit, &select);
 
         if (rc < 0)
                 return rc;
-        select->ops->set_int(select, 1, limit);
-        select->ops->set_int(select, 2, OWN_SAMPLES_MIN);
         while ((rc = select->ops->step(select)) == 1) {
                 int64_t app = select->ops->get_int(select, 0);
 
+                if (select->ops->get_int(select, 2) < OWN_SAMPLES_MIN)
+                        continue;
                 if (own->n && app != own->app) {
                         rc = judge_app(report, own);
                         own->n = 0;
@@ -115,8 +116,8 @@ static int read_own(struct database *database, int64_t limit, struct report *rep
                         rc = util_grow(&own->list, &own->capacity, own->n + 1, sizeof(*own->list));
                 if (rc < 0)
                         return rc;
-                own->list[own->n++] = (struct own){ select->ops->get_int(select, 1), select->ops->get_int(select, 4),
-                        (double)select->ops->get_int(select, 3) / (double)select->ops->get_int(select, 2) };
+                own->list[own->n++] = (struct own){ select->ops->get_int(select, 1), select->ops->get_int(select, 5),
+                        (double)select->ops->get_int(select, 4) / (double)select->ops->get_int(select, 3) };
         }
         return rc < 0 ? rc : judge_app(report, own);
 }

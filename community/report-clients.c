@@ -8,6 +8,7 @@
 
 #include "report.h"
 #include "samples.h"
+#include "shards.h"
 #include "util/util.h"
 
 #define EXTREME 10         /* times the median: no device like the others, or a lie */
@@ -82,12 +83,12 @@ static int compare_means(const void *a, const void *b)
 static int read_prior(struct database *database, int64_t limit, struct prior *ret)
 {
         _cleanup_(statement_freep) struct statement *select = NULL;
-        int rc = database_prepare(database, "SELECT b.bin, sum(b.n), sum(b.s1) FROM client_bin b JOIN client c ON c.id = b.client"
-                                            " WHERE c.quarantined = 0 AND c.coarse = 0 AND c.s1 <= $1 * c.n GROUP BY b.bin", &select);
+        int rc = report_select(database, "SELECT b.bin, sum(b.n), sum(b.s1) FROM client_bin b JOIN client c ON c.id = b.client"
+                                         " WHERE c.quarantined = 0 AND c.coarse = 0 AND c.s1 <= $1 * c.n GROUP BY b.bin",
+                               "SELECT bin, sum(n), sum(s1) FROM shard_bin GROUP BY bin", limit, &select);
 
         if (rc < 0)
                 return rc;
-        select->ops->set_int(select, 1, limit);
         while ((rc = select->ops->step(select)) == 1) {
                 int64_t bin = select->ops->get_int(select, 0);
 
@@ -210,7 +211,9 @@ int report_clients(struct database *database, struct report *report, int64_t *li
                 leave_out(&clients, report, limit);
         for (size_t i = 0; i < clients.n; i++)
                 report->rates += clients.list[i].n;
-        err = slice_coarse(database, *limit, &clients);
+        err = shards_set_limit(database, *limit);
+        if (!err)
+                err = slice_coarse(database, *limit, &clients);
         if (!err && clients.n)
                 find_score(&clients, &report->score);
         return err;

@@ -8,6 +8,7 @@
  */
 
 #include <errno.h>
+#include <inttypes.h>
 #include <math.h>
 #include <string.h>
 
@@ -166,16 +167,24 @@ static int read_rates(struct database *database, int64_t limit, struct joint *jo
 {
         _cleanup_(client_samples_close) struct client_samples samples = { .n = 0 };
         _cleanup_free_ int64_t *clients = NULL;
+        int64_t all = 0;
         size_t n = 0;
         int err = read_clients(database, limit, &clients, &n), rc = 0;
 
         if (!err)
                 err = client_samples_open(database, CLIENT_SAMPLES_OF_ALL, &samples);
-        while (!err && n && (rc = client_samples_next(&samples)) == 1)
+        while (!err && n && (rc = client_samples_next(&samples)) == 1) {
+                all += (int64_t)samples.n;
                 if (bsearch(&samples.client, clients, n, sizeof(*clients), compare_client))
                         err = add_client(joint, &samples);
+        }
         if (!err && rc < 0)
                 err = rc;
+        if (!err && n && all != joint->report->samples) {
+                log_error(database->log, "%s: %" PRId64 " samples of %" PRId64 " are there; the database is damaged", database->name, all,
+                          joint->report->samples);
+                err = -EUCLEAN;
+        }
         if (!err)
                 err = util_grow(&joint->clients, &joint->clients_capacity, joint->n_clients + 1, sizeof(*joint->clients));
         if (!err)

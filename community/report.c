@@ -5,16 +5,19 @@
 #include <string.h>
 
 #include "report.h"
+#include "shards.h"
 #include "util/util.h"
 
 /* Sums over clients, of which each client is one row: they add up, wherever the rows are. */
 static const char sums_sql[] =
-        "SELECT a.app, count(*), sum(a.n), sum(a.s1), sum(a.s2), sum(CASE WHEN a.w > 0 THEN 1 ELSE 0 END),"
-        " sum(CASE WHEN a.x > 0 THEN 1 ELSE 0 END), sum(CASE WHEN a.x < 0 THEN 1 ELSE 0 END), sum(a.w), sum(a.w * a.w),"
-        " sum(a.wa), sum(a.wb), sum(a.wa * a.wa), sum(a.wb * a.wb), sum(a.wa * a.wb), sum(a.w * a.wa), sum(a.w * a.wb),"
-        " sum(a.x), sum(a.x * a.x), sum(a.w * a.x)"
+        "SELECT a.app, " SHARDS_APP_SUMS
         " FROM client_app a JOIN client c ON c.id = a.client"
         " WHERE c.quarantined = 0 AND c.s1 <= $1 * c.n GROUP BY a.app ORDER BY a.app";
+
+/* Likewise, of sums that each shard has made. */
+static const char shards_sql[] =
+        "SELECT app, sum(c1), sum(c2), sum(c3), sum(c4), sum(c5), sum(c6), sum(c7), sum(c8), sum(c9), sum(c10), sum(c11), sum(c12),"
+        " sum(c13), sum(c14), sum(c15), sum(c16), sum(c17), sum(c18), sum(c19) FROM shard_app GROUP BY app ORDER BY app";
 
 static const char all_sql[] =
         "SELECT count(*), coalesce(sum(n), 0), coalesce(sum(s1), 0), coalesce(sum(s2), 0) FROM client"
@@ -39,6 +42,15 @@ void report_clear(struct report *report)
         free(report->bugs);
         free(report->score.list);
         *report = (struct report){ .clients = 0 };
+}
+
+int report_select(struct database *database, const char *sql, const char *sql_of_shards, int64_t limit, struct statement **ret)
+{
+        int err = database_prepare(database, database->shards ? sql_of_shards : sql, ret);
+
+        if (!err && !database->shards)
+                (*ret)->ops->set_int(*ret, 1, limit);
+        return err;
 }
 
 static int read_all(struct database *database, int64_t limit, struct all_sums *ret)
@@ -70,11 +82,10 @@ static int read_apps(struct database *database, int64_t limit, const struct all_
 {
         _cleanup_(statement_freep) struct statement *select = NULL;
         size_t capacity = 0;
-        int rc = database_prepare(database, sums_sql, &select);
+        int rc = report_select(database, sums_sql, shards_sql, limit, &select);
 
         if (rc < 0)
                 return rc;
-        select->ops->set_int(select, 1, limit);
         while ((rc = select->ops->step(select)) == 1) {
                 struct drop_sums sums;
                 struct app_report *app;
@@ -183,7 +194,10 @@ static int make_within(struct database *database, struct report *report)
 {
         struct all_sums all = { .n = 0 };
         int64_t limit = 0;
-        int err = report_clients(database, report, &limit);
+        int err = shards_check(database);
+
+        if (!err)
+                err = report_clients(database, report, &limit);
 
         if (!err)
                 err = read_all(database, limit, &all);
@@ -195,13 +209,13 @@ static int make_within(struct database *database, struct report *report)
                 err = find_hogs(database, limit, report);
         if (!err)
                 err = report_bugs(database, limit, report);
-        return err;
+        return err ? err : shards_check(database);
 }
 
 int report_make(struct database *database, struct report *ret)
 {
         struct report report = { .clients = 0 };
-        int err = database_run(database, database->ops->begin_read);
+        int err = database_run(database, database->shards ? "BEGIN ISOLATION LEVEL REPEATABLE READ" : database->ops->begin_read);
 
         if (err < 0)
                 return err;

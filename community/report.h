@@ -60,6 +60,8 @@ int report_make(struct database *database, struct report *ret);
 int report_clients(struct database *database, struct report *report, int64_t *limit);
 /* The mean rate and the J-score of a client, by its number. False: it is unknown, or has too few rates. */
 bool report_score(const struct report *report, int64_t client, double *rate, double *score);
+/* Prepares what has the limit as $1, or what sums up what the shards have made of it. */
+int report_select(struct database *database, const char *sql, const char *sql_of_shards, int64_t limit, struct statement **ret);
 /* report-joint.c: new drops for what is in @report->hogs, which it sorts by name */
 int report_joint(struct database *database, int64_t limit, struct report *report);
 /* report-bugs.c */

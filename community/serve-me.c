@@ -72,7 +72,7 @@ static int delete(struct database *database, const char *hex, struct answer *ret
 static int answer_with(struct server *server, struct database *database, enum me_request request, const char *token, struct answer *ret)
 {
         char hex[UPLOAD_CLIENT_DIGITS + 1];
-        bool quarantined;
+        bool quarantined = false;
         int rc = find_client(database, token, hex, &quarantined);
 
         if (rc < 0)

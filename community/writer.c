@@ -14,6 +14,9 @@
 static const struct rows_sql app_rows = {
         "app", "id, name", "it",
         "ON CONFLICT (id) DO UPDATE SET name = excluded.name WHERE app.name LIKE 'h:%' AND excluded.name NOT LIKE 'h:%'" };
+static const struct rows_sql client_rows = {
+        "client", "id, hex, next_seq, header_first, n_samples, coarse, quarantined, n, s1, s2, overlapping, too_many, fast",
+        "itiiiiiiiiiii", "" };
 static const struct rows_sql context_rows = {
         "context", "client, id, os, model, features, versions", "iitttt", "ON CONFLICT DO NOTHING" };
 static const struct rows_sql sample_rows = {
@@ -24,25 +27,16 @@ static int prepare_all(struct writer *writer)
         _cleanup_free_ char *find = NULL;
         const struct {
                 struct statement **statement;
-                const char *sql;
-        } all[] = {
-                { &writer->add_client, "INSERT INTO client (id, hex, next_seq, header_first, n_samples, coarse, quarantined, n, s1, s2,"
-                                       " overlapping, too_many, fast) VALUES ($1, $2, 0, -1, 0, 0, 0, 0, 0, 0, 0, 0, 0)" },
-                { &writer->set_header, "UPDATE client SET header_first = $1, os = $2, model = $3 WHERE id = $4" },
-                { &writer->set_token, "UPDATE client SET token = $1 WHERE id = $2" },
-        };
-        const struct {
-                struct statement **statement;
                 const struct rows_sql *sql;
-        } rows[] = { { &writer->add_app, &app_rows }, { &writer->add_context, &context_rows }, { &writer->add_sample, &sample_rows } };
+        } rows[] = { { &writer->add_client, &client_rows }, { &writer->add_app, &app_rows }, { &writer->add_context, &context_rows }, { &writer->add_sample, &sample_rows } };
         int err = 0;
 
-        if (asprintf(&find, "SELECT hex, next_seq, header_first, token, quarantined FROM client WHERE id = $1%s",
+        if (asprintf(&find, "SELECT hex, next_seq, header_first, token, quarantined, n_samples, os, model FROM client WHERE id = $1%s",
                      writer->database->ops->for_update) < 0)
                 return -ENOMEM;
         err = database_prepare(writer->database, find, &writer->find_client);
-        for (size_t i = 0; !err && i < ARRAY_SIZE(all); i++)
-                err = database_prepare(writer->database, all[i].sql, all[i].statement);
+        if (!err)
+                err = database_prepare(writer->database, "UPDATE client SET token = $1 WHERE id = $2", &writer->set_token);
         for (size_t i = 0; !err && i < ARRAY_SIZE(rows); i++)
                 err = database_prepare_rows(writer->database, rows[i].sql, rows[i].statement);
         return err ? err : refresh_open(writer);
@@ -78,7 +72,6 @@ void writer_forget(struct writer *writer, bool failed)
                 HASH_DEL(writer->clients, client);
                 free(client);
         }
-        writer->last = NULL;
         writer->buffered = 0;
         if (failed || HASH_COUNT(writer->apps) > APPS_KEPT)
                 forget_apps(writer);
@@ -86,7 +79,7 @@ void writer_forget(struct writer *writer, bool failed)
 
 void writer_close(struct writer *writer)
 {
-        struct statement **all[] = { &writer->add_app, &writer->find_client, &writer->add_client, &writer->set_header,
+        struct statement **all[] = { &writer->add_app, &writer->find_client, &writer->add_client,
                                      &writer->set_token, &writer->add_context, &writer->add_sample, &writer->remove_apps,
                                      &writer->remove_parts, &writer->remove_bins, &writer->add_client_app, &writer->add_part,
                                      &writer->add_bin, &writer->set_client };
@@ -115,6 +108,12 @@ static int remember(struct writer *writer, const char *hex, struct known_client 
         return 0;
 }
 
+static void set_texts(struct known_client *client, const char *os, const char *model)
+{
+        snprintf(client->os, sizeof(client->os), "%s", os ? os : "");
+        snprintf(client->model, sizeof(client->model), "%s", model ? model : "");
+}
+
 int writer_find(struct writer *writer, const char *hex, struct known_client **ret, char token[65], bool *quarantined)
 {
         struct statement *find = writer->find_client;
@@ -139,6 +138,8 @@ int writer_find(struct writer *writer, const char *hex, struct known_client **re
                 known->first_of_header = find->ops->get_int(find, 2);
                 snprintf(token, 65, "%s", text ? text : "");
                 *quarantined = find->ops->get_int(find, 4) != 0;
+                known->n_samples = find->ops->get_int(find, 5);
+                set_texts(known, find->ops->get_text(find, 6), find->ops->get_text(find, 7));
                 *ret = known;
         }
         find->ops->reset(find);
@@ -172,21 +173,18 @@ static int find_or_make(struct writer *writer, const char *hex, struct known_cli
                 return rc;
         add->ops->set_int(add, 1, (*ret)->id);
         add->ops->set_text(add, 2, (*ret)->hex);
+        for (int i = 3; i <= 13; i++)
+                add->ops->set_int(add, i, 0);
         return statement_run(add);
 }
 
-static int set_header(struct writer *writer, const struct upload_header *header, struct known_client *client)
+static void take_header(const struct upload_header *header, struct known_client *client)
 {
-        struct statement *set = writer->set_header;
-
         if (header->first < client->first_of_header)
-                return 0;
+                return;
+        client->changed |= strcmp(client->os, header->os) != 0 || strcmp(client->model, header->model) != 0;
         client->first_of_header = header->first;
-        set->ops->set_int(set, 1, header->first);
-        set->ops->set_text(set, 2, *header->os ? header->os : NULL);
-        set->ops->set_text(set, 3, *header->model ? header->model : NULL);
-        set->ops->set_int(set, 4, client->id);
-        return statement_run(set);
+        set_texts(client, header->os, header->model);
 }
 
 /* A line "NUMBER VERSION" for each app that has one, by number; "" if none has. NULL without memory. */
@@ -212,7 +210,6 @@ static int add_context(struct writer *writer, const struct upload_header *header
 {
         struct statement *add = writer->add_context;
         _cleanup_free_ char *versions = versions_text(header), *all = NULL;
-        int err;
 
         if (!versions || asprintf(&all, "%s\n%s\n%s\n%s", header->os, header->model, header->features ? header->features : "", versions) < 0)
                 return -ENOMEM;
@@ -223,17 +220,17 @@ static int add_context(struct writer *writer, const struct upload_header *header
         add->ops->set_text(add, 4, *header->model ? header->model : NULL);
         add->ops->set_text(add, 5, header->features);
         add->ops->set_text(add, 6, *versions ? versions : NULL);
-        err = statement_run(add);
-        return err ? err : add->ops->flush(add, NULL);
+        return statement_run(add);
 }
 
 int writer_client(struct writer *writer, const struct upload_header *header, struct known_client **ret)
 {
         int err = find_or_make(writer, header->client, ret);
 
-        if (!err)
-                err = set_header(writer, header, *ret);
-        return err ? err : add_context(writer, header, *ret);
+        if (err < 0)
+                return err;
+        take_header(header, *ret);
+        return add_context(writer, header, *ret);
 }
 
 struct used_app {
@@ -349,26 +346,25 @@ int writer_add(struct writer *writer, struct known_client *client, int64_t seq, 
                                 used[i].own_mj = MAX(used[i].own_mj, sample->own[j].mj);
         }
         client->next_seq = MAX(client->next_seq, seq + 1);
-        writer->last = client;
+        client->changed = true;
         writer->buffered++;
         return insert_sample(writer, client, seq, sample, used, merge_used(used, sample->n_apps));
 }
 
 int writer_flush(struct writer *writer, uint64_t *added, uint64_t *known)
 {
+        struct statement *const others[] = { writer->add_client, writer->add_app, writer->add_context };
         int64_t new = 0;
-        int err;
+        int err = 0;
 
-        if (!writer->buffered)
-                return 0;
-        err = writer->add_app->ops->flush(writer->add_app, NULL);
+        for (size_t i = 0; !err && i < ARRAY_SIZE(others); i++)
+                err = others[i]->ops->flush(others[i], NULL);
         if (!err)
                 err = writer->add_sample->ops->flush(writer->add_sample, &new);
         if (err < 0)
                 return err;
         *added += (uint64_t)new;
         *known += writer->buffered - (uint64_t)new;
-        writer->last->changed |= new > 0;
         writer->buffered = 0;
         return 0;
 }

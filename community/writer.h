@@ -14,10 +14,12 @@
 
 struct known_client {
         int64_t id, context;
-        int64_t next_seq;       /* one after the highest sequence number that it has */
-        int64_t first_of_header; /* its newest header's */
-        bool had;               /* sums before */
-        bool changed;           /* its sums are older than its samples */
+        int64_t n_samples;       /* before */
+        int64_t next_seq;        /* one after the highest sequence number that it has */
+        int64_t first_of_header; /* its newest header's, which had: */
+        char os[UPLOAD_TEXT_MAX], model[UPLOAD_TEXT_MAX];
+        bool had;                /* sums before */
+        bool changed;            /* there may be new samples, or a new header */
         UT_hash_handle hh;
         char hex[UPLOAD_CLIENT_DIGITS + 1];
 };
@@ -34,9 +36,8 @@ struct writer {
         struct known_app *apps;
         struct known_client *clients;
         uint64_t buffered;      /* samples since writer_flush() */
-        struct known_client *last;
         struct client_samples samples;
-        struct statement *add_app, *find_client, *add_client, *set_header, *set_token, *add_context, *add_sample;
+        struct statement *add_app, *find_client, *add_client, *set_token, *add_context, *add_sample;
         struct statement *remove_apps, *remove_parts, *remove_bins, *add_client_app, *add_part, *add_bin, *set_client;
 };
 
@@ -54,8 +55,8 @@ int writer_client(struct writer *writer, const struct upload_header *header, str
 /* Takes a sample, of which writer_flush() says whether it is new. */
 int writer_add(struct writer *writer, struct known_client *client, int64_t seq, struct upload_header *header,
                const struct upload_sample *sample);
-/* Of the samples since the last flush, of one client: how many are new, and how many were there. */
+/* All that was taken is in the database. Of the samples since the last flush: how many are new, and how many were there. */
 int writer_flush(struct writer *writer, uint64_t *added, uint64_t *known);
-/* refresh.c: new sums for all clients that have new samples. */
+/* refresh.c: after a flush, new sums for all clients that have new samples. */
 int writer_refresh(struct writer *writer);
 int refresh_open(struct writer *writer);

@@ -4,6 +4,7 @@
 import glob
 import os
 import pwd
+import signal
 import subprocess
 
 
@@ -16,7 +17,8 @@ def program(name):
 class Cluster:
     """with Cluster(FOLDER) as url: ... FOLDER must be new, and others must be able to enter its parents."""
 
-    def __init__(self, folder):
+    def __init__(self, folder, like=None):
+        """@like: one that was made and has not run yet, which is copied."""
         self.folder = folder
         self.who = {}
         self.killed = False
@@ -27,16 +29,42 @@ class Cluster:
         if self.who:
             os.chown(folder, self.who["user"], self.who["group"])
         self.data = os.path.join(folder, "data")
+        if like:
+            subprocess.run(["cp", "-a", like.data, self.data], check=True)
+        else:
+            self.run("initdb", "--auth", "trust", "--username", "joulecast", "--no-sync", "--encoding", "UTF8", "--locale", "C", "-D", self.data)
 
     def run(self, name, *words):
         with open(os.path.join(self.folder, f"{name}.out"), "ab") as log:
             subprocess.run([program(name), *words], check=True, stdin=subprocess.DEVNULL, stdout=log, stderr=log, cwd="/", **self.who)
 
     def __enter__(self):
-        self.run("initdb", "--auth", "trust", "--username", "joulecast", "--no-sync", "--encoding", "UTF8", "--locale", "C", "-D", self.data)
         self.run("pg_ctl", "start", "-w", "-D", self.data, "-l", os.path.join(self.folder, "server.log"),
                  "-o", f"-c listen_addresses= -c unix_socket_directories={self.folder} -c fsync=off")
-        return f"postgresql://joulecast@/postgres?host={self.folder}"
+        return self.url("postgres")
+
+    def url(self, database):
+        return f"postgresql://joulecast@/{database}?host={self.folder}"
+
+    def make(self, database):
+        """An empty database; its URL."""
+        self.run("createdb", "-h", self.folder, "-U", "joulecast", database)
+        return self.url(database)
+
+    def processes(self):
+        """The server, and all of its processes."""
+        with open(os.path.join(self.data, "postmaster.pid"), encoding="ascii") as file:
+            first = int(file.readline())
+        with open(f"/proc/{first}/task/{first}/children", encoding="ascii") as file:
+            return [first] + [int(pid) for pid in file.read().split()]
+
+    def freeze(self):
+        for pid in self.processes():
+            os.kill(pid, signal.SIGSTOP)
+
+    def wake(self):
+        for pid in self.processes():
+            os.kill(pid, signal.SIGCONT)
 
     def __exit__(self, *what):
         if not self.killed:
