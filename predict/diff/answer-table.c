@@ -41,7 +41,7 @@ static struct scale find_scale(const char *unit, double value)
 
 static const char *number(double value, char *buf)
 {
-        if (fabs(value) >= 1e6)
+        if (fabs(value) >= 1e9)
                 snprintf(buf, TEXT_SIZE, "%.3g", value);
         else if (fabs(value) >= 99.95)
                 snprintf(buf, TEXT_SIZE, "%.0f", value);

@@ -122,10 +122,31 @@ static void split(struct task *task)
         double a = task->a.sampled.value, b = task->b.sampled.value;
 
         task->by_calls = task->by_price = NAN;
-        if (!(task->a.calls > 0) || !(task->b.calls > 0))
+        if (!(task->a.calls > 0) || !(task->b.calls > 0) || task->a.node < 0 || task->b.node < 0)
                 return;
         task->by_calls = (task->a.calls - task->b.calls) * (a / task->a.calls + b / task->b.calls) / 2;
         task->by_price = (a / task->a.calls - b / task->b.calls) * (task->a.calls + task->b.calls) / 2;
+}
+
+/* A function whose calls were counted in a program that has no sample of it: as the other program's stacks name it. */
+static double unseen_calls(const struct side *side, const struct side *seen, const struct task_side *task)
+{
+        const struct stacks *stacks = &seen->stacks;
+
+        return isnan(task->calls) ? NAN
+                                  : side_calls(side, labels_text(&stacks->labels, stacks->trie.label[seen->contexts.origin[task->node]]));
+}
+
+static void count_unseen(struct comparison *comparison)
+{
+        for (size_t i = 0; i < comparison->n; i++) {
+                struct task *task = &comparison->tasks[i];
+
+                if (task->match == TASK_ONLY_A)
+                        task->b.calls = unseen_calls(comparison->b, comparison->a, &task->a);
+                else if (task->match == TASK_ONLY_B)
+                        task->a.calls = unseen_calls(comparison->a, comparison->b, &task->b);
+        }
 }
 
 static int measure(struct comparison *comparison)
@@ -145,6 +166,7 @@ static int measure(struct comparison *comparison)
                 p[i] = MAX(task->a.samples, task->b.samples) < TASK_SAMPLES_MIN ? 1
                                                                                : estimate_p(task->a.sampled, task->b.sampled, 1);
         }
+        count_unseen(comparison);
         err = estimate_holm(p, comparison->n);
         for (size_t i = 0; err == 0 && i < comparison->n; i++) {
                 comparison->tasks[i].p = p[i];

@@ -17,6 +17,7 @@
 #include "page/page.h"
 #include "util/util.h"
 #include "util/words.h"
+#include "weight.h"
 
 #define CODE_DEARER 4 /* --fail-if */
 #define WORDS_MAX 32
@@ -29,7 +30,7 @@ struct list {
 struct asked {
         const char *sides[DIFF_SIDES_MAX + 1];
         struct list framework_prefixes, app_prefixes, app_dsos;
-        const char *callers, *objective, *page;
+        const char *callers, *objective, *page, *weight;
         uint64_t alpha;
         double fail_percent;
         bool bisect, all;
@@ -75,6 +76,9 @@ static int read_sides(const struct asked *asked, struct work *work)
                 if (err < 0)
                         return err;
                 work->n++;
+                err = weight_take(asked->sides[i], weight_of(asked->weight), &program_log, &work->sides[i]);
+                if (err < 0)
+                        return err;
                 if (strcmp(work->sides[i].unit, work->sides[0].unit) != 0) {
                         log_error(&program_log, "%s counts %s, and %s counts %s: they cannot be compared", work->sides[0].name,
                                   work->sides[0].unit, work->sides[i].name, work->sides[i].unit);
@@ -249,6 +253,8 @@ int diff_main(int argc, char **argv)
                   .words = "merge keep" },
                 { "objective", "WHAT", N_("match by similar names and paths, or most pairs"), "similar", .text = &asked.objective,
                   .words = "similar count" },
+                { "weight", "WHAT", N_("compare energy, or other columns of folders of joulecast record"), "energy", .text = &asked.weight,
+                  .words = WEIGHT_WORDS },
                 { "bisect", .help = N_("versions, the oldest first: between which two tasks became dearer"), .flag = &asked.bisect },
                 { "fail-if", "N%", N_("exit with 4 if a task of A is dearer for sure by more than N %"),
                   .number = &asked.fail_percent, .high = 1e6, .unit = "%" },

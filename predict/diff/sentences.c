@@ -19,6 +19,12 @@ size_t sentences_count_sure(const struct comparison *comparison)
         return n;
 }
 
+/* With --weight calls: no stacks, and nothing that a call could cost. */
+static bool is_calls(const struct comparison *comparison)
+{
+        return strcmp(comparison->a->unit, "calls") == 0;
+}
+
 static const char *make_sides(const struct comparison *comparison, char *buf)
 {
         const char *unit = comparison->a->unit;
@@ -38,8 +44,12 @@ static const char *make_sure(const struct comparison *comparison, char *buf)
 
         for (size_t i = 0; i < sure; i++)
                 sum += comparison->tasks[i].difference.value;
-        if (sure == 0 || all == 0)
+        if (sure == 0)
                 return _("No task differs for sure.");
+        if (!(sum / all >= 0) || sum / all > 2) { /* others differ the other way */
+                snprintf(buf, SENTENCE_SIZE, words_counted("%zu task differs for sure.", "%zu tasks differ for sure.", sure), sure);
+                return buf;
+        }
         snprintf(buf, SENTENCE_SIZE,
                  words_counted("%zu task differs for sure, and makes %.0f %% of the difference.",
                                "%zu tasks differ for sure, and make %.0f %% of the difference.", sure),
@@ -68,6 +78,8 @@ static const char *note_of_runs(const struct comparison *comparison)
 
 static const char *note_of_cut(const struct comparison *comparison, char *buf)
 {
+        if (is_calls(comparison))
+                return NULL;
         if (!(comparison->comparable.without_app_a > 0.1) && !(comparison->comparable.without_app_b > 0.1))
                 return NULL;
         snprintf(buf, SENTENCE_SIZE,
@@ -122,7 +134,11 @@ const char *sentences_fact(const struct comparison *comparison, size_t which, ch
                 snprintf(buf, SENTENCE_SIZE, "%.0f %%", 100 * comparable->functions_common);
                 return _("Functions of frameworks that both call");
         case 2:
-                snprintf(buf, SENTENCE_SIZE, "%.1f %%, %.1f %%", 100 * comparable->without_app_a, 100 * comparable->without_app_b);
+                if (is_calls(comparison))
+                        snprintf(buf, SENTENCE_SIZE, "-");
+                else
+                        snprintf(buf, SENTENCE_SIZE, "%.1f %%, %.1f %%", 100 * comparable->without_app_a,
+                                 100 * comparable->without_app_b);
                 return _("Stacks without a frame of the app, in A and B");
         default:
                 snprintf(buf, SENTENCE_SIZE, "%s", answer_amount(comparison->a->unit, comparable->smallest, text));
@@ -137,10 +153,12 @@ const char *sentences_advice(const struct comparison *comparison, const struct t
         double price = task->a.sampled.value / task->a.calls / (task->b.sampled.value / task->b.calls);
         char name[FRAME_NAME_MAX];
 
-        if (isnan(task->by_calls))
+        if (isnan(task->a.calls) || isnan(task->b.calls) || is_calls(comparison))
                 return NULL;
         task_name(comparison->labels, side->contexts.label[task->a.node >= 0 ? task->a.node : task->b.node], name, sizeof(name));
-        if (by_calls >= 0.67)
+        if (isnan(by_calls))
+                snprintf(buf, SENTENCE_SIZE, _("%s: called %.0f times in A and %.0f times in B."), name, task->a.calls, task->b.calls);
+        else if (by_calls >= 0.67)
                 snprintf(buf, SENTENCE_SIZE, _("%s: by the number of calls (%.0f and %.0f). %s should call it more rarely."), name,
                          task->a.calls, task->b.calls, calls > 1 ? "A" : "B");
         else if (by_calls <= 0.33)

@@ -55,8 +55,7 @@ static int read_all(struct side *side, char *words, struct read *read)
         return err;
 }
 
-/* What one sample counts, on average: 1 where counts are samples. */
-static double sample_of(const struct stacks *stacks)
+double side_mean_sample(const struct stacks *stacks)
 {
         double total = 0, samples = 0;
 
@@ -82,7 +81,7 @@ int side_read(const char *words, const struct log *log, struct side *ret)
         if (err < 0)
                 return err;
         side.unit = read.unit;
-        side.sample = sample_of(&side.stacks);
+        side.sample = side_mean_sample(&side.stacks);
         *ret = side;
         side = (struct side){ 0 };
         return 0;

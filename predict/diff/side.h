@@ -36,5 +36,7 @@ bool side_has_dsos(const struct side *side);
 double side_calls(const struct side *side, const char *frame);
 /* Share of the values whose stacks have no frame of the app. */
 double side_without_app(const struct side *side);
+/* What one sample counts, on average: 1 where counts are samples. */
+double side_mean_sample(const struct stacks *stacks);
 /* The value of a node, as the mean of the runs. */
 double side_value(const struct side *side, int32_t node);
