@@ -3,24 +3,24 @@
 // The two trees of a task as one, whose nodes have a node of A, of B, or of both.
 const Z = 1.96; // a 95 % interval reaches so many standard deviations
 
-
 /*
- * Pairs are those of the matching. What it left over on both sides, below one node, is paired by equal names. A node of one
- * side that has pairs below it stands between them and the node above. Parents get smaller numbers than their children.
+ * Pairs are those of the matching, unless they cross: a task whose partner was found later is below the one, and what it does
+ * was matched below another. What is left over on both sides, below one node, is paired by equal names. A node of one side that
+ * has pairs below it stands between them and the node above. Parents get smaller numbers than their children.
  */
 function mergeTrees(rootA, rootB) {
   const [A, B] = trees;
-  const merged = { a: [], b: [], parent: [], children: [], depth: [] };
+  const merged = { a: [], b: [], parent: [], children: [] };
   const within = (side, root, node) => root >= 0 && node >= root && node < trees[side].end[root];
   const partnerOf = (v) => within(1, rootB, partner[v]) ? partner[v] : -1;
   const backOf = (w) => within(0, rootA, back[w]) ? back[w] : -1;
+  const isBelow = (tree, node, other) => other > node && other < tree.end[node];
   const queue = [];
   const add = (a, b, parent, xs, ys) => {
     const at = merged.a.push(a) - 1;
     merged.b.push(b);
     merged.parent.push(parent);
     merged.children.push([]);
-    merged.depth.push(parent < 0 ? 0 : merged.depth[parent] + 1);
     if (parent >= 0) merged.children[parent].push(at);
     queue.push([xs, ys]);
   };
@@ -46,32 +46,33 @@ function mergeTrees(rootA, rootB) {
 
   const distribute = (at, xs, ys) => {
     if (xs.length && ys.length) {
-      const there = new Set(ys), names = new Map();
+      const there = new Set(ys);
       xs = xs.filter((x) => {
         const y = partnerOf(x);
-        if (!there.has(y)) return true;
-        there.delete(y);
+        if (!there.delete(y)) return true;
         pair(x, y, at);
         return false;
       });
-      for (const y of there) if (backOf(y) < 0 && !names.has(B.label[y])) names.set(B.label[y], y);
-      xs = xs.filter((x) => {
-        const y = names.get(A.label[x]);
-        if (y === undefined || !there.has(y) || partnerOf(x) >= 0) return true;
-        there.delete(y);
-        pair(x, y, at);
-        return false;
-      });
-      ys = ys.filter((y) => there.has(y));
+      ys = [...there];
     }
     if (xs.length && ys.length) {
-      const from = new Map(xs.map((x) => [x, reach(x, ys)])), into = new Map(ys.map((y) => [y, []]));
+      const from = new Map(xs.map((x) => [x, reach(x, ys)])), into = new Map(ys.map((y) => [y, []])), names = new Map();
       for (const [x, reached] of from) for (const y of reached) into.get(y).push(x);
-      for (const [y, above] of into) { // one node of B above several of A
-        if (above.length < 2 || !above.every((x) => from.has(x) && from.get(x).size === 1)) continue;
-        above.forEach((x) => from.delete(x));
+      for (const y of ys) if (!names.has(B.label[y])) names.set(B.label[y], y);
+      for (const x of xs) { // equal names, which part no pairs below them
+        const y = names.get(A.label[x]), reached = from.get(x);
+        if (y === undefined || !into.has(y) || isBelow(B, y, partnerOf(x)) || isBelow(A, x, backOf(y))) continue;
+        if ([...reached].some((other) => other !== y) || into.get(y).some((other) => other !== x)) continue;
+        from.delete(x);
         into.delete(y);
-        add(-1, y, at, above, kids(1, y));
+        pair(x, y, at);
+      }
+      for (const [y, reaching] of into) { // one node of B above several of A, or above one with a partner of its own
+        const below = reaching.filter((x) => from.has(x));
+        if (!below.every((x) => from.get(x).size === 1) || (below.length < 2 && !below.some((x) => partnerOf(x) >= 0))) continue;
+        below.forEach((x) => from.delete(x));
+        into.delete(y);
+        add(-1, y, at, below, kids(1, y));
       }
       for (const [x, reached] of from) { // one node of A above some of B
         const below = [...reached].filter((y) => into.has(y));
