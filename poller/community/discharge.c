@@ -14,6 +14,7 @@
 
 #define PPM_PER_PERCENT 1e4
 #define BRIGHTNESS_CLASSES 5
+#define KERNEL_APP "sys:kernel" /* its threads work for all */
 
 /* What is summed of a span while it goes on. */
 struct reader {
@@ -50,10 +51,9 @@ static int compare_uses(const void *a, const void *b)
         return strcmp(((const struct app_use *)a)->app, ((const struct app_use *)b)->app);
 }
 
-/* Rows that are no app of their own. */
-static bool is_app(const char *app)
+bool discharge_is_app(const char *app)
 {
-        return *app && strcmp(app, TUNING_OTHER_APPS) != 0 && strcmp(app, STORE_OTHERS) != 0;
+        return *app && strcmp(app, KERNEL_APP) != 0 && strcmp(app, TUNING_OTHER_APPS) != 0 && strcmp(app, STORE_OTHERS) != 0;
 }
 
 static size_t merge_uses(struct app_use *uses, size_t n)
@@ -123,7 +123,7 @@ static int add_apps(struct discharge_list *list, const struct cost *cost, double
         for (size_t i = 0; i < cost->n_apps; i++) {
                 const struct cost_app *app = &cost->apps[i];
 
-                if (is_app(app->app))
+                if (discharge_is_app(app->app))
                         uses[n++] = (struct app_use){
                                 .app = app->app, .busy_ns = usage_busy_ns(&app->usage),
                                 .front_ns = app->state == STATE_FOREGROUND ? (uint64_t)(app->active_s * (double)NS_PER_S) : 0,

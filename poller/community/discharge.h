@@ -7,6 +7,7 @@
  * a restart or a gap in them; and which apps were in use.
  */
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -59,6 +60,9 @@ struct discharge_wish {
         int64_t length_ns;       /* a span ends at the first step of the level after that time */
         uint32_t max_brightness; /* 0: unknown */
 };
+
+/* Not the base, the kernel, or a row of several apps. */
+bool discharge_is_app(const char *app);
 
 /* 0; a negative errno. discharge_clear() it, also after an error. */
 int discharge_read(struct store *store, const struct discharge_wish *wish, struct discharge_list *ret);

@@ -12,7 +12,6 @@
 
 #include "community/upload.h"
 #include "util/hash.h"
-#include "util/ini-text.h"
 #include "util/util.h"
 
 #define SUFFIX ".ndjson.gz"
@@ -20,7 +19,6 @@
 #define NAME_LENGTH (UPLOAD_CLIENT_DIGITS + 1 + FIRST_DIGITS + sizeof(SUFFIX) - 1)
 #define UNPACKED_MAX (4u << 20) /* bytes of an upload */
 #define PAIRS_MAX 500000        /* of an app and a client */
-#define REPORT_MAX (8u << 20)
 
 int folder_send(struct member *member, const struct compose_upload *upload, const struct log *log, struct place_receipt *ret)
 {
@@ -278,16 +276,4 @@ bool folder_has_forgotten(const struct member *member, const char *client)
         _cleanup_free_ char *path = NULL;
 
         return asprintf(&path, "%s/.%s-forgotten.json", member->where, client) >= 0 && access(path, F_OK) == 0;
-}
-
-int folder_report(const struct member *member, const struct log *log, char **ret)
-{
-        _cleanup_free_ char *path = NULL;
-        size_t length;
-
-        if (asprintf(&path, "%s/.%s-report.json", member->where, member->client) < 0)
-                return -ENOMEM;
-        if (access(path, F_OK) < 0)
-                return errno == ENOENT ? -ENODATA : -errno;
-        return ini_text_read(path, REPORT_MAX, log, ret, &length);
 }

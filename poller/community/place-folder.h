@@ -12,5 +12,6 @@
 int folder_send(struct member *member, const struct compose_upload *upload, const struct log *log, struct place_receipt *ret);
 int folder_learn_named(struct member *member, const struct log *log);
 int folder_forget(const struct member *member, const struct log *log, struct place_forgotten *ret);
-int folder_report(const struct member *member, const struct log *log, char **ret);
+/* folder-report.c */
+int folder_report(const struct member *member, const char *state, const struct log *log, char **ret);
 bool folder_has_forgotten(const struct member *member, const char *client);

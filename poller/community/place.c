@@ -59,9 +59,9 @@ int place_forget(const struct member *member, const struct log *log, struct plac
         return place_is_server(member->where) ? server_forget(member, log, ret) : folder_forget(member, log, ret);
 }
 
-int place_report(const struct member *member, const struct log *log, char **ret)
+int place_report(const struct member *member, const char *state, const struct log *log, char **ret)
 {
-        return place_is_server(member->where) ? server_report(member, log, ret) : folder_report(member, log, ret);
+        return place_is_server(member->where) ? server_report(member, log, ret) : folder_report(member, state, log, ret);
 }
 
 bool place_has_forgotten(const struct member *member, const char *client)

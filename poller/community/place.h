@@ -33,7 +33,10 @@ int place_send(struct member *member, const struct compose_upload *upload, const
 int place_learn_named(struct member *member, const struct log *log);
 /* Everything of this client. */
 int place_forget(const struct member *member, const struct log *log, struct place_forgotten *ret);
-/* A report as JSON; free() it. -ENODATA: there is none yet; another negative errno after a sentence. */
-int place_report(const struct member *member, const struct log *log, char **ret);
+/*
+ * A report as JSON; free() it. @state: path of the choice, in whose folder a database of a folder's uploads may be kept. 0;
+ * -ENODATA: there is none yet; another negative errno after a sentence.
+ */
+int place_report(const struct member *member, const char *state, const struct log *log, char **ret);
 /* Did a folder confirm that it forgot that client? */
 bool place_has_forgotten(const struct member *member, const char *client);

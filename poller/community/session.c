@@ -103,7 +103,7 @@ int session_read_member(const struct session *session, struct member *ret)
         return err == 0 ? CODE_OK : err == -ENOENT ? CODE_NO_DATA : CODE_FAILED;
 }
 
-static int open_files(struct session *session)
+int session_open_files(struct session *session)
 {
         int code = session->profile ? CODE_OK : open_profile(&session->options, &session->profile);
 
@@ -117,7 +117,7 @@ static int open_files(struct session *session)
 int session_compose(struct session *session, const struct member *member, struct compose_upload *ret)
 {
         struct compose_source source = { .member = member, .root_fd = session->root_fd, .now_ns = values_now_ns() };
-        int code = open_files(session), err;
+        int code = session_open_files(session), err;
 
         if (code != CODE_OK)
                 return code == CODE_NO_DATA ? CODE_FAILED : code;

@@ -23,6 +23,8 @@ int session_open(struct session *session);
 void session_close(struct session *session);
 /* The choice. An exit code after its sentence; CODE_NO_DATA: not joined. */
 int session_read_member(const struct session *session, struct member *ret);
+/* The database and the profile, once. An exit code after its sentence. */
+int session_open_files(struct session *session);
 /* The next upload of @member. An exit code, CODE_NO_DATA without a sentence: there is none. */
 int session_compose(struct session *session, const struct member *member, struct compose_upload *ret);
 

@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include <string.h>
 
+#include "findings.h"
 #include "fuzz.h"
 #include "member.h"
 #include "reply.h"
@@ -16,6 +17,23 @@ static void check_named(const struct member *member)
                 fuzz_assert(name_hash_is(member->named[i]) && member_may_name(member, member->named[i]));
                 fuzz_assert(i == 0 || strcmp(member->named[i - 1], member->named[i]) < 0);
         }
+}
+
+static void check_findings(const char *text)
+{
+        struct findings_app app = { .name = "browser", .version = "1.0" };
+        const struct findings_feature feature = { "network", "wifi" };
+        const struct findings_own own = { .client = "0123456789abcdef0123456789abcdef", .apps = &app, .n_apps = 1, .features = &feature,
+                                          .n_features = 1 };
+        struct findings findings;
+
+        name_hash_of(app.name, app.hash);
+        if (findings_parse(text, &own, &findings) < 0)
+                return;
+        fuzz_assert(findings.n <= FINDINGS_MAX && findings.n_unknown <= FINDINGS_MAX && findings.clients >= 0);
+        for (size_t i = 0; i < findings.n; i++)
+                fuzz_assert(findings.list[i].app == app.name && !(findings.list[i].minutes <= 0));
+        findings_clear(&findings);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -39,6 +57,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
                 fuzz_assert(forgotten.confirmed);
         reply_error(text, sentence, sizeof(sentence));
         fuzz_assert(strlen(sentence) < sizeof(sentence));
+        check_findings(text);
         member_clear(&member);
         return 0;
 }

@@ -1,0 +1,118 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/* The report of a folder: the one that somebody left there for this client, else this machine's own joulecast-community makes it. */
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/wait.h>
+
+#include "place-folder.h"
+#include "util/ini-text.h"
+#include "util/paths.h"
+#include "util/util.h"
+
+#define REPORT_MAX (8u << 20) /* bytes */
+#define PROGRAM "joulecast-community"
+#define DATABASE_NAME "community.db"
+
+static char program_name[] = PROGRAM, load_word[] = "load", report_word[] = "report", database_word[] = "--database",
+            client_word[] = "--client", json_word[] = "--json";
+
+/* All that comes out of @fd, as a text. */
+static int read_all(int fd, char **ret)
+{
+        _cleanup_free_ char *text = malloc(REPORT_MAX);
+        size_t length = 0;
+        ssize_t n = 1;
+
+        if (!text)
+                return -ENOMEM;
+        while (n > 0 && length + 1 < REPORT_MAX) {
+                n = read(fd, text + length, REPORT_MAX - 1 - length);
+                if (n < 0 && errno == EINTR)
+                        n = 1;
+                else if (n > 0)
+                        length += (size_t)n;
+        }
+        if (n != 0 || memchr(text, '\0', length))
+                return n < 0 ? -errno : -EBADMSG;
+        text[length] = '\0';
+        *ret = TAKE_PTR(text);
+        return 0;
+}
+
+/* In the build folder, the one of the same build. */
+static void exec_program(const char *build, char *const argv[])
+{
+        _cleanup_free_ char *path = NULL;
+
+        if (!build)
+                execvp(PROGRAM, argv);
+        else if (asprintf(&path, "%s/community/" PROGRAM, build) >= 0)
+                execv(path, argv);
+        _exit(127);
+}
+
+/* What it prints; its own sentences go to our stderr. 0; -ENOENT: it is not installed; -EIO: it failed. */
+static int run(char *const argv[], char **ret)
+{
+        _cleanup_free_ char *build = paths_build_root(), *text = NULL;
+        int pipe_fds[2], status, err;
+        pid_t child;
+
+        if (pipe2(pipe_fds, O_CLOEXEC) < 0)
+                return -errno;
+        child = fork();
+        if (child == 0) {
+                if (dup2(pipe_fds[1], STDOUT_FILENO) < 0)
+                        _exit(127);
+                exec_program(build, argv);
+        }
+        close(pipe_fds[1]);
+        err = child < 0 ? -errno : read_all(pipe_fds[0], &text);
+        close(pipe_fds[0]);
+        if (child < 0)
+                return err;
+        while (waitpid(child, &status, 0) < 0)
+                if (errno != EINTR)
+                        return -errno;
+        if (!err && (!WIFEXITED(status) || WEXITSTATUS(status) != 0))
+                err = WIFEXITED(status) && WEXITSTATUS(status) == 127 ? -ENOENT : -EIO;
+        if (!err)
+                *ret = TAKE_PTR(text);
+        return err;
+}
+
+/* The database stays: the next time, only what is new is loaded. */
+static int make_report(const struct member *member, const char *state, const struct log *log, char **ret)
+{
+        const char *name = util_base_name(state);
+        _cleanup_free_ char *database = NULL, *client = strdup(member->client), *loaded = NULL;
+        int err = client && asprintf(&database, "%.*s" DATABASE_NAME, (int)(name - state), state) >= 0 ? 0 : -ENOMEM;
+        char *const load[] = { program_name, load_word, member->where, database_word, database, NULL };
+        char *const report[] = { program_name, report_word, database_word, database, client_word, client, json_word, NULL };
+
+        if (!err)
+                err = run(load, &loaded);
+        if (!err)
+                err = run(report, ret);
+        if (err == -ENOENT)
+                log_error(log, "%s has no report for this client, and joulecast-community is not installed, which would make one", member->where);
+        else if (err)
+                log_error(log, "joulecast-community makes no report of %s: %s", member->where, util_reason(err));
+        return err;
+}
+
+int folder_report(const struct member *member, const char *state, const struct log *log, char **ret)
+{
+        _cleanup_free_ char *path = NULL;
+        size_t length;
+
+        if (asprintf(&path, "%s/.%s-report.json", member->where, member->client) < 0)
+                return -ENOMEM;
+        if (access(path, F_OK) == 0)
+                return ini_text_read(path, REPORT_MAX, log, ret, &length);
+        return make_report(member, state, log, ret);
+}

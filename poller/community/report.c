@@ -1,0 +1,178 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/* What all devices together say about the apps that run here. */
+
+#include <cjson/cJSON.h>
+#include <errno.h>
+#include <math.h>
+#include <string.h>
+
+#include "answer.h"
+#include "findings.h"
+#include "place.h"
+#include "running.h"
+#include "session.h"
+#include "traits.h"
+#include "util/table.h"
+#include "util/util.h"
+#include "util/words.h"
+
+#define CLIENTS_MIN 5 /* of a hog */
+
+static const char *const deeds[] = {
+        [FINDING_CLOSE] = N_("close"), [FINDING_SETTING] = N_("change"), [FINDING_UPDATE] = N_("update"), [FINDING_RESTART] = N_("restart"),
+};
+
+/* "0.42 W here, 0.10 W on others" */
+static char *print_why(const struct finding *finding, char *buf, size_t size)
+{
+        *buf = '\0';
+        if (finding->kind == FINDING_RESTART)
+                snprintf(buf, size, _("%.2g W here, %.2g W on others"), finding->here, finding->there);
+        else if (finding->kind == FINDING_UPDATE)
+                snprintf(buf, size, _("to %s: %+.0f %% instead of %+.0f %%"), finding->value, 100 * finding->there, 100 * finding->here);
+        else if (finding->kind == FINDING_SETTING)
+                snprintf(buf, size, "%s", finding->value);
+        return buf;
+}
+
+static void add_finding(struct table *table, const struct finding *finding)
+{
+        char why[256];
+
+        table_row(table, TABLE_PLAIN);
+        table_cell(table, "%s", _(deeds[finding->kind]));
+        table_cell(table, "%s", finding->app);
+        table_cell(table, isnan(finding->minutes) ? "" : "%.0f min", finding->minutes);
+        table_cell(table, isnan(finding->low) ? "" : "%.0f .. %.0f", finding->low, finding->high);
+        table_cell(table, isnan(finding->clients) ? "" : "%.0f", finding->clients);
+        table_cell(table, "%s", print_why(finding, why, sizeof(why)));
+}
+
+static void print_unknown(const struct findings *findings)
+{
+        if (findings->clients < CLIENTS_MIN)
+                table_text(TABLE_PLAIN, "Not enough yet: of %d devices, %.0f are there.", CLIENTS_MIN, findings->clients);
+        for (size_t i = 0; i < findings->n_unknown; i++)
+                table_text(TABLE_PLAIN, "Not enough yet about %s: about %.0f more hours.", findings->unknown[i].app, ceil(findings->unknown[i].hours));
+        if (findings->clients >= CLIENTS_MIN && findings->n_unknown == 0 && findings->n == 0)
+                table_text(TABLE_PLAIN, "Of the apps that run here, none is known to cost more than others do.");
+}
+
+static int print_text(const struct findings *findings)
+{
+        _cleanup_(table_freep) struct table *table = table_new("lnrrrl");
+
+        table_text(TABLE_PLAIN, "From %.0f devices and %.0f samples.", findings->clients, findings->samples);
+        if (findings->n > 0) {
+                table_heads(table, N_("Do"), N_("App"), N_("Gains"), "95 %", N_("Devices"), N_("Why"), NULL);
+                for (size_t i = 0; i < findings->n; i++)
+                        add_finding(table, &findings->list[i]);
+                putchar('\n');
+                table_print(table);
+                table_note("Minutes of a full charge, as long as the app would be in use.");
+        }
+        print_unknown(findings);
+        if (!isnan(findings->score))
+                table_text(TABLE_PLAIN, "This battery lasts longer than those of %.0f %% of %.0f devices (J-score).", findings->score,
+                           findings->score_clients);
+        return CODE_OK;
+}
+
+static struct cJSON *finding_json(const struct finding *finding)
+{
+        const struct cost_value minutes = { finding->minutes, finding->low, finding->high };
+        struct cJSON *json = cJSON_CreateObject();
+        char why[256];
+
+        cJSON_AddStringToObject(json, "do", deeds[finding->kind]);
+        cJSON_AddItemToObject(json, "app", answer_text(finding->app));
+        cJSON_AddItemToObject(json, "minutes", answer_value(&minutes));
+        cJSON_AddNumberToObject(json, "clients", finding->clients);
+        cJSON_AddItemToObject(json, "why", answer_text(print_why(finding, why, sizeof(why))));
+        return json;
+}
+
+static int print_json(const struct findings *findings)
+{
+        struct cJSON *json = cJSON_CreateObject(), *list, *score;
+
+        cJSON_AddNumberToObject(json, "clients", findings->clients);
+        cJSON_AddNumberToObject(json, "samples", findings->samples);
+        answer_add_time(json, "made", findings->made_ns);
+        list = cJSON_AddArrayToObject(json, "findings");
+        for (size_t i = 0; i < findings->n; i++)
+                cJSON_AddItemToArray(list, finding_json(&findings->list[i]));
+        list = cJSON_AddArrayToObject(json, "not_yet");
+        for (size_t i = 0; i < findings->n_unknown; i++) {
+                struct cJSON *item = cJSON_CreateObject();
+
+                cJSON_AddItemToObject(item, "app", answer_text(findings->unknown[i].app));
+                cJSON_AddNumberToObject(item, "hours", findings->unknown[i].hours);
+                cJSON_AddItemToArray(list, item);
+        }
+        score = cJSON_AddObjectToObject(json, "jscore");
+        cJSON_AddNumberToObject(score, "score", findings->score);
+        cJSON_AddNumberToObject(score, "clients", findings->score_clients);
+        return answer_print_json(json);
+}
+
+/* The apps that run here, with their versions, against the report. */
+static int find(struct session *session, const struct member *member, const char *text, struct running *running, struct findings *ret)
+{
+        _cleanup_free_ struct findings_app *apps = calloc(running->n + 1, sizeof(*apps));
+        _cleanup_free_ char(*packages)[APP_ID_MAX] = calloc(running->n + 1, sizeof(*packages));
+        _cleanup_free_ const char **wanted = calloc(running->n + 1, sizeof(char *));
+        _cleanup_free_ char(*versions)[TRAITS_VERSION_MAX] = calloc(running->n + 1, sizeof(*versions));
+        struct traits traits;
+        const struct findings_feature features[] = { { "kernel", traits.kernel }, { "mesa", traits.mesa }, { "firmware", traits.firmware } };
+        const struct findings_own own = { .client = member->client, .apps = apps, .n_apps = running->n, .features = features,
+                                          .n_features = ARRAY_SIZE(features) };
+
+        if (!apps || !packages || !wanted || !versions)
+                return -ENOMEM;
+        for (size_t i = 0; i < running->n; i++) {
+                traits_package_of(running->names[i], packages[i], sizeof(packages[i]));
+                wanted[i] = packages[i];
+        }
+        if (session->root_fd >= 0)
+                traits_versions(session->root_fd, wanted, running->n, versions);
+        for (size_t i = 0; i < running->n; i++) {
+                apps[i].name = running->names[i];
+                apps[i].version = versions[i];
+                name_hash_of(running->names[i], apps[i].hash);
+        }
+        traits_read(session->root_fd, session->profile, &traits);
+        return findings_parse(text, &own, ret);
+}
+
+int report_run(struct session *session)
+{
+        _cleanup_(member_clear) struct member member = { .where = NULL };
+        _cleanup_(running_clear) struct running running = { .n = 0 };
+        _cleanup_(findings_clear) struct findings findings = { .n = 0 };
+        _cleanup_free_ char *text = NULL;
+        int code = session_read_member(session, &member), err;
+
+        if (code == CODE_OK)
+                code = session_open_files(session);
+        if (code != CODE_OK)
+                return code;
+        err = running_read(session->store, &running);
+        if (err && err != -ENODATA)
+                return CODE_FAILED;
+        err = place_report(&member, session->state, &program_log, &text);
+        if (err == -ENODATA) {
+                log_error(&program_log, "%s has no report yet", member.where);
+                return CODE_NO_DATA;
+        }
+        if (err)
+                return CODE_FAILED;
+        err = find(session, &member, text, &running, &findings);
+        if (err == -EBADMSG)
+                log_error(&program_log, "the report of %s cannot be read: it is none, or damaged", member.where);
+        if (err)
+                return CODE_FAILED;
+        return session->options.json ? print_json(&findings) : print_text(&findings);
+}
