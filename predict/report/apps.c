@@ -77,12 +77,12 @@ static void app_row(FILE *file, const struct cost_app *app, double most)
         char time[32];
 
         fprintf(file, "<tr><th scope=\"row\">");
-        report_name(file, app->app, app->name);
+        page_name(file, app->app, app->name);
         fprintf(file, "</th><td class=\"text\">%s</td>", _(answer_state(app->state)));
-        report_cell(file, app->percent.value, report_half(&app->percent), "%");
-        report_bounds(file, &app->percent, "%");
+        page_cell(file, app->percent.value, report_half(&app->percent), "%");
+        page_bounds(file, &app->percent, "%");
         bar(file, &app->percent, most);
-        report_cell(file, app->energy_j.value, report_half(&app->energy_j), "J");
+        page_cell(file, app->energy_j.value, report_half(&app->energy_j), "J");
         fprintf(file, "<td>%s</td></tr>\n", answer_print_duration(app->active_s, time));
 }
 
@@ -91,13 +91,13 @@ static void whole_row(FILE *file, const char *name, double energy_j, const struc
         const struct cost_value percent = { interval_j->value / percent_j, interval_j->low / percent_j, interval_j->high / percent_j };
 
         fprintf(file, "<tr class=\"sum\"><th scope=\"row\">%s</th><td></td>", name);
-        report_cell(file, energy_j / percent_j, isnan(percent.low) ? 0.1 : report_half(&percent), "%");
+        page_cell(file, energy_j / percent_j, isnan(percent.low) ? 0.1 : report_half(&percent), "%");
         if (isnan(percent.low))
                 fputs("<td></td>", file);
         else
-                report_bounds(file, &percent, "%");
+                page_bounds(file, &percent, "%");
         fputs("<td></td>", file);
-        report_cell(file, energy_j, isnan(interval_j->low) ? fabs(energy_j) / 100 : report_half(interval_j), "J");
+        page_cell(file, energy_j, isnan(interval_j->low) ? fabs(energy_j) / 100 : report_half(interval_j), "J");
         fputs("<td></td></tr>\n", file);
 }
 
@@ -110,14 +110,14 @@ static void by_app(FILE *file, const struct report *report)
 
         for (size_t i = 0; i < cost->n_apps; i++)
                 most = fmax(most, isnan(cost->apps[i].percent.high) ? cost->apps[i].percent.value : cost->apps[i].percent.high);
-        report_table(file, _("Cost by app, in the foreground and in the background"), heads);
+        page_table(file, _("Cost by app, in the foreground and in the background"), heads);
         for (size_t i = 0; i < MIN(cost->n_apps, (size_t)REPORT_ROWS_MAX); i++)
                 app_row(file, &cost->apps[i], most);
         whole_row(file, _("base"), cost->base_j, &none, report->percent_j);
         whole_row(file, _("model total"), cost->total_j.value, &cost->total_j, report->percent_j);
         whole_row(file, _("unattributed"), cost->unexplained_j.value, &cost->unexplained_j, report->percent_j);
         whole_row(file, _("battery"), cost->measured_j.value, &cost->measured_j, report->percent_j);
-        report_table_end(file);
+        page_table_end(file);
         if (cost->n_apps > REPORT_ROWS_MAX)
                 fprintf(file, words_counted("<p class=\"note\">%zu more row is left out; joulecast cost has them all.</p>\n",
                                     "<p class=\"note\">%zu more rows are left out; joulecast cost has them all.</p>\n",
@@ -145,18 +145,18 @@ static void by_component(FILE *file, const struct report *report)
 
         for (size_t c = 0; c < n; c++)
                 heads[c + 2] = report_components[shown[c]];
-        report_table(file, _("Cost by component, J"), heads);
+        page_table(file, _("Cost by component, J"), heads);
         for (size_t i = 0; i < MIN(cost->n_apps, (size_t)REPORT_ROWS_MAX); i++) {
                 const struct cost_app *app = &cost->apps[i];
 
                 fputs("<tr><th scope=\"row\">", file);
-                report_name(file, app->app, app->name);
+                page_name(file, app->app, app->name);
                 fprintf(file, "</th><td class=\"text\">%s</td>", _(answer_state(app->state)));
                 for (size_t c = 0; c < n; c++)
-                        report_cell(file, app->component_j[shown[c]], fabs(app->component_j[shown[c]]) / 100, "");
+                        page_cell(file, app->component_j[shown[c]], fabs(app->component_j[shown[c]]) / 100, "");
                 fputs("</tr>\n", file);
         }
-        report_table_end(file);
+        page_table_end(file);
 }
 
 void report_apps(FILE *file, const struct report *report)
@@ -164,7 +164,7 @@ void report_apps(FILE *file, const struct report *report)
         const struct cost *cost = report->cost;
         char part[128];
 
-        report_section(file, "apps", _("Cost by app and component"));
+        page_section(file, "apps", _("Cost by app and component"));
         by_app(file, report);
         if (isnan(cost->unexplained_j.value))
                 fprintf(file, "<p class=\"note\">%s</p>\n", _("Unattributed energy is unknown, as the device was not on battery all the time."));
@@ -177,5 +177,5 @@ void report_apps(FILE *file, const struct report *report)
                 fputs(".</p>\n", file);
         }
         by_component(file, report);
-        report_section_end(file);
+        page_section_end(file);
 }

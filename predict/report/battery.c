@@ -111,12 +111,12 @@ static void charge_row(FILE *file, const struct report *report, size_t at)
         report_charge_end(report->timeline, at, &end_ns, &end_percent);
         hours = (double)(end_ns - charge->start_ns) / (double)NS_PER_S / 3600;
         fputs("<tr><th scope=\"row\">", file);
-        report_time(file, charge->start_ns, false);
+        page_time(file, charge->start_ns, false);
         fprintf(file, "</th><td class=\"text\">%s</td>", _(report_power_state(charge->state)));
-        report_cell(file, hours, 0.01, "h");
-        report_cell(file, charge->level_percent, 1, "%");
-        report_cell(file, end_percent, 1, "%");
-        report_cell(file, report_full(report, charge) * 1e-3, 1, report->design_is_charge ? "mAh" : "mWh");
+        page_cell(file, hours, 0.01, "h");
+        page_cell(file, charge->level_percent, 1, "%");
+        page_cell(file, end_percent, 1, "%");
+        page_cell(file, report_full(report, charge) * 1e-3, 1, report->design_is_charge ? "mAh" : "mWh");
         fputs("</tr>\n", file);
 }
 
@@ -137,10 +137,10 @@ static void charges(FILE *file, const struct report *report)
         fprintf(file, "<h3>%s</h3>\n<p>", _("Charges"));
         fprintf(file, words_counted("Charged <b>%zu</b> time in this time.", "Charged <b>%zu</b> times in this time.", times), times);
         fprintf(file, "</p>\n<details%s>\n<summary>%s</summary>\n", n <= 12 ? " open" : "", _("All changes of power"));
-        report_table(file, _("Charging, full, and on battery; the newest first"), heads);
+        page_table(file, _("Charging, full, and on battery; the newest first"), heads);
         for (size_t i = timeline->n_charges; i-- > 0 && rows < REPORT_ROWS_MAX && timeline->charges[i].start_ns >= timeline->from_ns; rows++)
                 charge_row(file, report, i);
-        report_table_end(file);
+        page_table_end(file);
         fputs("</details>\n", file);
         if (n > rows)
                 fprintf(file, words_counted("<p class=\"note\">%zu older row is left out; joulecast report --json has it.</p>\n",
@@ -150,8 +150,8 @@ static void charges(FILE *file, const struct report *report)
 
 void report_battery(FILE *file, const struct report *report)
 {
-        report_section(file, "battery", _("Charging and battery health"));
+        page_section(file, "battery", _("Charging and battery health"));
         health(file, report);
         charges(file, report);
-        report_section_end(file);
+        page_section_end(file);
 }

@@ -35,7 +35,7 @@ static void name_cell(FILE *file, const struct profile *profile, const struct co
         for (size_t i = 0; c->term >= TERM_APP_CPU && i < profile->n_apps; i++) {
                 if (profile->apps[i].number != c->policy)
                         continue;
-                report_name(file, profile->apps[i].id, profile->apps[i].id);
+                page_name(file, profile->apps[i].id, profile->apps[i].id);
                 fprintf(file, " <code>%s</code></th>", term_keys[c->term].key);
                 return;
         }
@@ -51,11 +51,11 @@ static void row(FILE *file, const struct profile *profile, const struct coeffici
         const struct cost_value interval = { c->value, c->value - half, c->value + half };
 
         name_cell(file, profile, c);
-        report_cell(file, c->value, isnan(half) ? fabs(c->value) / 100 : half, "");
+        page_cell(file, c->value, isnan(half) ? fabs(c->value) / 100 : half, "");
         fprintf(file, "<td class=\"text\">%s</td>", *term_keys[c->term].unit ? term_keys[c->term].unit : _("part"));
-        report_bounds(file, &interval, "");
+        page_bounds(file, &interval, "");
         if (measured && measured->value != c->value)
-                report_cell(file, measured->value, fabs(measured->value) / 100, "");
+                page_cell(file, measured->value, fabs(measured->value) / 100, "");
         else
                 fputs("<td></td>", file);
         fprintf(file, "<td class=\"text\">%s</td></tr>\n", *report_learnt_from(c, measured) ? _(report_learnt_from(c, measured)) : "");
@@ -103,16 +103,16 @@ void report_calibration(FILE *file, const struct report *report)
         const struct profile *profile = report->profile;
         double t = quantile_student_t(profile->degrees_of_freedom, COST_LEVEL);
 
-        report_section(file, "calibration", _("Calibration"));
+        page_section(file, "calibration", _("Calibration"));
         sentence(file, profile);
         fputs("<details>\n<summary>", file);
         fprintf(file, _("All %zu coefficients"), profile->n_coefficients);
         fputs("</summary>\n", file);
-        report_table(file, _("Coefficients of the power model"), heads);
+        page_table(file, _("Coefficients of the power model"), heads);
         for (size_t i = 0; i < profile->n_coefficients; i++)
                 if (profile->coefficients[i].term != TERM_CURVE) /* of the gauge, for a fit */
                         row(file, profile, &profile->coefficients[i], t);
-        report_table_end(file);
+        page_table_end(file);
         fputs("</details>\n", file);
-        report_section_end(file);
+        page_section_end(file);
 }

@@ -25,8 +25,8 @@ static void value_cells(FILE *file, const struct cost_value *value)
 {
         double half = (value->high - value->low) / 2;
 
-        report_cell(file, value->value, isnan(half) ? fabs(value->value) / 100 : half, "%");
-        report_bounds(file, value, "%");
+        page_cell(file, value->value, isnan(half) ? fabs(value->value) / 100 : half, "%");
+        page_bounds(file, value, "%");
 }
 
 /* Intervals of both have errors of the same model, so that "cannot tell" is careful. */
@@ -57,7 +57,7 @@ static void app_row(FILE *file, const struct report *report, const struct cost_a
         struct cost_value b = report_a_day(then ? &then->percent : &nothing, report->other->recorded_s);
 
         fputs("<tr><th scope=\"row\">", file);
-        report_name(file, app->app, app->name);
+        page_name(file, app->app, app->name);
         fprintf(file, "</th><td class=\"text\">%s</td>", _(answer_state(app->state)));
         value_cells(file, &a);
         value_cells(file, &b);
@@ -84,9 +84,9 @@ static void span(FILE *file, const char *what, const struct cost *cost)
         char recorded[32];
 
         fprintf(file, "<b>%s</b>: ", what);
-        report_time(file, cost->from_ns, false);
+        page_time(file, cost->from_ns, false);
         fprintf(file, " %s ", _("to"));
-        report_time(file, cost->to_ns, false);
+        page_time(file, cost->to_ns, false);
         fprintf(file, _(", %s recorded. "), answer_print_duration(cost->recorded_s, recorded));
 }
 
@@ -97,12 +97,12 @@ void report_compare(FILE *file, const struct report *report)
 
         if (!report->other)
                 return;
-        report_section(file, "compare", _("Two periods side by side"));
+        page_section(file, "compare", _("Two periods side by side"));
         fputs("<p>", file);
         span(file, _("Now"), report->cost);
         span(file, _("Then"), report->other);
         fputs("</p>\n", file);
-        report_table(file, _("Percent of the battery for each day of recorded time"), heads);
+        page_table(file, _("Percent of the battery for each day of recorded time"), heads);
         for (size_t i = 0; i < report->cost->n_apps && rows < ROWS_MAX; i++, rows++) {
                 const struct cost_app *app = &report->cost->apps[i];
 
@@ -117,8 +117,8 @@ void report_compare(FILE *file, const struct report *report)
                 rows++;
         }
         total_row(file, report);
-        report_table_end(file);
-        report_section_end(file);
+        page_table_end(file);
+        page_section_end(file);
 }
 
 /* Of an app in both states the one row that was meant, side by side with the other app's. */
@@ -134,8 +134,8 @@ static void pair_row(FILE *file, const char *what, const struct cost_app *const 
                         fprintf(file, "<td class=\"none\">%s</td><td></td>", _("not used"));
                         continue;
                 }
-                report_cell(file, value->value, isnan(half) ? fabs(value->value) / 100 : half, unit);
-                report_bounds(file, value, unit);
+                page_cell(file, value->value, isnan(half) ? fabs(value->value) / 100 : half, unit);
+                page_bounds(file, value, unit);
         }
         fputs("</tr>\n", file);
 }
@@ -176,7 +176,7 @@ void report_compare_apps(FILE *file, const struct report *report)
 {
         if (!report->apps[0])
                 return;
-        report_section(file, "compare-apps", _("Two apps side by side"));
+        page_section(file, "compare-apps", _("Two apps side by side"));
         fprintf(file, "<div class=\"wide\" role=\"region\" tabindex=\"0\" aria-label=\"%s\">\n<table>\n"
                 "<caption>%s</caption>\n<thead><tr><td></td>", _("Two apps side by side"), _("What each took in this time"));
         for (size_t i = 0; i < 2; i++) {
@@ -184,12 +184,12 @@ void report_compare_apps(FILE *file, const struct report *report)
 
                 app = app ? app : report_find(report->cost, report->apps[i], STATE_BACKGROUND);
                 fputs("<th scope=\"col\">", file);
-                report_name(file, report->apps[i], app ? app->name : report->apps[i]);
+                page_name(file, report->apps[i], app ? app->name : report->apps[i]);
                 fprintf(file, "</th><th scope=\"col\">%s</th>", /* xgettext:no-c-format */ _("95 % interval"));
         }
         fputs("</tr></thead>\n<tbody>\n", file);
         pair_of(file, report, STATE_FOREGROUND);
         pair_of(file, report, STATE_BACKGROUND);
-        report_table_end(file);
-        report_section_end(file);
+        page_table_end(file);
+        page_section_end(file);
 }

@@ -17,27 +17,27 @@ void report_coverage(FILE *file, const struct report *report)
         const struct profile_score *scores = report->profile->learned.score;
         bool any = false;
 
-        report_section(file, "coverage", _("Were past answers right?"));
+        page_section(file, "coverage", _("Were past answers right?"));
         for (size_t k = 0; k < ANSWER_COUNT; k++)
                 any = any || scores[k].scored > 0;
         if (!any) {
                 fprintf(file, "<p>%s</p>\n", _("Nothing was scored yet. <code>joulecast learn</code>, which the service runs once a day, compares "
                                                "answers with what the battery gave later."));
-                report_section_end(file);
+                page_section_end(file);
                 return;
         }
-        report_table(file, _("Answers that were compared with what the battery gave later; old ones count less"), heads);
+        page_table(file, _("Answers that were compared with what the battery gave later; old ones count less"), heads);
         for (size_t k = 0; k < ANSWER_COUNT; k++) {
                 if (!(scores[k].scored > 0))
                         continue;
                 fprintf(file, "<tr><th scope=\"row\">%s</th>", _(report_answers[k].name));
-                report_cell(file, scores[k].scored, 0.1, "");
-                report_cell(file, scores[k].held, 0.1, "");
-                report_cell(file, 100 * scores[k].held / scores[k].scored, 1, "%");
+                page_cell(file, scores[k].scored, 0.1, "");
+                page_cell(file, scores[k].held, 0.1, "");
+                page_cell(file, 100 * scores[k].held / scores[k].scored, 1, "%");
                 fprintf(file, "<td>%d&nbsp;%%</td>", report_answers[k].promised);
-                report_cell(file, scores[k].width, 0.01, _("times as wide"));
+                page_cell(file, scores[k].width, 0.01, _("times as wide"));
                 fputs("</tr>\n", file);
         }
-        report_table_end(file);
-        report_section_end(file);
+        page_table_end(file);
+        page_section_end(file);
 }

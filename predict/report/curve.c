@@ -99,7 +99,7 @@ static void draw_tips(const struct plot *plot, const struct stack *stack)
                 double x = plot_x(plot, slot->start_ns);
 
                 fprintf(plot->file, "<rect class=\"tip\" x=\"%.1f\" width=\"%.1f\" height=\"%d\"><title>%s: %.3g %s", x,
-                        plot_x(plot, slot->end_ns) - x, plot->height, report_when(slot->start_ns, timeline->slot_s >= TIMELINE_DAY_S, when),
+                        plot_x(plot, slot->end_ns) - x, plot->height, page_when(slot->start_ns, timeline->slot_s >= TIMELINE_DAY_S, when),
                         height_of(stack, slot, LAYERS), stack->unit);
                 for (size_t a = 0; a < stack->n_apps; a++) {
                         double part = rate(stack, slot, slot->apps_j[a]);
@@ -150,7 +150,7 @@ static void legend(FILE *file, const struct stack *stack)
                         continue;
                 fprintf(file, "<li><span class=\"key %s\"></span>", layer_class(stack, layer, class));
                 if (layer > 1)
-                        report_name(file, timeline->apps[app].app, timeline->apps[app].name);
+                        page_name(file, timeline->apps[app].app, timeline->apps[app].name);
                 else
                         fputs(layer ? _("other apps") : _("base, which no app causes"), file);
                 fprintf(file, " <b>%.0f&nbsp;%%</b></li>\n", total_j > 0 ? 100 * layers_j[layer] / total_j : 0);
@@ -178,7 +178,7 @@ static void draw_levels(FILE *file, const struct report *report)
                 double x = plot_x(&plot, before->time_ns);
 
                 fprintf(file, "<rect class=\"tip\" x=\"%.1f\" width=\"%.1f\" height=\"150\"><title>%s: %.0f %%</title></rect>\n", x,
-                        plot_x(&plot, level->time_ns) - x, report_when(level->time_ns, false, when), level->percent);
+                        plot_x(&plot, level->time_ns) - x, page_when(level->time_ns, false, when), level->percent);
         }
         plot_end(&plot);
 }
@@ -187,7 +187,7 @@ void report_curve(FILE *file, const struct report *report)
 {
         struct stack stack = make_stack(report);
 
-        report_section(file, "curve", _("Battery and apps"));
+        page_section(file, "curve", _("Battery and apps"));
         fprintf(file, "<h3>%s</h3>\n", _("Charge of the battery"));
         if (report->timeline->n_levels > 1)
                 draw_levels(file, report);
@@ -200,5 +200,5 @@ void report_curve(FILE *file, const struct report *report)
         fputs("</h3>\n", file);
         draw_stack(file, &stack);
         legend(file, &stack);
-        report_section_end(file);
+        page_section_end(file);
 }

@@ -38,7 +38,7 @@ static void hour_cell(FILE *file, double percent, double most)
 static void day_row(FILE *file, const struct report *report, int64_t start_ns, const double percent[24], double most)
 {
         fputs("<tr><th scope=\"row\">", file);
-        report_time(file, start_ns, true);
+        page_time(file, start_ns, true);
         fputs("</th>", file);
         for (int h = 0; h < 24; h++)
                 hour_cell(file, percent[h], most);
@@ -56,7 +56,7 @@ static void heat(FILE *file, const struct report *report)
 
         for (size_t i = 0; i < timeline->n_hours; i++)
                 most = fmax(most, timeline->hours[i].energy_j / report->percent_j);
-        report_table(file, _("Percent of the battery in each hour, by the model"), heads);
+        page_table(file, _("Percent of the battery in each hour, by the model"), heads);
         for (size_t i = 0; i < timeline->n_hours; i++) {
                 const struct timeline_hour *hour = &timeline->hours[i];
                 int h = hour_of(hour->start_ns, &at);
@@ -76,7 +76,7 @@ static void heat(FILE *file, const struct report *report)
         }
         if (day >= 0)
                 day_row(file, report, start_ns, percent, most);
-        report_table_end(file);
+        page_table_end(file);
 }
 
 static void slots(FILE *file, const struct report *report)
@@ -88,7 +88,7 @@ static void slots(FILE *file, const struct report *report)
         fputs("<details>\n<summary>", file);
         fprintf(file, words_counted("The same as a table: %zu row", "The same as a table: %zu rows", timeline->n_slots), timeline->n_slots);
         fputs("</summary>\n", file);
-        report_table(file, _("Battery over time, by the model"), heads);
+        page_table(file, _("Battery over time, by the model"), heads);
         for (size_t i = 0; i < timeline->n_slots; i++) {
                 const struct timeline_slot *slot = &timeline->slots[i];
                 double total_j = slot->base_j + slot->others_j, most_j = 0;
@@ -100,18 +100,18 @@ static void slots(FILE *file, const struct report *report)
                         most_j = fmax(most_j, slot->apps_j[a]);
                 }
                 fputs("<tr><th scope=\"row\">", file);
-                report_time(file, slot->start_ns, days);
+                page_time(file, slot->start_ns, days);
                 fputs("</th>", file);
-                report_cell(file, total_j / report->percent_j, 0.01, "%");
-                report_cell(file, slot->base_j / report->percent_j, 0.01, "%");
+                page_cell(file, total_j / report->percent_j, 0.01, "%");
+                page_cell(file, slot->base_j / report->percent_j, 0.01, "%");
                 fputs("<td class=\"text\">", file);
                 if (most_j > 0)
-                        report_name(file, timeline->apps[dearest].app, timeline->apps[dearest].name);
+                        page_name(file, timeline->apps[dearest].app, timeline->apps[dearest].name);
                 fputs("</td>", file);
-                report_cell(file, most_j / report->percent_j, 0.01, "%");
+                page_cell(file, most_j / report->percent_j, 0.01, "%");
                 fputs("</tr>\n", file);
         }
-        report_table_end(file);
+        page_table_end(file);
         fputs("</details>\n", file);
 }
 
@@ -119,7 +119,7 @@ void report_hours(FILE *file, const struct report *report)
 {
         bool any = false;
 
-        report_section(file, "hours", _("Hour by hour"));
+        page_section(file, "hours", _("Hour by hour"));
         for (size_t i = 0; i < report->timeline->n_hours; i++)
                 any = any || report->timeline->hours[i].recorded_s > 0;
         if (any)
@@ -127,5 +127,5 @@ void report_hours(FILE *file, const struct report *report)
         else
                 fprintf(file, "<p>%s</p>\n", _("Hours of this time are no longer kept; days are."));
         slots(file, report);
-        report_section_end(file);
+        page_section_end(file);
 }

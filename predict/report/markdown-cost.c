@@ -123,8 +123,8 @@ static void two_periods(FILE *file, const struct report *report)
         size_t rows = 0;
 
         fprintf(file, "## %s\n\n", _("Two periods side by side"));
-        fprintf(file, _("Now: %s to %s. "), report_when(report->cost->from_ns, false, from), report_when(report->cost->to_ns, false, to));
-        fprintf(file, _("Then: %s to %s.\n\n"), report_when(report->other->from_ns, false, from), report_when(report->other->to_ns, false, to));
+        fprintf(file, _("Now: %s to %s. "), page_when(report->cost->from_ns, false, from), page_when(report->cost->to_ns, false, to));
+        fprintf(file, _("Then: %s to %s.\n\n"), page_when(report->other->from_ns, false, from), page_when(report->other->to_ns, false, to));
         markdown_table(file, N_("Percent of the battery for each day of recorded time"), heads);
         for (size_t i = 0; i < report->cost->n_apps && rows < COMPARED_MAX; i++, rows++) {
                 const struct cost_app *app = &report->cost->apps[i];

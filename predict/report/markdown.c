@@ -84,7 +84,7 @@ void markdown_time(FILE *file, int64_t time_ns, bool day_only)
 {
         char text[32];
 
-        markdown_word(file, report_when(time_ns, day_only, text));
+        markdown_word(file, page_when(time_ns, day_only, text));
 }
 
 void markdown_number(FILE *file, double value, double resolution, const char *unit)
@@ -132,8 +132,8 @@ void report_markdown(FILE *file, const struct report *report)
         char from[32], to[32];
 
         fprintf(file, "# %s\n\n", _("What the battery was used for"));
-        fprintf(file, _("%s to %s"), report_when(report->timeline->from_ns, false, from),
-                report_when(report->timeline->to_ns, false, to));
+        fprintf(file, _("%s to %s"), page_when(report->timeline->from_ns, false, from),
+                page_when(report->timeline->to_ns, false, to));
         if (*report->profile->device) {
                 fputs(" \xc2\xb7 ", file);
                 markdown_text(file, report->profile->device);

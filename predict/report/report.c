@@ -245,9 +245,9 @@ static void write_page(FILE *file, const struct report *report)
 {
         html_begin(file, _("joulecast report"), words_language(), report_css);
         fprintf(file, "<header>\n<h1>%s</h1>\n<p class=\"sub\">", _("What the battery was used for"));
-        report_time(file, report->timeline->from_ns, false);
+        page_time(file, report->timeline->from_ns, false);
         fprintf(file, " %s ", _("to"));
-        report_time(file, report->timeline->to_ns, false);
+        page_time(file, report->timeline->to_ns, false);
         if (*report->profile->device) {
                 fputs(" \xc2\xb7 <bdi>", file);
                 html_text(file, report->profile->device);

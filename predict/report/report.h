@@ -9,6 +9,8 @@
 #include "forecast/cost.h"
 #include "forecast/timeline.h"
 #include "model/component.h"
+#include "page/parts.h"
+#include "page/plot.h"
 
 #define REPORT_COLOURED 7 /* apps with a colour of their own; the rest are "other apps" */
 
@@ -37,23 +39,6 @@ void report_coverage(FILE *file, const struct report *report);
 /* The same as tables of Markdown (GitHub's and GitLab's form). */
 void report_markdown(FILE *file, const struct report *report);
 
-/* What the sections share. */
-
-/* <section> with a heading; @id: of ours. */
-void report_section(FILE *file, const char *id, const char *title);
-void report_section_end(FILE *file);
-/* A table in a box that scrolls where it is too wide. @heads: NULL ends them; the first column is text, "<" begins others that are. */
-void report_table(FILE *file, const char *caption, const char *const *heads);
-void report_table_end(FILE *file);
-/* <td> with a value and its unit; the whole number is in the "value" of <data>. NaN: "unknown". */
-void report_cell(FILE *file, double value, double resolution, const char *unit);
-/* <td> with both bounds of an interval. */
-void report_bounds(FILE *file, const struct cost_value *value, const char *unit);
-/* The name of an app; in quotes where it is called like a row of ours. */
-void report_name(FILE *file, const char *app, const char *name);
-void report_time(FILE *file, int64_t time_ns, bool day_only); /* <time> */
-char *report_when(int64_t time_ns, bool day_only, char buf[32]); /* "Tue 24 Nov 14:00" */
-
 /* Facts that the page and the Markdown share. */
 #define REPORT_ROWS_MAX 200 /* of apps, and of charges */
 extern const char *const report_components[COMPONENT_COUNT];
@@ -78,20 +63,3 @@ struct report_answer {
         int promised; /* percent */
 };
 extern const struct report_answer report_answers[ANSWER_COUNT];
-
-/* A plot: an <svg> of the page's width and @height px, with a grid; what is drawn is in a plane of 1000 x @height. */
-struct plot {
-        FILE *file;
-        int64_t from_ns, to_ns;
-        double top;     /* value at the upper edge */
-        double bottom;  /* at the lower */
-        int height;
-        const char *unit;
-};
-
-/* @id: of ours, once a page. @description: what a screen reader says; ours. */
-void plot_begin(struct plot *plot, const char *id, const char *title, const char *description);
-double plot_x(const struct plot *plot, int64_t time_ns); /* 0 to 1000 */
-double plot_y(const struct plot *plot, double value);    /* px */
-void plot_end(struct plot *plot);                        /* with labels of both axes */
-double plot_nice(double most);                           /* the next larger 1, 2, 5 times a power of ten */

@@ -46,10 +46,10 @@ static void row(FILE *file, const struct store_sleep *sleep, double percent_j)
         char time[32];
 
         fputs("<tr><th scope=\"row\">", file);
-        report_time(file, sleep->end_ns - (int64_t)sleep->elapsed_ns, false);
+        page_time(file, sleep->end_ns - (int64_t)sleep->elapsed_ns, false);
         fprintf(file, "</th><td>%s</td>", answer_print_duration(elapsed_s, time));
-        report_cell(file, sleep->discharge_j / percent_j, 0.01, "%");
-        report_cell(file, 1e3 * sleep->discharge_j / elapsed_s, 0.1, "mW");
+        page_cell(file, sleep->discharge_j / percent_j, 0.01, "%");
+        page_cell(file, 1e3 * sleep->discharge_j / elapsed_s, 0.1, "mW");
         fputs("</tr>\n", file);
 }
 
@@ -58,7 +58,7 @@ void report_sleeps(FILE *file, const struct report *report)
         static const char *const heads[] = { N_("From"), N_("Length"), N_("Battery"), N_("Power"), NULL };
         const struct timeline *timeline = report->timeline;
 
-        report_section(file, "sleeps", _("Sleeps"));
+        page_section(file, "sleeps", _("Sleeps"));
         total(file, report);
         if (timeline->n_sleeps == 0)
                 fprintf(file, "<p>%s</p>\n", _("No sleep of half an hour or more on battery is recorded in this time."));
@@ -69,11 +69,11 @@ void report_sleeps(FILE *file, const struct report *report)
                 fputs("</summary>\n", file);
         }
         if (timeline->n_sleeps) {
-                report_table(file, _("Sleeps"), heads);
+                page_table(file, _("Sleeps"), heads);
                 for (size_t i = timeline->n_sleeps; i-- > 0;)
                         row(file, &timeline->sleeps[i], report->percent_j);
-                report_table_end(file);
+                page_table_end(file);
                 fputs("</details>\n", file);
         }
-        report_section_end(file);
+        page_section_end(file);
 }

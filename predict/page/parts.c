@@ -1,32 +1,33 @@
 /* SPDX-FileCopyrightText: joulecast authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* What the sections of a report share: headings, tables, numbers, names and times. */
+#include "parts.h"
 
 #include <math.h>
 #include <string.h>
 #include <time.h>
 
-#include "answer.h"
-#include "names.h"
-#include "report.h"
+#include "../answer.h"
+#include "../names.h"
+#include "../values.h"
+#include "app/app.h"
+#include "forecast/cost.h"
 #include "util/html.h"
 #include "util/units.h"
 #include "util/util.h"
 #include "util/words.h"
-#include "values.h"
 
-void report_section(FILE *file, const char *id, const char *title)
+void page_section(FILE *file, const char *id, const char *title)
 {
         fprintf(file, "<section aria-labelledby=\"%s\">\n<h2 id=\"%s\">%s</h2>\n", id, id, title);
 }
 
-void report_section_end(FILE *file)
+void page_section_end(FILE *file)
 {
         fputs("</section>\n", file);
 }
 
-void report_table(FILE *file, const char *caption, const char *const *heads)
+void page_table(FILE *file, const char *caption, const char *const *heads)
 {
         fprintf(file, "<div class=\"wide\" role=\"region\" tabindex=\"0\" aria-label=\"%s\">\n<table>\n<caption>%s</caption>\n<thead><tr>",
                 caption, caption);
@@ -36,12 +37,12 @@ void report_table(FILE *file, const char *caption, const char *const *heads)
         fputs("</tr></thead>\n<tbody>\n", file);
 }
 
-void report_table_end(FILE *file)
+void page_table_end(FILE *file)
 {
         fputs("</tbody>\n</table>\n</div>\n", file);
 }
 
-void report_cell(FILE *file, double value, double resolution, const char *unit)
+void page_cell(FILE *file, double value, double resolution, const char *unit)
 {
         char whole[32], text[32];
 
@@ -52,7 +53,7 @@ void report_cell(FILE *file, double value, double resolution, const char *unit)
                         answer_print_number(value, resolution, text), *unit ? "\xc2\xa0" : "", unit);
 }
 
-void report_bounds(FILE *file, const struct cost_value *value, const char *unit)
+void page_bounds(FILE *file, const struct cost_value *value, const char *unit)
 {
         char low[32], high[32], text[64], *to;
 
@@ -70,7 +71,7 @@ void report_bounds(FILE *file, const struct cost_value *value, const char *unit)
                         util_print_double(value->high, high, sizeof(high)), to + 4, *unit ? "\xc2\xa0" : "", unit);
 }
 
-void report_name(FILE *file, const char *app, const char *name)
+void page_name(FILE *file, const char *app, const char *name)
 {
         char buf[APP_ID_MAX + 2];
 
@@ -79,7 +80,7 @@ void report_name(FILE *file, const char *app, const char *name)
         fputs("</bdi>", file);
 }
 
-char *report_when(int64_t time_ns, bool day_only, char buf[32])
+char *page_when(int64_t time_ns, bool day_only, char buf[32])
 {
         time_t seconds = (time_t)(time_ns / (int64_t)NS_PER_S);
         struct tm tm;
@@ -90,10 +91,10 @@ char *report_when(int64_t time_ns, bool day_only, char buf[32])
         return buf;
 }
 
-void report_time(FILE *file, int64_t time_ns, bool day_only)
+void page_time(FILE *file, int64_t time_ns, bool day_only)
 {
         char utc[32], text[32];
 
         values_print_time(time_ns, utc, sizeof(utc));
-        fprintf(file, "<time datetime=\"%s\">%s</time>", utc, report_when(time_ns, day_only, text));
+        fprintf(file, "<time datetime=\"%s\">%s</time>", utc, page_when(time_ns, day_only, text));
 }

@@ -6,10 +6,11 @@
  * outside it, at percents of the width, and so keep their size on a phone.
  */
 
+#include "plot.h"
+
 #include <math.h>
 #include <time.h>
 
-#include "report.h"
 #include "util/units.h"
 #include "util/util.h"
 #include "util/words.h"
