@@ -10,6 +10,7 @@
 
 #include "commands.h"
 #include "options.h"
+#include "program.h"
 #include "util/offer.h"
 #include "util/paths.h"
 #include "util/text.h"
@@ -103,41 +104,14 @@ static bool is_help(const char *word)
         return strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0 || strcmp(word, "help") == 0;
 }
 
-/* Replaces this process, if there is such a file. */
-static void try_exec(const char *folder, const char *middle, const char *program, char **argv)
-{
-        _cleanup_free_ char *path = NULL;
-
-        if (asprintf(&path, "%s/%s%s%s", folder, middle, *middle ? "/" : "", program) >= 0)
-                execv(path, argv);
-}
-
-/*
- * In the build folder, the program of the same build and no other. Installed: the libexec folder, the folder
- * that this program is in, or the PATH.
- */
 static int run_program(const struct entry *entry, char **argv)
 {
-        _cleanup_free_ char *build = paths_build_root(), *name = strdup(entry->program);
-        char exe[PATH_MAX], *slash;
-        ssize_t length;
+        _cleanup_free_ char *name = strdup(entry->program);
 
         if (!name)
                 return CODE_FAILED;
         argv[0] = name;
-        if (build) {
-                try_exec(build, entry->folder, entry->program, argv);
-        } else {
-                length = readlink("/proc/self/exe", exe, sizeof(exe) - 1);
-                exe[length > 0 ? length : 0] = '\0';
-                slash = strrchr(exe, '/');
-                try_exec(JOULECAST_LIBEXECDIR, "", entry->program, argv);
-                if (slash) {
-                        *slash = '\0';
-                        try_exec(exe, "", entry->program, argv);
-                }
-                execvp(entry->program, argv);
-        }
+        program_exec(entry->folder, entry->program, argv);
         log_error(&program_log, "%s: cannot run %s: %s; was it built and installed?", entry->name,
                   entry->program, strerror(errno));
         return CODE_FAILED;

@@ -226,7 +226,8 @@ int answer_run_print(const struct answer_run *answer)
         print_components(answer);
         part_s = (double)answer->recorded->runs[0].wall_ns / 1e9 / PARTS;
         print_blocks((const double (*)[COMPONENT_COUNT])series, part_s);
-        err = hungriest_print(&answer->condition, &answer->recorded->runs[0], (const double (*)[COMPONENT_COUNT])series, PARTS, part_s);
+        err = hungriest_print(&answer->condition, &answer->recorded->runs[0], (const double (*)[COMPONENT_COUNT])series, PARTS,
+                              part_s);
         print_quality(answer);
         table_note("Emulated, not measured: docs/emulation.md says how right that is.");
         free(series);

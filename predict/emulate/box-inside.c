@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/mount.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -162,7 +163,8 @@ static void start_wire(struct box *box)
                 const struct wire wire = {
                         .plan = { plan->network, plan->radio, plan->signal, plan->seed, 0 },
                         .app_tun = box->app_tun, .middle_tun = box->middle_tun, .listening = box->listening, .maker = box->maker,
-                        .stop = pair[1], .log = box->inside->packets, .names = box->inside->names, .outside = plan->net == BOX_OUTSIDE,
+                        .stop = pair[1], .log = box->inside->packets, .names = box->inside->names,
+                        .outside = plan->net == BOX_OUTSIDE,
                         .origin_ns = &box->inside->report->origin_ns,
                 };
 
@@ -172,6 +174,25 @@ static void start_wire(struct box *box)
         close(pair[1]);
 }
 
+/* Its terminal is the one that it shows itself in; or it finds that X server, and no other display. */
+static int take_place(const struct scene *scene)
+{
+        int fd;
+
+        if (!scene->terminal) {
+                unsetenv("WAYLAND_DISPLAY");
+                unsetenv("XAUTHORITY");
+                return setenv("DISPLAY", scene->place, 1);
+        }
+        fd = open(scene->place, O_RDWR | O_NOCTTY);
+        if (fd < 0 || setsid() < 0 || ioctl(fd, TIOCSCTTY, 0) < 0)
+                return -errno;
+        for (int i = 0; i < 3; i++)
+                if (dup2(fd, i) < 0)
+                        return -errno;
+        return fd > 2 ? close(fd) : 0;
+}
+
 /* In the child: what fails goes to @failed as two numbers, which is closed where the app runs. */
 static _Noreturn void become_app(const struct box *box, int go, int failed)
 {
@@ -179,7 +200,6 @@ static _Noreturn void become_app(const struct box *box, int go, int failed)
         int32_t report[2] = { BOX_STEP_EXEC, 0 };
         sigset_t none;
         char byte;
-        int input = -1;
 
         prctl(PR_SET_PDEATHSIG, SIGKILL);
         sigemptyset(&none);
@@ -187,11 +207,11 @@ static _Noreturn void become_app(const struct box *box, int go, int failed)
         signal(SIGINT, SIG_DFL);
         signal(SIGQUIT, SIG_DFL);
         signal(SIGPIPE, SIG_DFL);
-        if (plan->input && (input = open(plan->input, O_RDONLY)) < 0)
-                report[0] = BOX_STEP_INPUT;
+        if (plan->scene && take_place(plan->scene) < 0)
+                report[0] = BOX_STEP_PLACE;
         else if (setns(box->app_netns, CLONE_NEWNET) < 0)
                 report[0] = BOX_STEP_NETNS;
-        else if ((input < 0 || dup2(input, STDIN_FILENO) >= 0) && (!plan->quiet || dup2(STDERR_FILENO, STDOUT_FILENO) >= 0) &&
+        else if ((!plan->quiet || (plan->scene && plan->scene->terminal) || dup2(STDERR_FILENO, STDOUT_FILENO) >= 0) &&
                  read(go, &byte, 1) == 1)
                 execvp(plan->arguments[0], plan->arguments);
         report[1] = errno;
@@ -215,6 +235,8 @@ static void start_app(struct box *box)
         close(go[0]);
         close(failed[1]);
         __atomic_store_n(&box->inside->report->origin_ns, clock_ns(), __ATOMIC_RELEASE);
+        if (box->inside->plan->scene)
+                (void)!write(box->inside->plan->scene->connection, "", 1);
         (void)!write(go[1], "", 1);
         close(go[1]);
         if (read(failed[0], report, sizeof(report)) == sizeof(report))

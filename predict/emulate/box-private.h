@@ -15,7 +15,7 @@ enum box_step {
         BOX_STEP_TUN,
         BOX_STEP_ROUTES,
         BOX_STEP_FORK,
-        BOX_STEP_INPUT,
+        BOX_STEP_PLACE,
         BOX_STEP_EXEC,
         BOX_STEP_PART,    /* a part of it ended before the app */
         BOX_STEPS

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -34,7 +35,8 @@ static const struct {
         [BOX_STEP_ROUTES] = { N_("the app's network cannot be set up"),
                               N_("the kernel needs CONFIG_IP_MULTIPLE_TABLES; --net none goes without") },
         [BOX_STEP_FORK] = { N_("no process can be started"), N_("see ulimit -u, and the memory that is free") },
-        [BOX_STEP_INPUT] = { N_("the app's input cannot be read"), N_("see --input") },
+        [BOX_STEP_PLACE] = { N_("the app's terminal cannot be opened"),
+                             N_("--input without --terminal has an X server in its place") },
         [BOX_STEP_EXEC] = { N_("the app cannot be started"), N_("see whether it is there and can be executed") },
         [BOX_STEP_PART] = { N_("a part of the emulation ended before the app"),
                             N_("the app was ended, too, and nothing is left of it") },
@@ -98,7 +100,7 @@ void box_result_clear(struct box_result *result)
 static int finish(const struct box_inside *inside, const struct log *log, struct box_result *ret)
 {
         const struct box_report *report = inside->report;
-        struct box_result result = { .wall_ns = report->wall_ns, .status = report->status };
+        struct box_result result = { .origin_ns = report->origin_ns, .wall_ns = report->wall_ns, .status = report->status };
         int err = report->step || !report->done ? -ECANCELED : 0;
 
         if (report->step)
@@ -120,22 +122,39 @@ static int finish(const struct box_inside *inside, const struct log *log, struct
         return err;
 }
 
-/* The app gets what is typed at the terminal; we wait for its end. */
-static void wait_for(pid_t pid)
+/* Until the process has ended; or -ECANCELED: that in which it shows itself did before. */
+static int wait_for_both(pid_t pid, const struct scene *scene)
 {
+        _cleanup_close_ int process = scene ? (int)syscall(SYS_pidfd_open, pid, 0) : -1;
+        struct pollfd polled[] = { { process, POLLIN, 0 }, { scene ? scene->process : -1, POLLIN, 0 } };
+
+        while (process >= 0 && !polled[0].revents && !polled[1].revents)
+                (void)poll(polled, ARRAY_SIZE(polled), -1);
+        return process >= 0 && !polled[0].revents ? -ECANCELED : 0;
+}
+
+/* The app gets what is typed at the terminal; we wait for its end. 0; -ECANCELED: as it lost its place. */
+static int wait_for(pid_t pid, const struct scene *scene)
+{
+        int err;
+
         struct sigaction ignore = { .sa_handler = SIG_IGN }, interrupt, quit;
 
         sigaction(SIGINT, &ignore, &interrupt);
         sigaction(SIGQUIT, &ignore, &quit);
+        err = wait_for_both(pid, scene);
+        if (err)
+                kill(pid, SIGKILL);
         while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
                 ;
         sigaction(SIGINT, &interrupt, NULL);
         sigaction(SIGQUIT, &quit, NULL);
+        return err;
 }
 
 static int start(struct box_inside *inside, const struct log *log)
 {
-        int life[2];
+        int life[2], err = 0;
         pid_t pid;
 
         if (pipe2(life, O_CLOEXEC) < 0)
@@ -152,9 +171,9 @@ static int start(struct box_inside *inside, const struct log *log)
                 log_error(log, "no namespaces can be made (%s); the kernel must allow user namespaces for this user "
                           "(user.max_user_namespaces, kernel.unprivileged_userns_clone), or run it as root", strerror(-pid));
         else
-                wait_for(pid);
+                err = wait_for(pid, inside->plan->scene);
         close(life[1]);
-        return pid < 0 ? pid : 0;
+        return pid < 0 ? pid : err;
 }
 
 int box_run(const struct box_plan *plan, const struct log *log, struct box_result *ret)

@@ -11,6 +11,7 @@
 #include "network.h"
 #include "radio/radio.h"
 #include "record.h"
+#include "scene.h"
 
 enum box_net {
         BOX_NONE,     /* nothing but its own loopback */
@@ -20,7 +21,7 @@ enum box_net {
 
 struct box_plan {
         char *const *arguments;      /* of the app, with its name, then NULL */
-        const char *input;           /* file for its standard input, or NULL: ours */
+        const struct scene *scene;   /* where it shows itself, or NULL: as we do */
         bool quiet;                  /* what it prints goes to stderr */
         enum box_net net;
         const struct network *network;
@@ -33,6 +34,7 @@ struct box_plan {
 };
 
 struct box_result {
+        int64_t origin_ns;           /* of CLOCK_MONOTONIC when it began */
         int64_t wall_ns;
         int status;                  /* as waitpid() gives it */
         struct packet_record *packets; /* by when they were delivered or lost */

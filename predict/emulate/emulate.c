@@ -15,6 +15,7 @@
 #include "answer.h"
 #include "box.h"
 #include "commands.h"
+#include "harness/script-file.h"
 #include "options.h"
 #include "util/util.h"
 
@@ -25,6 +26,7 @@
 struct request {
         struct options options;
         const char *target, *network, *carrier, *signal, *net, *output, *input;
+        bool terminal, screen;
         double brightness_percent, battery_mwh, cpu_factor, limit_s;
         uint64_t seed, seeds;
         const char **arguments;
@@ -59,26 +61,54 @@ static int begin(const struct request *request, struct recorded_run *run)
         return err;
 }
 
+static int run_once(const struct request *request, const struct answer_run *answer, const struct box_plan *usual, struct run *ret)
+{
+        const struct scene_plan plan = { request->input, request->terminal, answer->target.screen.pixels };
+        struct box_plan boxed = *usual;
+        struct box_result result;
+        struct scene scene = SCENE_NONE;
+        struct run run = { .seed = usual->seed };
+        int err = 0, ended;
+
+        if (request->input || request->screen) {
+                err = scene_start(&plan, &program_log, &scene);
+                boxed.scene = &scene;
+        }
+        if (err)
+                return err;
+        err = box_run(&boxed, &program_log, &result);
+        if (!err) {
+                run = (struct run){ usual->seed, result.wall_ns, result.status, result.packets, result.n_packets, result.cpu,
+                                    result.n_cpu, result.tasks, result.n_tasks, result.names, result.n_names, NULL, 0 };
+                err = scene_frames(&scene, result.origin_ns, &run.frames, &run.n_frames);
+        }
+        ended = scene_end(&scene);
+        if (ended && (!err || err == -ECANCELED))
+                log_error(&program_log, "the run has no answer, as its screen or its input script failed");
+        err = err ? err : ended;
+        if (err)
+                price_clear_run(&run);
+        else
+                *ret = run;
+        return err;
+}
+
 /* The app under each seed. 0, or a negative errno after its sentence. */
 static int run_app(const struct request *request, const struct answer_run *answer, struct recorded_run *run)
 {
         int err = 0;
 
         for (uint64_t i = 0; !err && i < request->seeds; i++) {
-                struct box_result result;
                 const struct box_plan plan = {
-                        .arguments = (char *const *)request->arguments, .input = request->input, .quiet = request->options.json,
+                        .arguments = (char *const *)request->arguments, .quiet = request->options.json,
                         .net = net_of(request->net), .network = &answer->network,
                         .radio = answer->target.has_radio ? &answer->target.radio : NULL, .signal = answer->target.signal,
                         .seed = request->seed + i, .factor = answer->condition.factor.value, .cpus = answer->target.cpus,
                         .limit_s = request->limit_s,
                 };
 
-                err = box_run(&plan, &program_log, &result);
-                if (!err)
-                        run->runs[run->n_runs++] = (struct run){ plan.seed, result.wall_ns, result.status, result.packets,
-                                                                 result.n_packets, result.cpu, result.n_cpu, result.tasks,
-                                                                 result.n_tasks, result.names, result.n_names };
+                err = run_once(request, answer, &plan, &run->runs[run->n_runs]);
+                run->n_runs += !err;
         }
         return err;
 }
@@ -136,12 +166,23 @@ static void warn_of(const struct request *request, const struct answer_run *answ
                 log_warning(&program_log, "no radio is known for this target and network, so packets cost nothing");
 }
 
+/* A wrong script is said before anything runs. */
+static int check_script(const char *path)
+{
+        struct script script = { 0 };
+        int err = path ? script_file_read(path, &program_log, &script) : 0;
+
+        script_clear(&script);
+        return err;
+}
+
 static int emulate(const struct request *request)
 {
         _cleanup_(run_file_clear) struct recorded_run run = { 0 };
         struct answer_run before;
-        int err = begin(request, &run);
+        int err = check_script(request->input);
 
+        err = err ? err : begin(request, &run);
         /* Without runs: only the target, the network and the factor. */
         if (!err)
                 err = answer_run_make(&run, request->battery_mwh, &program_log, &before);
@@ -161,6 +202,8 @@ static int check(const struct request *request)
                 log_error(&program_log, "no target is given; use --target nexus-one, or another profile's name or file");
         else if (!request->arguments[0])
                 log_error(&program_log, "no app is given; add -- and the app with its arguments");
+        else if (request->terminal && (!request->input || request->screen))
+                log_error(&program_log, "--terminal goes with --input, and not with --screen");
         else if (request->output && stat(request->output, &stat_) == 0 && !S_ISDIR(stat_.st_mode))
                 log_error(&program_log, "%.200s is no folder; -o takes the name of a new one", request->output);
         else
@@ -188,7 +231,11 @@ int emulate_main(int argc, char **argv)
                 { "seed", "N", N_("of the network's weather"), .usual = "1", .count = &request.seed, .high = 1e15 },
                 { "seeds", "N", N_("run the app so often, with a seed one higher each time"), .usual = "1",
                   .count = &request.seeds, .low = 1, .high = PRICE_SEEDS_MAX },
-                { "input", "FILE", N_("what the app reads from its standard input"), .text = &request.input },
+                { "input", "SCRIPT", N_("keys and clicks to play into the app, in an X server of its own (docs/record.md)"),
+                  .text = &request.input },
+                { "terminal", NULL, N_("with --input: in a terminal"), .flag = &request.terminal },
+                { "screen", NULL, N_("an X server of its own also without --input; what it shows is priced"),
+                  .flag = &request.screen },
                 { "cpu-factor", "N", N_("how much slower the target's CPU is, in place of what joulecast bench says"),
                   .number = &request.cpu_factor, .low = 0.01, .high = 1000 },
                 { "battery", "MWH", N_("energy of the full battery, in place of the target's"), .number = &request.battery_mwh,

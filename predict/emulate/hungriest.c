@@ -161,7 +161,8 @@ static int print_peers(const struct run *run, int64_t from_ns, int64_t to_ns)
         return err;
 }
 
-static int print_segment(const struct condition *condition, const struct run *run, const double *joules, double from_s, double to_s)
+static int print_segment(const struct condition *condition, const struct run *run, const double *joules, double from_s,
+                         double to_s)
 {
         int c = dearest(joules), err;
 

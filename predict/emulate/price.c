@@ -21,6 +21,7 @@ void price_clear_run(struct run *run)
         free(run->cpu);
         free(run->tasks);
         free(run->names);
+        free(run->frames);
         *run = (struct run){ 0 };
 }
 
@@ -138,8 +139,35 @@ static int run_radio(const struct condition *condition, const struct run *run, c
         return err;
 }
 
+/*
+ * What the screen takes of its power in white, for its pictures between two times: a black one takes less by emission_percent
+ * (as a calibration measures it), and between them light is linear, red, green and blue by their parts. 1: nothing is known of
+ * it.
+ */
+static double screen_part(const struct target *target, const struct run *run, int64_t from_ns, int64_t to_ns)
+{
+        const struct target_screen *screen = &target->screen;
+        double sum = 0;
+
+        if (isnan(screen->emission) || run->n_frames == 0 || to_ns <= from_ns)
+                return 1;
+        for (size_t i = 0; i < run->n_frames; i++) {
+                const struct frame_record *frame = &run->frames[i];
+                int64_t start_ns = i ? MAX(frame->time_ns, from_ns) : from_ns;
+                int64_t end_ns = i + 1 < run->n_frames ? MIN(frame[1].time_ns, to_ns) : to_ns;
+                double light = 0;
+
+                for (int c = 0; c < 3; c++)
+                        light += screen->parts[c] * frame->light[c];
+                if (end_ns > start_ns)
+                        sum += (1 - screen->emission * (1 - light)) * (double)(end_ns - start_ns);
+        }
+        return sum / (double)(to_ns - from_ns);
+}
+
 /* What the model says without a radio, and the half widths of its parts where it has no interval. */
-static int price_usage(const struct condition *condition, const struct usage *usage, struct price *price, double *error_j)
+static int price_usage(const struct condition *condition, const struct usage *usage, double screen, struct price *price,
+                       double *error_j)
 {
         const struct profile *profile = condition->target->profile;
         _cleanup_(model_vector_clear) struct model_vector vector = { 0 };
@@ -152,7 +180,7 @@ static int price_usage(const struct condition *condition, const struct usage *us
         model_energy(profile, &vector, 0.95, 0, &energy);
         for (int c = 0; c < COMPONENT_COUNT; c++) {
                 price->component_j[c] = c == COMPONENT_CPU || c == COMPONENT_DISPLAY || c == COMPONENT_BASE ?
-                                        energy.component_j[c] : NAN;
+                                        energy.component_j[c] * (c == COMPONENT_DISPLAY ? screen : 1) : NAN;
                 if (isfinite(price->component_j[c]))
                         squares += UNKNOWN_PART * UNKNOWN_PART * price->component_j[c] * price->component_j[c];
         }
@@ -247,7 +275,7 @@ int price_run(const struct condition *condition, const struct run *run, struct p
         int err = make_usage(condition, run, 0, run->wall_ns, &usage);
 
         if (!err)
-                err = price_usage(condition, &usage, &price, &error_j);
+                err = price_usage(condition, &usage, screen_part(condition->target, run, 0, run->wall_ns), &price, &error_j);
         usage_clear(&usage);
         if (!err && condition->target->has_radio) {
                 err = run_radio(condition, run, &run->wall_ns, 1, &air);
@@ -321,7 +349,8 @@ int price_series(const struct condition *condition, const struct run *run, size_
 
                 err = make_usage(condition, run, times[i], times[i + 1], &usage);
                 if (!err)
-                        err = price_usage(condition, &usage, &price, &error_j);
+                        err = price_usage(condition, &usage, screen_part(condition->target, run, times[i], times[i + 1]), &price,
+                                          &error_j);
                 usage_clear(&usage);
                 for (int c = 0; c < COMPONENT_COUNT; c++)
                         ret[i][c] = !err && isfinite(price.component_j[c]) ? price.component_j[c] : 0;

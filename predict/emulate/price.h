@@ -23,6 +23,8 @@ struct run {
         size_t n_tasks;
         struct name_record *names;
         size_t n_names;
+        struct frame_record *frames;   /* ascending in time; none: the screen was not read */
+        size_t n_frames;
 };
 
 void price_clear_run(struct run *run);

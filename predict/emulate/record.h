@@ -64,6 +64,13 @@ struct name_record {
         char name[RECORD_NAME_MAX];
 };
 
+/* What the screen showed from a time on. */
+struct frame_record {
+        int64_t time_ns;
+        double light[3];        /* red, green and blue: mean over the screen, linear, 1: all of it at full */
+        uint32_t colours[4096]; /* pixels that were looked at, by the upper 4 bits of red, green and blue */
+};
+
 /*
  * When the radio of the device has to do with a packet: sent ones when they are on the air, also if they are lost then;
  * received ones when they arrive; and whatever wakes it when it came. False: never.

@@ -2,10 +2,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/*
- * A run as a folder: run.json, and for each seed packets-SEED.csv, radio-SEED.csv, cpu-SEED.csv, tasks-SEED.csv and
- * names-SEED.csv.
- */
+/* A run as a folder: run.json, and for each seed the tables of run-rows.h. */
 
 #include "bench.h"
 #include "price.h"

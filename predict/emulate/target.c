@@ -15,6 +15,7 @@
 #include "util/util.h"
 
 #define BENCH_WORDS_MAX 3
+#define USUAL_PIXELS "1280x800"
 
 /* A path of the user, or a profile that comes with joulecast. 0, or a negative errno after its sentence. */
 static int find_profile(const char *name, const struct log *log, char **ret)
@@ -102,6 +103,35 @@ static enum radio_signal signal_of(const char *name)
         return RADIO_SIGNAL_HIGH;
 }
 
+/* x-emission_percent, which a calibration writes, x-emission_rgb and x-pixels of [display]. 0; -EINVAL after its sentence. */
+static int read_screen(const struct profile *profile, const struct log *log, struct target_screen *ret)
+{
+        const char *emission = profile_extra(profile, "display", "x-emission_percent");
+        const char *rgb = profile_extra(profile, "display", "x-emission_rgb");
+        const char *pixels = profile_extra(profile, "display", "x-pixels");
+        struct target_screen screen = { .emission = NAN, .parts = { 1.0 / 3, 1.0 / 3, 1.0 / 3 }, .pixels = USUAL_PIXELS };
+        unsigned width, height;
+        double percent;
+        int end = 0;
+
+        if (emission && util_parse_double(emission, &percent) == 0)
+                screen.emission = fmax(0, fmin(1, percent / 100));
+        if (rgb && (sscanf(rgb, "%lf %lf %lf%n", &screen.parts[0], &screen.parts[1], &screen.parts[2], &end) != 3 || rgb[end] ||
+                    !(screen.parts[0] >= 0 && screen.parts[1] >= 0 && screen.parts[2] >= 0) ||
+                    fabs(screen.parts[0] + screen.parts[1] + screen.parts[2] - 1) > 0.01)) {
+                log_error(log, "x-emission_rgb of the target's profile is not three parts with a sum of 1: %.60s", rgb);
+                return -EINVAL;
+        }
+        if (pixels && (sscanf(pixels, "%4ux%4u%n", &width, &height, &end) != 2 || pixels[end] || width < 100 || height < 100)) {
+                log_error(log, "x-pixels of the target's profile is not a size such as 1080x1920: %.60s", pixels);
+                return -EINVAL;
+        }
+        if (pixels)
+                snprintf(screen.pixels, sizeof(screen.pixels), "%ux%u", width, height);
+        *ret = screen;
+        return 0;
+}
+
 int target_load(const char *name, const struct network *network, const char *carrier, const char *signal,
                 const struct log *log, struct target *ret)
 {
@@ -116,8 +146,10 @@ int target_load(const char *name, const struct network *network, const char *car
                 for (size_t i = 0; i < target.profile->n_policies; i++)
                         target.cpus += target.profile->policies[i].n_cpus;
                 target.cpus = MAX(target.cpus, 1u);
-                err = choose_radio(&target, network, carrier, signal != NULL, log);
+                err = read_screen(target.profile, log, &target.screen);
         }
+        if (!err)
+                err = choose_radio(&target, network, carrier, signal != NULL, log);
         if (err)
                 target_clear(&target);
         else

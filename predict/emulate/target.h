@@ -13,6 +13,13 @@ struct factor {
         double spread;           /* of the kernels: the largest factor by the smallest; NaN with fewer than two */
 };
 
+/* What its pictures do to the screen's power. */
+struct target_screen {
+        double emission;         /* how much less a black picture takes than a white one, as a part; NaN: not known */
+        double parts[3];         /* of that for red, green and blue; their sum is 1 */
+        char pixels[16];         /* width x height */
+};
+
 struct target {
         char name[PROFILE_NAME_MAX];
         struct profile *profile;
@@ -20,6 +27,7 @@ struct target {
         bool has_radio;
         enum radio_signal signal;
         uint32_t cpus;           /* at least 1 */
+        struct target_screen screen;
 };
 
 /*

@@ -177,8 +177,8 @@ void convert_cpu(struct conversion *conversion)
                 return;
         }
         if (fall)
-                log_warning(conversion->plan->log, "%s: a core takes less at a higher frequency than at a lower one; the numbers are "
-                            "taken as they are", conversion->plan->source);
+                log_warning(conversion->plan->log, "%s: a core takes less at a higher frequency than at a lower one; the "
+                            "numbers are taken as they are", conversion->plan->source);
         for (size_t i = 0; i < n; i++)
                 write_cluster(conversion, &clusters[i]);
         conversion->kept++;

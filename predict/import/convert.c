@@ -84,15 +84,18 @@ static int write_battery(struct conversion *conversion)
 /* Awake, and no CPU runs. Older files have no cpu.suspend, and what is on top of cpu.idle is cpu.awake. */
 static void write_base(struct conversion *conversion)
 {
-        double ma = convert_or_zero(convert_current(conversion, "cpu.suspend")) + convert_or_zero(convert_current(conversion, "cpu.idle")) +
-                    convert_or_zero(convert_current(conversion, "cpu.awake"));
+        static const char *const names[] = { "cpu.suspend", "cpu.idle", "cpu.awake" };
+        double ma = 0;
+
+        for (size_t i = 0; i < ARRAY_SIZE(names); i++)
+                ma += convert_or_zero(convert_current(conversion, names[i]));
 
         if (!(ma > 0)) {
                 convert_leave_out(conversion, N_("the base"), N_("cpu.idle and cpu.suspend are missing or 0"));
                 return;
         }
-        fprintf(conversion->to, "; cpu.suspend, cpu.idle and cpu.awake: %g mA at %g V\n[base]\npower_mw = %.6g\n", ma, CONVERT_VOLTS,
-                ma * CONVERT_VOLTS);
+        fprintf(conversion->to, "; cpu.suspend, cpu.idle and cpu.awake: %g mA at %g V\n[base]\npower_mw = %.6g\n", ma,
+                CONVERT_VOLTS, ma * CONVERT_VOLTS);
         conversion->kept++;
 }
 
@@ -105,12 +108,13 @@ static void write_display(struct conversion *conversion)
         on = isnan(on) ? convert_current(conversion, "screen.on.display0") : on;
         full = isnan(full) ? convert_current(conversion, "screen.full.display0") : full;
         if (!(on > SCREEN_ON_LEAST_MA) || !(full > SCREEN_FULL_LEAST_MA)) {
-                convert_leave_out(conversion, N_("the display"), N_("screen.on is at most 1 mA, or screen.full at most 10 mA, or one is missing"));
+                convert_leave_out(conversion, N_("the display"),
+                                  N_("screen.on is at most 1 mA, or screen.full at most 10 mA, or one is missing"));
                 return;
         }
-        fprintf(conversion->to, "; screen.on: %g mA at brightness 0; screen.full: %g mA more at the highest; at %g V; colours are not known\n"
-                "[display]\nmax_brightness = 255\npower_mw.0 = %.6g\npower_mw.255 = %.6g\n", on, full, CONVERT_VOLTS, on * CONVERT_VOLTS,
-                (on + full) * CONVERT_VOLTS);
+        fprintf(conversion->to, "; screen.on: %g mA at brightness 0; screen.full: %g mA more at the highest; at %g V; colours "
+                "are not known\n[display]\nmax_brightness = 255\npower_mw.0 = %.6g\npower_mw.255 = %.6g\n", on, full, CONVERT_VOLTS,
+                on * CONVERT_VOLTS, (on + full) * CONVERT_VOLTS);
         conversion->kept++;
 }
 
@@ -137,7 +141,8 @@ static void write_wifi(struct conversion *conversion)
                 volts = CONVERT_VOLTS;
         }
         if (!(rx > RADIO_LEAST_MA) || !(tx > RADIO_LEAST_MA) || idle > rx) {
-                convert_leave_out(conversion, N_("WiFi"), N_("neither wifi.controller.rx and tx nor wifi.active say what traffic takes"));
+                convert_leave_out(conversion, N_("WiFi"),
+                                  N_("neither wifi.controller.rx and tx nor wifi.active say what traffic takes"));
                 return;
         }
         fprintf(conversion->to, "; %s: idle %g, receiving %g, sending %g mA at %g V\n[radio wifi]\ninitial = idle\n"
@@ -145,8 +150,9 @@ static void write_wifi(struct conversion *conversion)
                 "source = currents of power_profile.xml; %d ms of listening after a packet and %.0f Mbit/s are assumed\n"
                 "[radio wifi idle]\npower_mw = %.6g\non_tx = awake\non_rx = awake\n"
                 "[radio wifi awake]\npower_mw = %.6g\ntx_nj_per_byte = %.6g\nafter = %d idle\n",
-                controller ? "wifi.controller" : "wifi.on and wifi.active", idle, rx, tx, volts, WIFI_KBPS, WIFI_KBPS, WIFI_TAIL_MS,
-                WIFI_KBPS / 1e3, idle * volts, rx * volts, fmax(0, tx - rx) * volts * 8e3 / WIFI_KBPS, WIFI_TAIL_MS);
+                controller ? "wifi.controller" : "wifi.on and wifi.active", idle, rx, tx, volts, WIFI_KBPS, WIFI_KBPS,
+                WIFI_TAIL_MS, WIFI_KBPS / 1e3, idle * volts, rx * volts,
+                fmax(0, tx - rx) * volts * 8e3 / WIFI_KBPS, WIFI_TAIL_MS);
         conversion->kept++;
 }
 
@@ -176,7 +182,8 @@ static void write_cellular(struct conversion *conversion)
                 connected[s] = controller ? fmax(rx, idle[s]) : active + idle[s];
         }
         if (!controller && !(active > RADIO_LEAST_MA)) {
-                convert_leave_out(conversion, N_("the mobile network"), N_("neither modem.controller.rx nor radio.active say what traffic takes"));
+                convert_leave_out(conversion, N_("the mobile network"),
+                                  N_("neither modem.controller.rx nor radio.active say what traffic takes"));
                 return;
         }
         fprintf(conversion->to, "; %s at %g V. What sending takes beyond receiving is left out, as the rate is not known\n"
@@ -211,8 +218,8 @@ static void write_head(struct conversion *conversion)
         double video = convert_current(conversion, "video"), gpu = convert_current(conversion, "gpu.active");
 
         video = isnan(video) ? convert_current(conversion, "dsp.video") : video;
-        fprintf(conversion->to, "; From a power_profile.xml, by joulecast profile import. Nobody measured this device for this file: without\n"
-                "; standard errors each component counts as wrong by up to half.\n\n"
+        fprintf(conversion->to, "; From a power_profile.xml, by joulecast profile import. Nobody measured this device for this "
+                "file: without\n; standard errors each component counts as wrong by up to half.\n\n"
                 "[profile]\nversion = 1\ndevice = %s\nmethod = import\n", conversion->plan->device);
         if (video > RADIO_LEAST_MA)
                 fprintf(conversion->to, "x-video_mw = %.6g\n", video * CONVERT_VOLTS);

@@ -103,7 +103,8 @@ static void on_start(void *data, const char *element, const char **attributes)
                 begin_item(parsing, element, attributes);
         else if (parsing->depth == IN_ITEM)
                 parsing->skipped = parsing->depth;
-        else if (parsing->depth >= IN_VALUE && !(parsing->depth == IN_VALUE && parsing->item->array && strcmp(element, "value") == 0))
+        else if (parsing->depth >= IN_VALUE &&
+                 !(parsing->depth == IN_VALUE && parsing->item->array && strcmp(element, "value") == 0))
                 fail(parsing, element, N_("an item has a number alone, and an array has values alone"));
 }
 

@@ -26,6 +26,7 @@ struct child_place {
         int fds[3];          /* in place of its standard files; -1: ours */
         const char *display; /* its DISPLAY; NULL: ours */
         bool terminal;       /* fds[0] is to be its terminal */
+        const char *screen;  /* of an X server for it, as 1080x1920x24; NULL: 1280x800x24 */
 };
 
 #define CHILD_NOWHERE ((struct child_place){ .fds = { -1, -1, -1 } })

@@ -11,7 +11,7 @@
 
 #include "api/first-day.h"
 #include "calls.h"
-#include "harness/script.h"
+#include "harness/script-file.h"
 #include "model/profile.h"
 #include "options.h"
 #include "side.h"
@@ -40,28 +40,6 @@ static void request_clear(struct request *request)
                 side_clear(&request->sides[i]);
         script_clear(&request->script);
         profile_free(request->profile);
-}
-
-static int read_script(struct request *request)
-{
-        _cleanup_free_ char *text = malloc(SCRIPT_BYTES_MAX);
-        struct script_fault fault;
-        char path[256];
-        ssize_t length;
-        int err;
-
-        if (!text)
-                return CODE_FAILED;
-        util_printable(request->input, path, sizeof(path));
-        length = util_read_at(AT_FDCWD, request->input, text, SCRIPT_BYTES_MAX);
-        if (length < 0) {
-                log_error(&program_log, "%s cannot be read: %s", path, util_reason((int)length));
-                return CODE_FAILED;
-        }
-        err = script_parse(text, (size_t)length, &request->script, &fault);
-        if (err == -EINVAL)
-                log_error(&program_log, "%s:%u: %s is needed here", path, fault.line, _(fault.wants));
-        return err ? CODE_FAILED : CODE_OK;
 }
 
 /* Without a profile, and without a battery whose class is known, CPU time is what is recorded. */
@@ -266,7 +244,7 @@ static int record_main(int argc, char **argv)
                 return code;
         code = check_request(&request, command);
         if (code == CODE_OK && request.input)
-                code = read_script(&request);
+                code = script_file_read(request.input, &program_log, &request.script) < 0 ? CODE_FAILED : CODE_OK;
         if (code == CODE_OK)
                 code = read_profile(&request);
         if (code == CODE_OK)

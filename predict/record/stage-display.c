@@ -2,7 +2,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /*
- * An X server of its own for a program (Xvfb, 1280x800), and input by XTEST. Xlib ends the process when its server goes, so
+ * An X server of its own for a program (Xvfb), and input by XTEST. Xlib ends the process when its server goes, so
  * nothing that must be put back is open meanwhile.
  */
 
@@ -64,7 +64,7 @@ static int read_number(int fd, char *name, size_t size)
 }
 
 /* Its own process group: Ctrl-C is not for it. It ends with us. */
-static _Noreturn void become_server(int number_fd)
+static _Noreturn void become_server(int number_fd, const char *screen)
 {
         int null = open("/dev/null", O_RDWR);
 
@@ -72,11 +72,11 @@ static _Noreturn void become_server(int number_fd)
         prctl(PR_SET_PDEATHSIG, SIGTERM);
         if (null < 0 || dup2(number_fd, 3) < 0 || dup2(null, 0) < 0 || dup2(null, 1) < 0 || dup2(null, 2) < 0)
                 _exit(126);
-        execlp("Xvfb", "Xvfb", "-displayfd", "3", "-screen", "0", "1280x800x24", "-nolisten", "tcp", "-noreset", (char *)NULL);
+        execlp("Xvfb", "Xvfb", "-displayfd", "3", "-screen", "0", screen, "-nolisten", "tcp", "-noreset", (char *)NULL);
         _exit(127);
 }
 
-static int start_server(struct display *display)
+static int start_server(struct display *display, const char *screen)
 {
         int fds[2], err;
 
@@ -88,7 +88,7 @@ static int start_server(struct display *display)
 
                 sigemptyset(&none);
                 sigprocmask(SIG_SETMASK, &none, NULL);
-                become_server(fds[1]);
+                become_server(fds[1], screen ? screen : "1280x800x24");
         }
         close(fds[1]);
         err = display->server < 0 ? -errno : read_number(fds[0], display->name, sizeof(display->name));
@@ -255,7 +255,7 @@ int stage_display(struct child_place *place, struct stage **ret)
         if (!display)
                 return -ENOMEM;
         display->stage.ops = &display_ops;
-        err = start_server(display);
+        err = start_server(display, place->screen);
         if (!err)
                 err = connect_to(display);
         if (err) {
