@@ -69,24 +69,27 @@ function extents(found, side, pixel) {
   }
 }
 
+// Widths are percents, so that paper and a window of another size show all of it.
+const percent = (part, whole) => (100 * part / whole).toFixed(4) + "%";
+
 function box(item, side, pixel, top) {
   const { merged } = view, { i } = item, node = nodesOf(i)[side], other = nodesOf(i)[1 - side];
   const parts = item.extents[side];
   if (node < 0 || !parts.length) return null;
-  const left = parts[0][0] * pixel, width = parts[parts.length - 1][1] * pixel - left;
-  if (width < 0.5) return null;
+  const left = parts[0][0], width = parts[parts.length - 1][1] - left, total = merged.place[view.zoom];
+  if (width * pixel < 0.5) return null;
   const kind = other < 0 ? " lone" : trees[0].label[merged.a[i]] !== trees[1].label[merged.b[i]] ? " renamed" : "";
   const found = !view.hits ? "" : view.hits[i] ? " hit" : view.below[i] ? " holds-hit" : " miss";
   const made = element("div", { class: "box side-" + (side ? "b" : "a") + kind + (item.collapsed ? " collapsed" : "") + found +
     (classOf(side, node) === "A" ? " app" : "") });
-  made.style.cssText = `left:${left}px;width:${width}px;top:${top}px`;
+  made.style.cssText = `left:${percent(left, total)};width:${percent(width, total)};top:${top}px`;
   for (let k = 1; k < parts.length; k++) {
     const gap = element("i", {});
-    gap.style.cssText = `left:${parts[k - 1][1] * pixel - left}px;width:${(parts[k][0] - parts[k - 1][1]) * pixel}px`;
+    gap.style.cssText = `left:${percent(parts[k - 1][1] - left, width)};width:${percent(parts[k][0] - parts[k - 1][1], width)}`;
     made.append(gap);
   }
   const below = item.collapsed ? " \u22ef " + format(words.same, merged.size[i] - 1) : "";
-  if (width > 24) made.append(element("span", {}, nameOf(side, node) + below));
+  if (width * pixel > 24) made.append(element("span", {}, nameOf(side, node) + below));
   return made;
 }
 
@@ -96,12 +99,11 @@ function roundStep(least) {
   return [1, 2, 5, 10].map((factor) => factor * power).find((step) => step >= least * 0.999999);
 }
 
-function ruler(total, pixel, width) {
+function ruler(total, pixel) {
   const step = roundStep(Math.max(90 / pixel, 1e-9)), made = [];
-  for (let k = 0; k * step <= total && k < 100; k++) {
-    const x = k * step * pixel, tick = element("span", {}, amount(k * step));
-    if (x > width - 100 && k) break;
-    tick.style.left = x + "px";
+  for (let k = 0; k === 0 || (total - k * step) * pixel > 100; k++) {
+    const tick = element("span", {}, amount(k * step));
+    tick.style.left = percent(k * step, total);
     made.push(tick);
   }
   return [...made, element("b", {}, "A \u25b2 B \u25bc")];
@@ -116,7 +118,7 @@ function draw(takeFocus) {
     picture.style.height = "";
     return;
   }
-  const pixel = (width - 1) / total, found = visible(pixel);
+  const pixel = width / total, found = visible(pixel);
   extents(found, 0, pixel);
   extents(found, 1, pixel);
   const deepest = [0, 1].map((side) => found.reduce((most, item) => item.extents[side].length && nodesOf(item.i)[side] >= 0 ?
@@ -133,9 +135,10 @@ function draw(takeFocus) {
     view.items.set(item.i, { made, item });
     children.push(made);
   }
-  const line = element("div", { class: "axis-line", "aria-hidden": "true" }, ...ruler(total, pixel, width));
+  const line = element("div", { class: "axis-line", "aria-hidden": "true" }, ...ruler(total, pixel));
   line.style.top = middle + "px";
   picture.replaceChildren(line, ...children);
+  picture.style.setProperty("--drawn", row + "px"); // paper is another medium, but nothing is drawn again for it
   picture.style.height = middle + axis + deepest[1] * row + 4 + "px";
   byId("about").textContent = describe(view.focus);
   const hidden = found.reduce((sum, item) => sum + item.hidden.length, 0);
