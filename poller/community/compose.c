@@ -17,15 +17,21 @@
 
 #define MINUTE_NS (60 * (int64_t)NS_PER_S)
 #define NAME_LENGTH_MAX 64
-#define PRECISION 2 /* digits of an energy; more are no use, and cost bytes */
+/* Of which apps, and which parts of them, there are parts by component: others say little, and cost bytes. */
+#define PARTS_APP_MIN 0.05  /* of what all apps in use took */
+#define PARTS_PART_MIN 0.1  /* of the app */
 
-/* Tried in turn until the upload is small enough: longer spans, and only the apps that were in use most often. */
+/*
+ * Tried in turn until the upload is small enough: without parts, with longer spans, and with the apps alone that were in use most
+ * often.
+ */
 static const struct step {
         int64_t length_ns;
         size_t apps;
+        bool parts;
 } steps[] = {
-        { 10 * MINUTE_NS, DISCHARGE_APPS_MAX }, { 10 * MINUTE_NS, 60 }, { 20 * MINUTE_NS, 60 }, { 40 * MINUTE_NS, 40 },
-        { 80 * MINUTE_NS, 20 }, { 160 * MINUTE_NS, 10 },
+        { 10 * MINUTE_NS, DISCHARGE_APPS_MAX, true }, { 10 * MINUTE_NS, DISCHARGE_APPS_MAX, false }, { 10 * MINUTE_NS, 60, false },
+        { 20 * MINUTE_NS, 60, false }, { 40 * MINUTE_NS, 40, false }, { 80 * MINUTE_NS, 20, false }, { 160 * MINUTE_NS, 10, false },
 };
 
 /* An app of the upload. */
@@ -43,6 +49,7 @@ struct writer {
         const struct discharge_list *list;
         struct traits traits;
         struct entry *entries;               /* as the list's names */
+        const struct step *step;
         FILE *file;
         int64_t seq;
 };
@@ -213,35 +220,108 @@ static void write_header(struct writer *writer, const struct discharge *kind)
         fputs("}\n", writer->file);
 }
 
-static int64_t rounded(int64_t value)
+/* Twelve steps from 1 to 10, as resistors have: at most 10 % off, and half the bytes of two digits. */
+static int64_t rounded(double value)
 {
-        double digits = value > 0 ? pow(10, floor(log10((double)value)) + 1 - PRECISION) : 1;
+        static const double steps_of_ten[] = { 1, 1.2, 1.5, 1.8, 2.2, 2.7, 3.3, 3.9, 4.7, 5.6, 6.8, 8.2, 10 };
+        double ten = value >= 1 ? pow(10, floor(log10(value))) : 0, best = 0;
 
-        return digits <= 1 ? value : (int64_t)(round((double)value / digits) * digits);
+        for (size_t i = 0; ten > 0 && i < ARRAY_SIZE(steps_of_ten); i++)
+                if (fabs(steps_of_ten[i] * ten - value) < fabs(best - value))
+                        best = steps_of_ten[i] * ten;
+        return (int64_t)llround(best);
+}
+
+/* An app of a span, and what it is in the upload. */
+struct used {
+        const struct discharge_app *app;
+        size_t id;
+};
+
+static int compare_used(const void *a, const void *b)
+{
+        const struct used *x = a, *y = b;
+
+        return x->id < y->id ? -1 : x->id > y->id;
+}
+
+/* By id, so that apps that are always in use look the same in each line, and are packed well. */
+static size_t list_used(const struct writer *writer, const struct discharge *span, struct used *used)
+{
+        size_t n = 0;
+
+        for (size_t i = 0; i < span->n_apps; i++) {
+                const struct discharge_app *app = &writer->list->apps[span->first_app + i];
+
+                if (writer->entries[app->name].id > 0)
+                        used[n++] = (struct used){ app, writer->entries[app->name].id };
+        }
+        qsort(used, n, sizeof(*used), compare_used);
+        return n;
+}
+
+static void write_own(struct writer *writer, const struct used *used, size_t n)
+{
+        const char *before = ",\"own_mj\":{";
+        bool any = false;
+
+        for (size_t i = 0; i < n; i++) {
+                if (isnan(used[i].app->own_mj))
+                        continue;
+                fprintf(writer->file, "%s\"%zu\":%" PRId64, any ? "," : before, used[i].id, rounded(used[i].app->own_mj));
+                any = true;
+        }
+        if (any)
+                fputc('}', writer->file);
+}
+
+static void write_parts_of(struct writer *writer, const struct used *used, bool *any)
+{
+        bool first = true;
+
+        for (size_t c = 0; c < COMPONENT_BASE; c++) {
+                double part = used->app->parts_mj[c];
+
+                if (!(part >= PARTS_PART_MIN * used->app->own_mj) || rounded(part) == 0)
+                        continue;
+                if (first)
+                        fprintf(writer->file, "%s\"%zu\":{", *any ? "," : ",\"parts_mj\":{", used->id);
+                fprintf(writer->file, "%s\"%s\":%" PRId64, first ? "" : ",", component_names[c], rounded(part));
+                first = false;
+        }
+        if (!first)
+                fputc('}', writer->file);
+        *any = *any || !first;
+}
+
+static void write_parts(struct writer *writer, const struct used *used, size_t n)
+{
+        double all = 0;
+        bool any = false;
+
+        for (size_t i = 0; i < n; i++)
+                all += isnan(used[i].app->own_mj) ? 0 : used[i].app->own_mj;
+        for (size_t i = 0; i < n; i++)
+                if (used[i].app->own_mj >= PARTS_APP_MIN * all)
+                        write_parts_of(writer, &used[i], &any);
+        if (any)
+                fputc('}', writer->file);
 }
 
 static void write_sample(struct writer *writer, const struct discharge *span)
 {
-        const struct discharge_app *apps = writer->list->apps + span->first_app;
-        const char *comma = "";
+        struct used used[DISCHARGE_APPS_MAX];
+        size_t n = list_used(writer, span, used);
 
         fprintf(writer->file, "{\"t\":%" PRId64 ",\"t2\":%" PRId64 ",\"level_ppm\":%" PRId32 ",\"level2_ppm\":%" PRId32 ",\"apps\":[",
                 span->t_ns, span->t2_ns, span->level_ppm, span->level2_ppm);
-        for (size_t i = 0; i < span->n_apps; i++) {
-                if (writer->entries[apps[i].name].id == 0)
-                        continue;
-                fprintf(writer->file, "%s%zu", comma, writer->entries[apps[i].name].id);
-                comma = ",";
-        }
+        for (size_t i = 0; i < n; i++)
+                fprintf(writer->file, "%s%zu", i ? "," : "", used[i].id);
         fputc(']', writer->file);
-        comma = ",\"own_mj\":{";
-        for (size_t i = 0; i < span->n_apps; i++) {
-                if (writer->entries[apps[i].name].id == 0 || apps[i].own_mj < 0)
-                        continue;
-                fprintf(writer->file, "%s\"%zu\":%" PRId64, comma, writer->entries[apps[i].name].id, rounded(apps[i].own_mj));
-                comma = ",";
-        }
-        fputs(comma[1] ? "}\n" : "}}\n", writer->file);
+        write_own(writer, used, n);
+        if (writer->step->parts)
+                write_parts(writer, used, n);
+        fputs("}\n", writer->file);
         writer->seq++;
 }
 
@@ -297,11 +377,11 @@ static int pack(struct compose_upload *upload)
         return code == Z_STREAM_END ? 0 : -ENOMEM;
 }
 
-static int compose_step(struct writer *writer, size_t apps, struct compose_upload *ret)
+static int compose_step(struct writer *writer, struct compose_upload *ret)
 {
         const struct discharge_list *list = writer->list;
         struct compose_upload upload = { .n = list->n, .from_ns = list->spans[0].t_ns, .until_ns = list->until_ns };
-        int err = rank(writer, apps);
+        int err = rank(writer, writer->step->apps);
 
         if (!err)
                 err = write_text(writer, &upload);
@@ -328,7 +408,7 @@ static int compose_of_length(const struct compose_source *source, const struct t
         const struct discharge_wish wish = { .profile = source->profile, .from_ns = source->member->from_ns, .to_ns = source->now_ns,
                                              .length_ns = step->length_ns, .max_brightness = max_brightness };
         _cleanup_(discharge_clear) struct discharge_list list = { .n = 0 };
-        struct writer writer = { .source = source, .list = &list, .traits = *traits };
+        struct writer writer = { .source = source, .list = &list, .traits = *traits, .step = step };
         int err = discharge_read(source->store, &wish, &list);
 
         if (!err && list.n == 0)
@@ -336,7 +416,7 @@ static int compose_of_length(const struct compose_source *source, const struct t
         if (!err)
                 err = make_entries(&writer);
         if (!err)
-                err = compose_step(&writer, step->apps, ret);
+                err = compose_step(&writer, ret);
         free(writer.entries);
         return err;
 }

@@ -13,6 +13,7 @@
 #include "util/util.h"
 
 #define PPM_PER_PERCENT 1e4
+#define MJ_PER_J 1e3
 #define BRIGHTNESS_CLASSES 5
 #define KERNEL_APP "sys:kernel" /* its threads work for all */
 
@@ -34,6 +35,7 @@ struct app_use {
         const char *app;
         uint64_t busy_ns, front_ns, held_ns;
         double mj; /* NaN: unknown */
+        double parts_mj[COMPONENT_BASE];
 };
 
 void discharge_clear(struct discharge_list *list)
@@ -67,6 +69,8 @@ static size_t merge_uses(struct app_use *uses, size_t n)
                         uses[kept - 1].front_ns += uses[i].front_ns;
                         uses[kept - 1].held_ns += uses[i].held_ns;
                         uses[kept - 1].mj += uses[i].mj;
+                        for (size_t c = 0; c < COMPONENT_BASE; c++)
+                                uses[kept - 1].parts_mj[c] += uses[i].parts_mj[c];
                 } else {
                         uses[kept++] = uses[i];
                 }
@@ -108,8 +112,20 @@ static int add_use(struct discharge_list *list, const struct app_use *use)
                 return rc;
         if (util_grow(&list->apps, &list->apps_capacity, list->n_apps + 1, sizeof(*list->apps)) < 0)
                 return -ENOMEM;
-        list->apps[list->n_apps++] = (struct discharge_app){ name, isnan(use->mj) ? -1 : (int64_t)llround(fmax(use->mj, 0)) };
+        list->apps[list->n_apps] = (struct discharge_app){ .name = name, .own_mj = use->mj };
+        memcpy(list->apps[list->n_apps++].parts_mj, use->parts_mj, sizeof(use->parts_mj));
         return 0;
+}
+
+static void set_use(const struct cost_app *app, struct app_use *ret)
+{
+        ret->app = app->app;
+        ret->busy_ns = usage_busy_ns(&app->usage);
+        ret->front_ns = app->state == STATE_FOREGROUND ? (uint64_t)(app->active_s * (double)NS_PER_S) : 0;
+        ret->held_ns = app->usage.audio_on_ns + app->usage.camera_on_ns + app->usage.gps_on_ns;
+        ret->mj = app->energy_j.value * MJ_PER_J;
+        for (size_t c = 0; c < COMPONENT_BASE; c++)
+                ret->parts_mj[c] = app->component_j[c] * MJ_PER_J;
 }
 
 static int add_apps(struct discharge_list *list, const struct cost *cost, double span_ns)
@@ -124,12 +140,7 @@ static int add_apps(struct discharge_list *list, const struct cost *cost, double
                 const struct cost_app *app = &cost->apps[i];
 
                 if (discharge_is_app(app->app))
-                        uses[n++] = (struct app_use){
-                                .app = app->app, .busy_ns = usage_busy_ns(&app->usage),
-                                .front_ns = app->state == STATE_FOREGROUND ? (uint64_t)(app->active_s * (double)NS_PER_S) : 0,
-                                .held_ns = app->usage.audio_on_ns + app->usage.camera_on_ns + app->usage.gps_on_ns,
-                                .mj = app->energy_j.value * 1e3,
-                        };
+                        set_use(app, &uses[n++]);
         }
         n = merge_uses(uses, n);
         for (size_t i = 0; !err && i < n; i++)

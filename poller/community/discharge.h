@@ -11,6 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "model/component.h"
 #include "model/profile.h"
 #include "store/store.h"
 
@@ -32,7 +33,8 @@ enum discharge_network {
 
 struct discharge_app {
         uint32_t name;    /* index in the list's names */
-        int64_t own_mj;   /* by the device's model; -1: unknown */
+        double own_mj;    /* by the device's model; NaN: unknown */
+        double parts_mj[COMPONENT_BASE]; /* of it, by component; NaN: unknown */
 };
 
 struct discharge {
