@@ -136,10 +136,11 @@ static int make_entries(struct writer *writer)
         return find_versions(writer);
 }
 
-/* Spans of the same brightness and network have one header. */
+/* Spans of the same features have one header. */
 static bool same_kind(const struct discharge *a, const struct discharge *b)
 {
-        return a->brightness == b->brightness && a->network == b->network;
+        return a->brightness == b->brightness && a->network == b->network && a->external == b->external &&
+               strcmp(a->profile, b->profile) == 0;
 }
 
 static void write_feature(struct writer *writer, const char *key, const char *value, const char **comma)
@@ -163,6 +164,8 @@ static void write_features(struct writer *writer, const struct discharge *kind)
         write_feature(writer, "firmware", traits->firmware, &comma);
         write_feature(writer, "battery_wear", traits->wear, &comma);
         write_feature(writer, "power_model", traits->power_model, &comma);
+        write_feature(writer, "power_profile", kind->profile, &comma);
+        write_feature(writer, "external_screen", kind->external < 0 ? "" : kind->external ? "yes" : "no", &comma);
         write_feature(writer, "brightness", kind->brightness >= 0 ? fifths[kind->brightness] : "", &comma);
         write_feature(writer, "network", networks[kind->network], &comma);
         fputc('}', writer->file);
@@ -413,6 +416,12 @@ static int compose_of_length(const struct compose_source *source, const struct t
 
         if (!err && list.n == 0)
                 err = -ENODATA;
+        for (size_t i = 0; i < list.n; i++) {
+                const struct setting *setting = member_find_setting(source->member, list.spans[i].t2_ns);
+
+                list.spans[i].profile = setting ? setting->profile : "";
+                list.spans[i].external = setting ? setting->external : -1;
+        }
         if (!err)
                 err = make_entries(&writer);
         if (!err)

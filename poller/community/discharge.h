@@ -42,6 +42,8 @@ struct discharge {
         int32_t level_ppm, level2_ppm;
         int brightness;                  /* class 1 to 5: fifths of the highest; 0: the screen was off; -1: unknown */
         enum discharge_network network;
+        const char *profile;             /* of power, and whether an external screen was connected: the caller's */
+        int external;
         size_t first_app, n_apps;        /* in the list's apps */
 };
 

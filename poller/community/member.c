@@ -9,12 +9,14 @@
 
 #include "model/json-print.h"
 #include "util/ini-text.h"
+#include "util/units.h"
 #include "util/util.h"
 #include "util/words.h"
 
 #define FILE_MAX (1u << 20) /* bytes */
 #define VERSION 1
 #define DIGITS "0123456789abcdef"
+#define SETTING_HOLDS_NS (5400 * (int64_t)NS_PER_S)
 
 static int make_digits(char *text, size_t n)
 {
@@ -100,6 +102,32 @@ int member_add_named(struct member *member, const char *hash)
         return 0;
 }
 
+void member_add_setting(struct member *member, const struct setting *setting)
+{
+        size_t drop = 0, kept;
+
+        /* Also those of a clock that was ahead. */
+        while (member->n_settings > 0 && member->settings[member->n_settings - 1].time_ns >= setting->time_ns)
+                member->n_settings--;
+        if (member->n_settings == MEMBER_SETTINGS_MAX)
+                drop = 1;
+        kept = member->n_settings - drop;
+        memmove(member->settings, member->settings + drop, kept * sizeof(*member->settings));
+        member->settings[kept] = *setting;
+        member->n_settings = kept + 1;
+}
+
+const struct setting *member_find_setting(const struct member *member, int64_t time_ns)
+{
+        for (size_t i = member->n_settings; i > 0; i--) {
+                const struct setting *setting = &member->settings[i - 1];
+
+                if (setting->time_ns <= time_ns)
+                        return setting->time_ns >= time_ns - SETTING_HOLDS_NS ? setting : NULL;
+        }
+        return NULL;
+}
+
 static bool take_digits(const struct cJSON *json, const char *key, size_t n, char *ret)
 {
         const char *text = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(json, key));
@@ -132,6 +160,23 @@ static int take_named(const struct cJSON *json, struct member *member)
         return 0;
 }
 
+static int take_settings(const struct cJSON *json, struct member *member)
+{
+        const struct cJSON *item;
+
+        cJSON_ArrayForEach(item, cJSON_GetObjectItemCaseSensitive(json, "settings")) {
+                const char *profile = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(item, "profile"));
+                const struct cJSON *external = cJSON_GetObjectItemCaseSensitive(item, "external");
+                struct setting setting = { .external = cJSON_IsBool(external) ? cJSON_IsTrue(external) : -1 };
+
+                if (!take_number(item, "time_ns", &setting.time_ns) || (profile && !setting_is_profile(profile)))
+                        return -EINVAL;
+                snprintf(setting.profile, sizeof(setting.profile), "%s", profile ? profile : "");
+                member_add_setting(member, &setting);
+        }
+        return 0;
+}
+
 static int take_all(const struct cJSON *json, struct member *member)
 {
         const char *where = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(json, "where"));
@@ -147,7 +192,9 @@ static int take_all(const struct cJSON *json, struct member *member)
         if (cJSON_HasObjectItem(json, "forgotten") && !take_digits(json, "forgotten", UPLOAD_CLIENT_DIGITS, member->forgotten))
                 return -EINVAL;
         member->where = strdup(where);
-        return member->where ? take_named(json, member) : -ENOMEM;
+        if (!member->where)
+                return -ENOMEM;
+        return take_settings(json, member) < 0 ? -EINVAL : take_named(json, member);
 }
 
 int member_parse(const char *text, struct member *ret)
@@ -190,6 +237,23 @@ static void add_number(struct cJSON *json, const char *key, int64_t number)
         cJSON_AddStringToObject(json, key, text);
 }
 
+static void add_settings(struct cJSON *json, const struct member *member)
+{
+        struct cJSON *list = cJSON_AddArrayToObject(json, "settings");
+
+        for (size_t i = 0; i < member->n_settings; i++) {
+                const struct setting *setting = &member->settings[i];
+                struct cJSON *item = cJSON_CreateObject();
+
+                add_number(item, "time_ns", setting->time_ns);
+                if (*setting->profile)
+                        cJSON_AddStringToObject(item, "profile", setting->profile);
+                if (setting->external >= 0)
+                        cJSON_AddBoolToObject(item, "external", setting->external > 0);
+                cJSON_AddItemToArray(list, item);
+        }
+}
+
 static char *print(const struct member *member)
 {
         struct cJSON *json = cJSON_CreateObject(), *named;
@@ -209,6 +273,7 @@ static char *print(const struct member *member)
         named = cJSON_AddArrayToObject(json, "named");
         for (size_t i = 0; i < member->n_named; i++)
                 cJSON_AddItemToArray(named, cJSON_CreateString(member->named[i]));
+        add_settings(json, member);
         return json_print(json, JSON_INDENTED);
 }
 

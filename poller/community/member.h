@@ -11,11 +11,13 @@
 
 #include "community/name-hash.h"
 #include "community/upload.h"
+#include "setting.h"
 #include "util/log.h"
 
 #define MEMBER_TOKEN_DIGITS 64
 #define MEMBER_WHERE_MAX 1024
 #define MEMBER_NAMED_MAX 4096
+#define MEMBER_SETTINGS_MAX 72 /* one an hour, and no longer than polls are kept */
 
 struct member {
         char *where;                           /* a URL without a slash at its end, or an absolute path of a folder */
@@ -29,6 +31,8 @@ struct member {
         char forgotten[UPLOAD_CLIENT_DIGITS + 1]; /* an id before this one, which a folder was told to forget; "" */
         char (*named)[NAME_HASH_SIZE];          /* apps that may be sent by name, ascending */
         size_t n_named;
+        struct setting settings[MEMBER_SETTINGS_MAX]; /* ascending in time */
+        size_t n_settings;
 };
 
 /* A new client of @where, from now on. 0; -ENOMEM; -EIO: no random numbers. member_clear() it. */
@@ -47,3 +51,8 @@ int member_write(const char *path, const struct member *member, const struct log
 /* One more app may be named. 0; -ENOMEM; -ENOSPC: they are too many. */
 int member_add_named(struct member *member, const char *hash);
 bool member_may_name(const struct member *member, const char *hash);
+
+/* One more, in place of the oldest where they are too many. */
+void member_add_setting(struct member *member, const struct setting *setting);
+/* The last before @time_ns, of an hour and a half at most; NULL: unknown. */
+const struct setting *member_find_setting(const struct member *member, int64_t time_ns);

@@ -45,13 +45,22 @@ int preview_run(struct session *session)
         return code;
 }
 
-static int check_time(const struct session *session, const struct member *member)
+/* On battery, what else is set is remembered. */
+static int check_time(const struct session *session, struct member *member)
 {
         unsigned reasons = session->now ? 0 : opportunity_look(member, session->root_fd, values_now_ns());
+        bool on_battery = session->root_fd >= 0 && (reasons & NOT_NOW_BATTERY);
         const char *reason = opportunity_reason(&reasons);
+        struct setting setting;
 
         if (!reason)
                 return CODE_OK;
+        if (on_battery) {
+                setting_read(session->root_fd, values_now_ns(), &setting);
+                member_add_setting(member, &setting);
+                if (member_write(session->state, member, &program_log) < 0)
+                        return CODE_FAILED;
+        }
         log_error(&program_log, "not now: %s", _(reason));
         return CODE_NO_DATA;
 }

@@ -49,6 +49,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
                 fuzz_assert(member.where && *member.where && strlen(member.where) < MEMBER_WHERE_MAX && member.next >= 0);
                 fuzz_assert(strlen(member.client) == UPLOAD_CLIENT_DIGITS && strlen(member.token) == MEMBER_TOKEN_DIGITS);
                 check_named(&member);
+                fuzz_assert(member.n_settings <= MEMBER_SETTINGS_MAX);
+                for (size_t i = 1; i < member.n_settings; i++)
+                        fuzz_assert(member.settings[i - 1].time_ns < member.settings[i].time_ns);
         }
         if (reply_to_upload(text, &member, &receipt) == 0)
                 fuzz_assert(receipt.next >= 0);
