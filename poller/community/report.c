@@ -39,14 +39,17 @@ static char *print_why(const struct finding *finding, char *buf, size_t size)
 
 static void add_finding(struct table *table, const struct finding *finding)
 {
-        char why[256];
+        char why[256], minutes[32], bounds[64], clients[32];
 
+        snprintf(minutes, sizeof(minutes), "%.0f min", finding->minutes);
+        snprintf(bounds, sizeof(bounds), "%.0f .. %.0f", finding->low, finding->high);
+        snprintf(clients, sizeof(clients), "%.0f", finding->clients);
         table_row(table, TABLE_PLAIN);
         table_cell(table, "%s", _(deeds[finding->kind]));
         table_cell(table, "%s", finding->app);
-        table_cell(table, isnan(finding->minutes) ? "" : "%.0f min", finding->minutes);
-        table_cell(table, isnan(finding->low) ? "" : "%.0f .. %.0f", finding->low, finding->high);
-        table_cell(table, isnan(finding->clients) ? "" : "%.0f", finding->clients);
+        table_cell(table, "%s", isnan(finding->minutes) ? "" : minutes);
+        table_cell(table, "%s", isnan(finding->low) ? "" : bounds);
+        table_cell(table, "%s", isnan(finding->clients) ? "" : clients);
         table_cell(table, "%s", print_why(finding, why, sizeof(why)));
 }
 
