@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "community/upload.h"
+#include "folder.h"
 #include "forget.h"
 #include "load.h"
 #include "report.h"
@@ -72,11 +73,14 @@ static int report_main(int argc, char **argv)
         _cleanup_(database_closep) struct database *database = NULL;
         _cleanup_(report_clear) struct report report = { .clients = 0 };
         const char *where = NULL, *client = NULL;
+        const char *html = NULL;
+        const char *const asked = NULL;
         uint64_t deadline_s = DATABASE_DEADLINE_S;
         bool json = false;
         const struct option_row rows[] = {
                 { .name = "database", .value = "D", .help = N_("the file, or postgresql://..."), .text = &where },
                 { .name = "client", .value = "ID", .help = N_("with the J-score of this client"), .text = &client },
+                { .name = "html", .value = "FILE", .help = N_("one page, for a browser"), .text = &html },
                 { .name = "deadline", .value = "S", .help = N_("seconds to wait for an answer of a server"), .usual = "600", .count = &deadline_s,
                   .low = 1, .high = 1e6 },
                 { .name = "json", .help = N_("for programs"), .flag = &json },
@@ -84,7 +88,7 @@ static int report_main(int argc, char **argv)
         const struct option_table table = {
                 .program = "joulecast-community",
                 .called = "joulecast-community report",
-                .usage = "joulecast-community report --database D [--client ID] [--json]",
+                .usage = "joulecast-community report --database D [--client ID] [--json|--html F]",
                 .about = N_("Which apps cost everybody battery (hogs), which only some devices (bugs), and\n"
                          "how long batteries last."),
                 .rows = rows, .n_rows = ARRAY_SIZE(rows),
@@ -104,11 +108,114 @@ static int report_main(int argc, char **argv)
         if (database_open(where, DATABASE_READ, &program_log, &database) < 0)
                 return CODE_FAILED;
         database->deadline_s = (int)deadline_s;
-        if (report_make(database, &report) < 0) {
+        if (report_make(database, asked, &report) < 0) {
                 log_error(&program_log, "report: there is none");
                 return CODE_FAILED;
         }
+        if (html)
+                return report_write_html(&report, html, &program_log) < 0 ? CODE_FAILED : CODE_OK;
         return (json ? report_print_json(&report, client) : report_print_text(&report, client)) < 0 ? CODE_FAILED : CODE_OK;
+}
+
+/* A command that prints a part of a report. */
+struct part {
+        const char *name, *usage, *about;
+        bool of_app;                 /* it takes its name */
+        const char *key;             /* of the JSON; NULL: that of an app */
+        int (*print)(const struct report *report);
+};
+
+static int part_main(const struct part *part, int argc, char **argv)
+{
+        _cleanup_(database_closep) struct database *database = NULL;
+        _cleanup_(report_clear) struct report report = { .clients = 0 };
+        const char *where = NULL, *words[2] = { NULL };
+        bool json = false;
+        const struct option_row rows[] = {
+                { .name = "database", .value = "D", .help = N_("the file, or postgresql://..."), .text = &where },
+                { .name = "json", .help = N_("for programs"), .flag = &json },
+        };
+        const struct option_table table = {
+                .program = "joulecast-community",
+                .called = part->name,
+                .usage = part->usage,
+                .about = part->about,
+                .rows = rows, .n_rows = ARRAY_SIZE(rows), .words = part->of_app ? words : NULL, .max_words = part->of_app,
+        };
+        int err, code = options_read(&table, argc, argv, &program_log);
+
+        if (code >= 0)
+                return code;
+        if (!where || (part->of_app && !words[0])) {
+                log_error(&program_log, "%s: give %s--database", strrchr(part->name, ' ') + 1, part->of_app ? "NAME, and " : "");
+                return CODE_USAGE;
+        }
+        if (database_open(where, DATABASE_READ, &program_log, &database) < 0)
+                return CODE_FAILED;
+        err = report_make(database, words[0], &report);
+        if (err < 0)
+                return err == -ENOENT ? CODE_NO_DATA : CODE_FAILED;
+        return (json ? report_print_json_part(&report, part->key) : part->print(&report)) < 0 ? CODE_FAILED : CODE_OK;
+}
+
+static int hogs_main(int argc, char **argv)
+{
+        static const struct part part = { "joulecast-community hogs", "joulecast-community hogs --database D [--json]",
+                                          N_("Apps that cost everybody battery, and what that depends on."), false, "hogs", report_print_hogs };
+
+        return part_main(&part, argc, argv);
+}
+
+static int bugs_main(int argc, char **argv)
+{
+        static const struct part part = { "joulecast-community bugs", "joulecast-community bugs --database D [--json]",
+                                          N_("Apps that take much more on one device than on others."), false, "bugs", report_print_bugs };
+
+        return part_main(&part, argc, argv);
+}
+
+static int app_main(int argc, char **argv)
+{
+        static const struct part part = { "joulecast-community app", "joulecast-community app NAME --database D [--json]",
+                                          N_("All that is known of one app, by its name or its hash."), true, NULL, report_print_app };
+
+        return part_main(&part, argc, argv);
+}
+
+static int versions_main(int argc, char **argv)
+{
+        static const struct part part = { "joulecast-community versions", "joulecast-community versions NAME --database D [--json]",
+                                          N_("What each version of an app costs."), true, "versions", report_print_versions };
+
+        return part_main(&part, argc, argv);
+}
+
+static int answer_main(int argc, char **argv)
+{
+        _cleanup_(database_closep) struct database *database = NULL;
+        const char *where = NULL, *words[2] = { NULL };
+        const struct option_row rows[] = {
+                { .name = "database", .value = "D", .help = N_("a file for SQLite, made if there is none, or postgresql://..."), .text = &where },
+        };
+        const struct option_table table = {
+                .program = "joulecast-community",
+                .called = "joulecast-community answer",
+                .usage = "joulecast-community answer FOLDER --database D",
+                .about = N_("Does for a folder that devices share what serve does over HTTP: loads what they\n"
+                         "wrote, forgets who asks for it, and writes a report for each."),
+                .rows = rows, .n_rows = ARRAY_SIZE(rows), .words = words, .max_words = 1,
+        };
+        int code = options_read(&table, argc, argv, &program_log);
+
+        if (code >= 0)
+                return code;
+        if (!where || !words[0]) {
+                log_error(&program_log, "answer: give FOLDER, and --database");
+                return CODE_USAGE;
+        }
+        if (database_open(where, DATABASE_MAKE, &program_log, &database) < 0)
+                return CODE_FAILED;
+        return folder_answer(database, words[0]) < 0 ? CODE_FAILED : CODE_OK;
 }
 
 static int serve_main(int argc, char **argv)
@@ -261,6 +368,11 @@ static const struct {
         { "load", N_("load uploads into a database"), load_main },
         { "serve", N_("take uploads over HTTP, and answer devices"), serve_main },
         { "report", N_("what all devices together say"), report_main },
+        { "hogs", N_("apps that cost everybody battery"), hogs_main },
+        { "bugs", N_("apps that take much more on one device"), bugs_main },
+        { "app", N_("all that is known of one app"), app_main },
+        { "versions", N_("what each version of an app costs"), versions_main },
+        { "answer", N_("answer devices that share a folder"), answer_main },
         { "shards", N_("make one community of several databases"), shards_main },
         { "forget", N_("remove a client"), forget_main },
         { "quarantine", N_("leave a client out, or take it back"), quarantine_main },

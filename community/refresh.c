@@ -11,8 +11,8 @@
 
 int refresh_open(struct writer *writer)
 {
-        static const struct rows_sql app_rows = { "client_app", "client, app, n, s1, s2, w, wa, wb, x, own_n, own_ms, own_mj",
-                                                  "iiiiiiiiiiii", "" };
+        static const struct rows_sql app_rows = { "client_app", "client, app, n, s1, s2, w, wa, wb, x, own_n, own_ms, own_mj, ms",
+                                                  "iiiiiiiiiiiii", "" };
         static const struct rows_sql part_rows = { "client_part", "client, app, part, mj", "iiii", "" };
         static const struct rows_sql bin_rows = { "client_bin", "client, bin, n, s1", "iiii", "" };
         const struct {
@@ -56,7 +56,7 @@ static int write_apps(struct writer *writer, int64_t client, const struct client
         for (size_t i = 0; !err && i < sums->n_apps; i++) {
                 const struct app_sums *app = &sums->apps[i];
                 const int64_t row[] = { client, app->app, app->n, app->s1, app->s2, app->w, app->wa, app->wb, app->x,
-                                        app->own_n, app->own_ms, app->own_mj };
+                                        app->own_n, app->own_ms, app->own_mj, app->ms };
 
                 err = statement_run_with(writer->add_client_app, row, ARRAY_SIZE(row));
                 if (!err)

@@ -23,7 +23,7 @@
 
 struct own {
         int64_t client, x;
-        double watts;
+        double watts, ms;
 };
 
 struct own_list {
@@ -60,7 +60,7 @@ static int add_bug(struct report *report, const struct own_list *own, const stru
                 return -ENOMEM;
         report->bugs = bugs;
         bugs[report->n_bugs++] = (struct bug_report){ .app = own->app, .client = one->client, .watts = one->watts,
-                                                      .others_watts = others, .clients = own->n - 1 };
+                                                      .others_watts = others, .own_ms = one->ms, .clients = own->n - 1 };
         return 0;
 }
 
@@ -92,6 +92,14 @@ static int judge_app(struct report *report, struct own_list *own)
         return err;
 }
 
+static void add_time(struct report *report, int64_t id, double ms)
+{
+        const struct app_report *app = report_app(report, id);
+
+        if (app)
+                report->apps[app - report->apps].own_ms += ms;
+}
+
 static int read_own(struct database *database, int64_t limit, struct report *report, struct own_list *own)
 {
         _cleanup_(statement_freep) struct statement *select = NULL;
@@ -105,6 +113,7 @@ static int read_own(struct database *database, int64_t limit, struct report *rep
         while ((rc = select->ops->step(select)) == 1) {
                 int64_t app = select->ops->get_int(select, 0);
 
+                add_time(report, app, (double)select->ops->get_int(select, 3));
                 if (select->ops->get_int(select, 2) < OWN_SAMPLES_MIN)
                         continue;
                 if (own->n && app != own->app) {
@@ -117,7 +126,8 @@ static int read_own(struct database *database, int64_t limit, struct report *rep
                 if (rc < 0)
                         return rc;
                 own->list[own->n++] = (struct own){ select->ops->get_int(select, 1), select->ops->get_int(select, 5),
-                        (double)select->ops->get_int(select, 4) / (double)select->ops->get_int(select, 3) };
+                        (double)select->ops->get_int(select, 4) / (double)select->ops->get_int(select, 3),
+                        (double)select->ops->get_int(select, 3) };
         }
         return rc < 0 ? rc : judge_app(report, own);
 }

@@ -12,7 +12,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "report.h"
+#include "report-joint.h"
 #include "samples.h"
 #include "util/util.h"
 
@@ -23,46 +23,19 @@
 #define TOGETHER 0.95     /* of the rates of either */
 #define HOGS_MAX 4000     /* beyond, pairs would not fit */
 
-/* One rate, and which called apps (by rank) were in use: those from `first` to the next rate's. */
-struct one_rate {
-        int32_t rate;
-        uint32_t first;
-};
-
-/* A client that has an app. */
-struct one_use {
-        uint32_t rank, client;
-};
-
-struct joint {
-        struct report *report;
-        size_t n;               /* apps that were called */
-        int64_t *logs;          /* LOG_UNIT * ln of the factor of each */
-        uint32_t *pairs;        /* n * n: rates with both */
-        int32_t *rank_of;       /* of apps in report->apps; -1: not called */
-
-        struct one_rate *rates;
-        size_t n_rates, rates_capacity;
-        uint16_t *ranks;
-        size_t n_ranks, ranks_capacity;
-        size_t *clients;        /* where each client's rates begin, and the end */
-        size_t n_clients, clients_capacity;
-        struct one_use *uses;   /* by rank */
-        size_t n_uses, uses_capacity;
-        int32_t *room;
-        size_t room_capacity;
-};
-
-static void joint_clear(struct joint *joint)
+void joint_clear(struct joint *joint)
 {
+        free(joint->apps);
         free(joint->logs);
         free(joint->pairs);
         free(joint->rank_of);
         free(joint->rates);
         free(joint->ranks);
         free(joint->clients);
+        free(joint->ids);
         free(joint->uses);
         free(joint->room);
+        *joint = (struct joint){ .n = 0 };
 }
 
 static void count_pairs(struct joint *joint, size_t from)
@@ -89,7 +62,7 @@ static int add_rate(struct joint *joint, const struct rate_sample *sample, int32
                         joint->ranks[joint->n_ranks++] = (uint16_t)rank;
         }
         count_pairs(joint, from);
-        joint->rates[joint->n_rates++] = (struct one_rate){ rate, (uint32_t)from };
+        joint->rates[joint->n_rates++] = (struct one_rate){ sample->context, rate, (uint32_t)from };
         return 0;
 }
 
@@ -124,6 +97,10 @@ static int add_client(struct joint *joint, struct client_samples *samples)
                 err = util_grow(&joint->clients, &joint->clients_capacity, joint->n_clients + 1, sizeof(*joint->clients));
         if (err < 0)
                 return err;
+        err = util_grow(&joint->ids, &joint->ids_capacity, joint->n_clients + 1, sizeof(*joint->ids));
+        if (err < 0)
+                return err;
+        joint->ids[joint->n_clients] = samples->client;
         joint->clients[joint->n_clients++] = joint->n_rates;
         n = client_sums_rates(samples->list, samples->n, NULL, &sums, joint->room);
         for (size_t i = 0; !err && i < n; i++)
@@ -194,7 +171,7 @@ static int read_rates(struct database *database, int64_t limit, struct joint *jo
         if (joint->n_uses)
                 qsort(joint->uses, joint->n_uses, sizeof(*joint->uses), compare_uses);
         joint->clients[joint->n_clients] = joint->n_rates;
-        joint->rates[joint->n_rates] = (struct one_rate){ 0, (uint32_t)joint->n_ranks };
+        joint->rates[joint->n_rates] = (struct one_rate){ 0, 0, (uint32_t)joint->n_ranks };
         return 0;
 }
 
@@ -221,6 +198,28 @@ static int64_t others(const struct joint *joint, size_t rate, size_t rank, bool 
         return sum;
 }
 
+double joint_rate(const struct joint *joint, size_t rate, size_t rank, bool *with)
+{
+        int64_t log = others(joint, rate, rank, with);
+
+        return log ? joint->rates[rate].rate * exp(-(double)log / LOG_UNIT) : joint->rates[rate].rate;
+}
+
+static int compare_rank(const void *key, const void *element)
+{
+        uint32_t rank = *(const uint32_t *)key, other = ((const struct one_use *)element)->rank;
+
+        return rank < other ? -1 : rank > other;
+}
+
+size_t joint_uses(const struct joint *joint, size_t rank)
+{
+        uint32_t key = (uint32_t)rank;
+        size_t use = util_lower_bound(&key, joint->uses, joint->n_uses, sizeof(*joint->uses), compare_rank);
+
+        return use < joint->n_uses && joint->uses[use].rank == key ? use : joint->n_uses;
+}
+
 /* One client's part of an app's sums, without the others' effects; its mean stays what it was. */
 static void adjust_client(const struct joint *joint, size_t client, size_t rank, struct drop_sums *sums)
 {
@@ -231,9 +230,8 @@ static void adjust_client(const struct joint *joint, size_t client, size_t rank,
 
         for (size_t i = 0; i < n; i++) {
                 bool with;
-                int64_t log = others(joint, from + i, rank, &with), rate;
+                int64_t rate = llround(joint_rate(joint, from + i, rank, &with));
 
-                rate = log ? llround(joint->rates[from + i].rate * exp(-(double)log / LOG_UNIT)) : joint->rates[from + i].rate;
                 before += joint->rates[from + i].rate;
                 after += rate;
                 app.n += with;
@@ -262,7 +260,7 @@ static size_t adjust_app(const struct joint *joint, size_t use, struct drop *ret
 
 static struct app_report *app_of(const struct joint *joint, size_t rank)
 {
-        return &joint->report->apps[joint->report->hogs[rank]];
+        return &joint->report->apps[joint->apps[rank]];
 }
 
 /* ln of the factor by which the rate is higher. */
@@ -317,31 +315,51 @@ static int compare_names(const void *a, const void *b, void *data)
         return strcmp(apps[*(const size_t *)a].name, apps[*(const size_t *)b].name);
 }
 
-int report_joint(struct database *database, int64_t limit, struct report *report)
+/* The hogs, and the app that is asked for. */
+static int list_apps(struct joint *joint)
 {
-        _cleanup_(joint_clear) struct joint joint = { .report = report, .n = report->n_hogs };
+        struct report *report = joint->report;
+        bool asked = report->asked >= 0;
+
+        joint->apps = malloc((report->n_hogs + 1) * sizeof(*joint->apps));
+        if (!joint->apps)
+                return -ENOMEM;
+        for (size_t i = 0; i < report->n_hogs; i++) {
+                joint->apps[joint->n++] = report->hogs[i];
+                asked &= (int64_t)report->hogs[i] != report->asked;
+        }
+        if (asked)
+                joint->apps[joint->n++] = (size_t)report->asked;
+        qsort_r(joint->apps, joint->n, sizeof(*joint->apps), compare_names, report->apps);
+        return 0;
+}
+
+int report_joint(struct database *database, int64_t limit, struct report *report, struct joint *joint)
+{
         int err;
 
-        if (report->n_hogs < 2)
-                return 0;
+        *joint = (struct joint){ .report = report };
         if (report->n_hogs > HOGS_MAX) {
                 log_error(database->log, "%s: more than %d apps seem to be hogs; this is not a community that can be compared",
                           database->name, HOGS_MAX);
                 return -E2BIG;
         }
-        qsort_r(report->hogs, report->n_hogs, sizeof(*report->hogs), compare_names, report->apps);
-        joint.logs = calloc(joint.n, sizeof(*joint.logs));
-        joint.pairs = calloc(joint.n * joint.n, sizeof(*joint.pairs));
-        joint.rank_of = malloc((report->n_apps + 1) * sizeof(*joint.rank_of));
-        if (!joint.logs || !joint.pairs || !joint.rank_of)
+        err = list_apps(joint);
+        if (err < 0 || !joint->n)
+                return err;
+        joint->logs = calloc(joint->n, sizeof(*joint->logs));
+        joint->pairs = calloc(joint->n * joint->n, sizeof(*joint->pairs));
+        joint->rank_of = malloc((report->n_apps + 1) * sizeof(*joint->rank_of));
+        if (!joint->logs || !joint->pairs || !joint->rank_of)
                 return -ENOMEM;
         for (size_t i = 0; i < report->n_apps; i++)
-                joint.rank_of[i] = -1;
-        for (size_t i = 0; i < joint.n; i++)
-                joint.rank_of[report->hogs[i]] = (int32_t)i;
-        err = read_rates(database, limit, &joint);
-        for (int round = 0; !err && round < SWEEPS; round++)
-                if (sweep(&joint) <= LOG_STILL)
+                joint->rank_of[i] = -1;
+        for (size_t i = 0; i < joint->n; i++)
+                joint->rank_of[joint->apps[i]] = (int32_t)i;
+        err = read_rates(database, limit, joint);
+        /* One alone is what it was. */
+        for (int round = 0; !err && report->n_hogs > 1 && round < SWEEPS; round++)
+                if (sweep(joint) <= LOG_STILL)
                         break;
-        return err ? err : name_together(&joint);
+        return err ? err : name_together(joint);
 }

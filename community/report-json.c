@@ -45,6 +45,41 @@ static bool add_app(cJSON *object, const char *name, bool hash)
         return cJSON_AddStringToObject(object, "app", name) && (!hash || cJSON_AddStringToObject(object, "hash", text));
 }
 
+static bool add_parts(cJSON *object, const struct part_report *parts, size_t n)
+{
+        cJSON *list = n ? cJSON_AddArrayToObject(object, "parts") : NULL;
+
+        for (size_t i = 0; i < n; i++) {
+                cJSON *part = cJSON_CreateObject();
+
+                if (!list || !part || !cJSON_AddItemToArray(list, part) ||
+                    !cJSON_AddStringToObject(part, "part", component_names[parts[i].part]) || !add_number(part, "share", parts[i].share))
+                        return false;
+        }
+        return true;
+}
+
+static bool add_why(cJSON *hog, const struct app_report *app)
+{
+        cJSON *list = app->n_why ? cJSON_AddArrayToObject(hog, "why") : NULL;
+
+        for (size_t i = 0; i < app->n_why; i++) {
+                const struct why_report *why = &app->why[i];
+                cJSON *object = cJSON_CreateObject();
+                cJSON *within = NULL;
+
+                if (!list || !object || !cJSON_AddItemToArray(list, object) || !cJSON_AddStringToObject(object, "feature", why->feature) ||
+                    !cJSON_AddStringToObject(object, "is", why->is) || !cJSON_AddBoolToObject(object, "actionable", why->actionable) ||
+                    !add_number(object, "minutes_there", why->minutes_there) || !add_number(object, "minutes_else", why->minutes_else) ||
+                    !add_number(object, "clients", why->clients) || !(within = cJSON_AddArrayToObject(object, "within")))
+                        return false;
+                for (size_t j = 0; j < why->n_within; j++)
+                        if (!cJSON_AddItemToArray(within, cJSON_CreateString(why->within[j])))
+                                return false;
+        }
+        return true;
+}
+
 static bool add_hog(cJSON *list, const struct app_report *app, bool hash)
 {
         cJSON *hog = cJSON_CreateObject(), *minutes;
@@ -57,7 +92,7 @@ static bool add_hog(cJSON *list, const struct app_report *app, bool hash)
                add_number(hog, "rates", app->rates) && add_number(hog, "rate_with", app->drop.rate_with) &&
                add_number(hog, "rate_without", app->drop.rate_without) && add_number(hog, "effect", app->drop.effect) &&
                add_number(hog, "q", app->drop.q) && cJSON_AddBoolToObject(hog, "paper_rule", app->drop.paper_rule) &&
-               add_together(hog, app);
+               add_together(hog, app) && add_why(hog, app) && add_parts(hog, app->parts, app->n_parts);
 }
 
 static bool add_bug(cJSON *list, const struct bug_report *bug, bool hash)
@@ -66,7 +101,45 @@ static bool add_bug(cJSON *list, const struct bug_report *bug, bool hash)
 
         return object && cJSON_AddItemToArray(list, object) && add_app(object, bug->app_name, hash) &&
                cJSON_AddStringToObject(object, "client", bug->client_hex) && add_number(object, "watts", bug->watts) &&
-               add_number(object, "others_watts", bug->others_watts) && add_number(object, "clients", (double)bug->clients);
+               add_number(object, "others_watts", bug->others_watts) && add_number(object, "clients", (double)bug->clients) &&
+               add_parts(object, bug->parts, bug->n_parts);
+}
+
+static bool add_versions(cJSON *root, const struct report *report, bool hash)
+{
+        cJSON *list = cJSON_AddArrayToObject(root, "versions");
+
+        for (size_t i = 0; i < report->n_versions; i++) {
+                const struct version_report *version = &report->versions[i];
+                cJSON *object;
+
+                if (report->asked >= 0 && version->app != report->apps[report->asked].id)
+                        continue;
+                object = cJSON_CreateObject();
+                if (!list || !object || !cJSON_AddItemToArray(list, object) || !add_app(object, report_app(report, version->app)->name, hash) ||
+                    !cJSON_AddStringToObject(object, "version", version->version) || !add_number(object, "clients", version->clients) ||
+                    !add_number(object, "effect", version->effect) || !add_number(object, "effect_low", version->effect_low) ||
+                    !add_number(object, "effect_high", version->effect_high))
+                        return false;
+        }
+        return list != NULL;
+}
+
+static bool add_not_yet(cJSON *root, const struct report *report, bool hash)
+{
+        cJSON *list = cJSON_AddArrayToObject(root, "not_yet");
+        _cleanup_free_ size_t *order = NULL;
+        size_t n = report_not_yet(report, &order);
+
+        for (size_t i = 0; i < n; i++) {
+                const struct app_report *app = &report->apps[order[i]];
+                cJSON *object = cJSON_CreateObject();
+
+                if (!list || !object || !cJSON_AddItemToArray(list, object) || !add_app(object, app->name, hash) ||
+                    !add_number(object, "hours", app->hours_more))
+                        return false;
+        }
+        return list != NULL;
 }
 
 static bool add_score(cJSON *root, const struct report *report, const char *client)
@@ -118,7 +191,7 @@ static bool fill(cJSON *root, const struct report *report, const char *client, b
         for (size_t i = 0; i < report->n_bugs; i++)
                 if (!bugs || ((!only || strcmp(report->bugs[i].client_hex, client) == 0) && !add_bug(bugs, &report->bugs[i], only)))
                         return false;
-        return hogs && bugs && add_score(root, report, client);
+        return hogs && bugs && add_versions(root, report, only) && add_not_yet(root, report, only) && add_score(root, report, client);
 }
 
 cJSON *report_json(const struct report *report, const char *client, bool only)
@@ -131,9 +204,8 @@ cJSON *report_json(const struct report *report, const char *client, bool only)
         return NULL;
 }
 
-int report_print_json(const struct report *report, const char *client)
+static int print(cJSON *root)
 {
-        cJSON *root = report_json(report, client, false);
         char *text = root ? cJSON_Print(root) : NULL;
 
         cJSON_Delete(root);
@@ -142,4 +214,62 @@ int report_print_json(const struct report *report, const char *client)
         puts(text);
         free(text);
         return 0;
+}
+
+static bool add_distribution(cJSON *object, const char *key, const struct distribution *distribution)
+{
+        cJSON *inner = cJSON_AddObjectToObject(object, key), *points = inner ? cJSON_AddArrayToObject(inner, "points") : NULL;
+
+        if (!points || !add_number(inner, "samples", (double)distribution->n))
+                return false;
+        for (int i = 0; distribution->n && i < SCORE_POINTS; i++) {
+                cJSON *point = cJSON_CreateObject();
+
+                if (!point || !cJSON_AddItemToArray(points, point) || !add_number(point, "percent", score_percent[i]) ||
+                    !add_number(point, "rate", distribution->rates[i]))
+                        return false;
+        }
+        return true;
+}
+
+static cJSON *asked_json(const struct report *report)
+{
+        const struct app_report *app = &report->apps[report->asked];
+        cJSON *list = cJSON_CreateArray(), *object;
+
+        if (!list || !add_hog(list, app, true)) {
+                cJSON_Delete(list);
+                return NULL;
+        }
+        object = cJSON_DetachItemFromArray(list, 0);
+        cJSON_Delete(list);
+        if (add_number(object, "hours", app->hours) && cJSON_AddBoolToObject(object, "enough", app->drop.enough) &&
+            cJSON_AddBoolToObject(object, "hog", app->drop.hog) && add_number(object, "effect_low", app->drop.effect_low) &&
+            add_number(object, "hours_more", app->hours_more > 0 ? app->hours_more : NAN) &&
+            add_distribution(object, "with", &report->with) && add_distribution(object, "without", &report->without))
+                return object;
+        cJSON_Delete(object);
+        return NULL;
+}
+
+int report_print_json_part(const struct report *report, const char *key)
+{
+        cJSON *root, *part;
+
+        if (!key)
+                return print(asked_json(report));
+        root = report_json(report, NULL, false);
+        part = root ? cJSON_DetachItemFromObject(root, key) : NULL;
+        cJSON_Delete(root);
+        root = cJSON_CreateObject();
+        if (!root || !part || !cJSON_AddItemToObject(root, key, part)) {
+                cJSON_Delete(root);
+                return -ENOMEM;
+        }
+        return print(root);
+}
+
+int report_print_json(const struct report *report, const char *client)
+{
+        return print(report_json(report, client, false));
 }

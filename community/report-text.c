@@ -11,7 +11,18 @@
 
 #define HOURS(rate) (1e9 / (rate) / 3600)
 
-static int print_hogs(const struct report *report)
+void report_print_why(const char *app, const struct why_report *why)
+{
+        char within[300] = "";
+        size_t length = 0;
+
+        for (size_t i = 0; i < why->n_within && length < sizeof(within); i++)
+                length += (size_t)snprintf(within + length, sizeof(within) - length, "%s %s", i ? " and" : ", where", why->within[i]);
+        table_note("%s: %.0f minutes with %s %s%s, else %.0f (%.0f devices).", app, why->minutes_there, why->feature, why->is, within,
+                   why->minutes_else, why->clients);
+}
+
+int report_print_hogs(const struct report *report)
 {
         _cleanup_(table_freep) struct table *table = table_new("nrrrrr");
 
@@ -31,6 +42,8 @@ static int print_hogs(const struct report *report)
         for (size_t i = 0; i < report->n_hogs; i++) {
                 const struct app_report *app = &report->apps[report->hogs[i]];
 
+                for (size_t j = 0; j < app->n_why; j++)
+                        report_print_why(app->name, &app->why[j]);
                 for (size_t j = 0; j < app->n_together; j++)
                         table_note("%s is always in use with %s: either may be the hog.", app->together[j], app->name);
         }
@@ -38,11 +51,15 @@ static int print_hogs(const struct report *report)
         return 0;
 }
 
-static void print_bugs(const struct report *report)
+int report_print_bugs(const struct report *report)
 {
-        _cleanup_(table_freep) struct table *table = table_new("nlrrr");
+        _cleanup_(table_freep) struct table *table = table_new("nlrrrl");
 
-        table_heads(table, N_("Bug"), N_("Device"), N_("Here"), N_("Elsewhere"), N_("Devices"), NULL);
+        if (!report->n_bugs) {
+                table_text(TABLE_PLAIN, "No app takes much more on one device than on others.");
+                return 0;
+        }
+        table_heads(table, N_("Bug"), N_("Device"), N_("Here"), N_("Elsewhere"), N_("Devices"), N_("Mostly"), NULL);
         for (size_t i = 0; i < report->n_bugs; i++) {
                 const struct bug_report *bug = &report->bugs[i];
 
@@ -52,9 +69,11 @@ static void print_bugs(const struct report *report)
                 table_cell(table, "%.2f W", bug->watts);
                 table_cell(table, "%.2f W", bug->others_watts);
                 table_cell(table, "%zu", bug->clients);
+                if (bug->n_parts)
+                        table_cell(table, "%s (%.0f %%)", _(component_names[bug->parts[0].part]), 100 * bug->parts[0].share);
         }
-        puts("");
         table_print(table);
+        return 0;
 }
 
 static void print_score(const struct report *report, const char *client)
@@ -82,13 +101,24 @@ static void print_left_out(const struct report *report)
                 table_note("Left out: %" PRId64 " devices in quarantine.", report->quarantined);
 }
 
+#define NOT_YET_SHOWN 5
+
+static void print_not_yet(const struct report *report)
+{
+        _cleanup_free_ size_t *order = NULL;
+        size_t n = report_not_yet(report, &order);
+
+        for (size_t i = 0; i < MIN(n, (size_t)NOT_YET_SHOWN); i++)
+                table_note("Not enough yet for %s: about %.0f more hours with it.", report->apps[order[i]].name, report->apps[order[i]].hours_more);
+}
+
 int report_print_text(const struct report *report, const char *client)
 {
         table_text(TABLE_PLAIN, "%" PRId64 " devices, %" PRId64 " samples, %zu apps, of which %zu ran on enough devices to be compared.",
                    report->clients, report->samples, report->n_apps, report->tested);
         puts("");
         if (report->n_hogs)
-                (void)print_hogs(report);
+                (void)report_print_hogs(report);
         else if (report->tested == 0)
                 table_text(TABLE_PLAIN, "Not enough yet: an app is compared once %d devices each have samples with it and without it.",
                            COMMUNITY_CLIENTS_MIN);
@@ -97,8 +127,11 @@ int report_print_text(const struct report *report, const char *client)
         if (report->paper_only)
                 table_note("By the rule of the Carat paper, %zu more would be hogs; it takes all rates of a device for independent, and"
                            " most of those are none.", report->paper_only);
-        if (report->n_bugs)
-                print_bugs(report);
+        print_not_yet(report);
+        if (report->n_bugs) {
+                puts("");
+                (void)report_print_bugs(report);
+        }
         print_score(report, client);
         print_left_out(report);
         return 0;

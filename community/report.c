@@ -4,9 +4,12 @@
 #include <errno.h>
 #include <string.h>
 
-#include "report.h"
+#include "community/name-hash.h"
+#include "report-joint.h"
 #include "shards.h"
 #include "util/util.h"
+
+#define HOURS_FACTOR_MAX 50 /* beyond, nobody waits for it */
 
 /* Sums over clients, of which each client is one row: they add up, wherever the rows are. */
 static const char sums_sql[] =
@@ -17,7 +20,7 @@ static const char sums_sql[] =
 /* Likewise, of sums that each shard has made. */
 static const char shards_sql[] =
         "SELECT app, sum(c1), sum(c2), sum(c3), sum(c4), sum(c5), sum(c6), sum(c7), sum(c8), sum(c9), sum(c10), sum(c11), sum(c12),"
-        " sum(c13), sum(c14), sum(c15), sum(c16), sum(c17), sum(c18), sum(c19) FROM shard_app GROUP BY app ORDER BY app";
+        " sum(c13), sum(c14), sum(c15), sum(c16), sum(c17), sum(c18), sum(c19), sum(c20) FROM shard_app GROUP BY app ORDER BY app";
 
 static const char all_sql[] =
         "SELECT count(*), coalesce(sum(n), 0), coalesce(sum(s1), 0), coalesce(sum(s2), 0) FROM client"
@@ -25,8 +28,16 @@ static const char all_sql[] =
 
 static void free_app(struct app_report *app)
 {
+        for (size_t i = 0; i < app->n_why; i++) {
+                free(app->why[i].feature);
+                free(app->why[i].is);
+                for (size_t j = 0; j < WHY_DEPTH; j++)
+                        free(app->why[i].within[j]);
+        }
         free(app->name);
         free(app->together);
+        free(app->why);
+        free(app->parts);
 }
 
 void report_clear(struct report *report)
@@ -36,7 +47,11 @@ void report_clear(struct report *report)
         for (size_t i = 0; i < report->n_bugs; i++) {
                 free(report->bugs[i].app_name);
                 free(report->bugs[i].client_hex);
+                free(report->bugs[i].parts);
         }
+        for (size_t i = 0; i < report->n_versions; i++)
+                free(report->versions[i].version);
+        free(report->versions);
         free(report->apps);
         free(report->hogs);
         free(report->bugs);
@@ -95,7 +110,8 @@ static int read_apps(struct database *database, int64_t limit, const struct all_
                         return rc;
                 read_sums(select, &sums);
                 app = &report->apps[report->n_apps++];
-                *app = (struct app_report){ .id = select->ops->get_int(select, 0), .clients = sums.clients, .rates = sums.n };
+                *app = (struct app_report){ .id = select->ops->get_int(select, 0), .clients = sums.clients, .rates = sums.n,
+                                            .hours = select->ops->get_sum(select, SHARDS_APP_COLUMNS) / 3.6e6 };
                 drop_compare(&sums, all, &app->drop);
         }
         return rc;
@@ -179,18 +195,70 @@ static int decide(struct report *report)
 /* Twice: apps that run beside hogs are hogs at first. */
 static int find_hogs(struct database *database, int64_t limit, struct report *report)
 {
+        _cleanup_(joint_clear) struct joint joint = { .n = 0 };
         int err = decide(report);
 
         if (!err)
-                err = report_joint(database, limit, report);
+                err = report_joint(database, limit, report, &joint);
         if (!err)
                 err = decide(report);
+        if (!err)
+                err = report_why(database, &joint, report);
+        if (!err)
+                err = report_distributions(&joint, report);
         if (!err && report->n_hogs)
                 qsort_r(report->hogs, report->n_hogs, sizeof(*report->hogs), compare_minutes, report->apps);
         return err;
 }
 
-static int make_within(struct database *database, struct report *report)
+/* How much longer would an app have to be used until it is called, if its effect is what it seems to be? */
+static void find_hours_more(struct report *report)
+{
+        for (size_t i = 0; i < report->n_apps; i++) {
+                struct app_report *app = &report->apps[i];
+                double factor = drop_more(&app->drop);
+
+                if (app->drop.enough && !app->drop.hog && factor > 1 && factor <= HOURS_FACTOR_MAX)
+                        app->hours_more = app->hours * (factor - 1);
+        }
+}
+
+static int compare_hours(const void *a, const void *b, void *data)
+{
+        const struct app_report *apps = data, *x = &apps[*(const size_t *)a], *y = &apps[*(const size_t *)b];
+
+        if (x->hours_more != y->hours_more)
+                return x->hours_more < y->hours_more ? -1 : 1;
+        return strcmp(x->name, y->name);
+}
+
+size_t report_not_yet(const struct report *report, size_t **ret)
+{
+        size_t *order = calloc(report->n_apps + 1, sizeof(*order)), n = 0;
+
+        for (size_t i = 0; order && i < report->n_apps; i++)
+                if (report->apps[i].hours_more > 0)
+                        order[n++] = i;
+        if (n)
+                qsort_r(order, n, sizeof(*order), compare_hours, report->apps);
+        *ret = order;
+        return MIN(n, NOT_YET_MAX);
+}
+
+/* By name, or by its hash. */
+static int find_asked(struct database *database, const char *asked, struct report *report)
+{
+        const struct app_report *app = asked ? find_app(report, name_hash_number(asked)) : NULL;
+        char name[256];
+
+        report->asked = app ? app - report->apps : -1;
+        if (!asked || app)
+                return 0;
+        log_error(database->log, "no client has an app %s", util_printable(asked, name, sizeof(name)));
+        return -ENOENT;
+}
+
+static int make_within(struct database *database, const char *asked, struct report *report)
 {
         struct all_sums all = { .n = 0 };
         int64_t limit = 0;
@@ -206,20 +274,26 @@ static int make_within(struct database *database, struct report *report)
         if (!err)
                 err = read_names(database, report);
         if (!err)
+                err = find_asked(database, asked, report);
+        if (!err)
                 err = find_hogs(database, limit, report);
         if (!err)
                 err = report_bugs(database, limit, report);
+        if (!err)
+                err = report_parts(database, limit, report);
+        if (!err)
+                find_hours_more(report);
         return err ? err : shards_check(database);
 }
 
-int report_make(struct database *database, struct report *ret)
+int report_make(struct database *database, const char *asked, struct report *ret)
 {
         struct report report = { .clients = 0 };
         int err = database_run(database, database->shards ? "BEGIN ISOLATION LEVEL REPEATABLE READ" : database->ops->begin_read);
 
         if (err < 0)
                 return err;
-        err = make_within(database, &report);
+        err = make_within(database, asked, &report);
         if (database_run(database, "ROLLBACK") < 0 && !err)
                 err = -EIO;
         if (err < 0)

@@ -6,11 +6,36 @@
 
 #include "community/drop.h"
 #include "database.h"
+#include "model/component.h"
+
+#define WHY_DEPTH 3
+
+/* A feature and value with which an app costs more. */
+struct why_report {
+        char *feature, *is;
+        bool actionable;                       /* can who is there do something about it? */
+        double minutes_there, minutes_else;
+        double clients;                        /* there */
+        char *within[WHY_DEPTH];               /* "FEATURE VALUE": only there was it found */
+        size_t n_within;
+};
+
+/* A component, and which share of an app's own energy it has; of a bug: of the difference. */
+struct part_report {
+        int part; /* enum component */
+        double share;
+};
 
 struct app_report {
         int64_t id;
         char *name;
-        double clients, rates;
+        double clients, rates, hours; /* with it */
+        double own_ms;                /* time of which its own energy is known */
+        struct why_report *why;
+        size_t n_why;
+        struct part_report *parts;
+        size_t n_parts;
+        double hours_more;            /* of use until it could be called; 0: unknown, or it is */
         struct drop drop;
         bool hidden;             /* a hog that another one stands for, because they are always in use together */
         const char **together;   /* names of those */
@@ -21,8 +46,17 @@ struct app_report {
 struct bug_report {
         int64_t app, client;
         char *app_name, *client_hex;
-        double watts, others_watts;
+        double watts, others_watts, own_ms;
         size_t clients; /* that it is compared with */
+        struct part_report *parts;
+        size_t n_parts;
+};
+
+/* What a version of an app costs. */
+struct version_report {
+        int64_t app;
+        char *version;
+        double clients, effect, effect_low, effect_high;
 };
 
 #define SCORE_POINTS 5
@@ -41,6 +75,12 @@ struct score_report {
         double mean_rate;
 };
 
+/* Rates of samples. */
+struct distribution {
+        size_t n;
+        double rates[SCORE_POINTS]; /* of so many percent, or less */
+};
+
 struct report {
         int64_t clients, samples, rates;
         int64_t overlapping, too_many, fast;  /* samples that are left out */
@@ -51,10 +91,20 @@ struct report {
         struct bug_report *bugs;
         size_t n_bugs, own_pairs;             /* own_pairs: of apps and clients that were compared */
         struct score_report score;
+        struct version_report *versions;      /* of hogs, and of the app that was asked for */
+        size_t n_versions;
+        int64_t asked;                        /* index of that in apps; -1: none */
+        struct distribution with, without;    /* of it, on the clients that have it */
 };
 
+#define NOT_YET_MAX (size_t)20
+
+/* Apps that seem to cost, and need the fewest hours more to be called, at most NOT_YET_MAX, as indices in apps; 0 also without memory. */
+size_t report_not_yet(const struct report *report, size_t **ret);
+
 void report_clear(struct report *report);
-int report_make(struct database *database, struct report *ret);
+/* @asked: an app, by name or hash, of which all is wanted though it may be no hog; NULL: none. */
+int report_make(struct database *database, const char *asked, struct report *ret);
 
 /* report-clients.c: all but apps and bugs; @limit: rates above it, in the mean of a client, are not believed */
 int report_clients(struct database *database, struct report *report, int64_t *limit);
@@ -62,10 +112,10 @@ int report_clients(struct database *database, struct report *report, int64_t *li
 bool report_score(const struct report *report, int64_t client, double *rate, double *score);
 /* Prepares what has the limit as $1, or what sums up what the shards have made of it. */
 int report_select(struct database *database, const char *sql, const char *sql_of_shards, int64_t limit, struct statement **ret);
-/* report-joint.c: new drops for what is in @report->hogs, which it sorts by name */
-int report_joint(struct database *database, int64_t limit, struct report *report);
 /* report-bugs.c */
 int report_bugs(struct database *database, int64_t limit, struct report *report);
+/* report-parts.c: which components have the energy of hogs and bugs */
+int report_parts(struct database *database, int64_t limit, struct report *report);
 /* Name of an app of the report; NULL: none has that number. */
 const struct app_report *report_app(const struct report *report, int64_t id);
 
@@ -76,3 +126,13 @@ const struct app_report *report_app(const struct report *report, int64_t id);
 struct cJSON *report_json(const struct report *report, const char *client, bool only);
 int report_print_json(const struct report *report, const char *client);
 int report_print_text(const struct report *report, const char *client);
+/* One page of HTML, in a file. */
+int report_write_html(const struct report *report, const char *path, const struct log *log);
+/* Parts of it: hogs, bugs; the app that was asked for, and its versions. @json: a part of the JSON. */
+int report_print_hogs(const struct report *report);
+int report_print_bugs(const struct report *report);
+void report_print_why(const char *app, const struct why_report *why);
+int report_print_app(const struct report *report);
+int report_print_versions(const struct report *report);
+/* Only one key of it, or what is known of the app that was asked for (NULL). */
+int report_print_json_part(const struct report *report, const char *key);

@@ -18,7 +18,7 @@ static int make_one(struct shared_report *shared)
         if (err < 0)
                 return err;
         database->stop = &shared->stop;
-        err = report_make(database, &report);
+        err = report_make(database, NULL, &report);
         if (err < 0)
                 return err;
         pthread_rwlock_wrlock(&shared->lock);

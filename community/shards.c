@@ -29,6 +29,9 @@ static const struct {
         { "shard_own", "app BIGINT, client BIGINT, own_n BIGINT, own_ms BIGINT, own_mj BIGINT, x BIGINT",
           "a.app, a.client, a.own_n, a.own_ms, a.own_mj, a.x FROM client_app a JOIN client c ON c.id = a.client"
           " JOIN report_limit l ON c.s1 <= l.value * c.n WHERE c.quarantined = 0 AND a.own_ms > 0" },
+        { "shard_part", "app BIGINT, part INTEGER, mj NUMERIC",
+          "p.app, p.part, sum(p.mj) FROM client_part p JOIN client c ON c.id = p.client JOIN report_limit l ON c.s1 <= l.value * c.n"
+          " WHERE c.quarantined = 0 GROUP BY p.app, p.part" },
 };
 
 struct maker {

@@ -17,8 +17,8 @@
         "count(*), sum(a.n), sum(a.s1), sum(a.s2), sum(CASE WHEN a.w > 0 THEN 1 ELSE 0 END),"                                        \
         " sum(CASE WHEN a.x > 0 THEN 1 ELSE 0 END), sum(CASE WHEN a.x < 0 THEN 1 ELSE 0 END), sum(a.w), sum(a.w * a.w),"            \
         " sum(a.wa), sum(a.wb), sum(a.wa * a.wa), sum(a.wb * a.wb), sum(a.wa * a.wb), sum(a.w * a.wa), sum(a.w * a.wb),"            \
-        " sum(a.x), sum(a.x * a.x), sum(a.w * a.x)"
-#define SHARDS_APP_COLUMNS 19
+        " sum(a.x), sum(a.x * a.x), sum(a.w * a.x), sum(a.ms)"
+#define SHARDS_APP_COLUMNS 20
 
 /**
  * shards_make() - make a coordinator of an empty database, and shards of others

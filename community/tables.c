@@ -27,8 +27,8 @@ const struct client_table client_tables[] = {
           " level_ppm INTEGER NOT NULL, level2_ppm INTEGER NOT NULL, apps @BLOB@ NOT NULL, own @BLOB@, parts @BLOB@", "client", "client, seq" },
         { "client_app",
           "client BIGINT NOT NULL, app BIGINT NOT NULL, n BIGINT NOT NULL, s1 BIGINT NOT NULL, s2 BIGINT NOT NULL, w BIGINT NOT NULL,"
-          " wa BIGINT NOT NULL, wb BIGINT NOT NULL, x BIGINT NOT NULL, own_n BIGINT NOT NULL, own_ms BIGINT NOT NULL, own_mj BIGINT NOT NULL",
-          "client", "client, app" },
+          " wa BIGINT NOT NULL, wb BIGINT NOT NULL, x BIGINT NOT NULL, own_n BIGINT NOT NULL, own_ms BIGINT NOT NULL, own_mj BIGINT NOT NULL,"
+          " ms BIGINT NOT NULL", "client", "client, app" },
         { "client_part", "client BIGINT NOT NULL, app BIGINT NOT NULL, part INTEGER NOT NULL, mj BIGINT NOT NULL", "client", "client, app, part" },
         { "client_bin", "client BIGINT NOT NULL, bin INTEGER NOT NULL, n BIGINT NOT NULL, s1 BIGINT NOT NULL", "client", "client, bin" },
 };
@@ -73,6 +73,6 @@ int tables_make(struct database *database)
                 err = database_run(database, "CREATE INDEX client_token ON client (token);"
                                              "CREATE TABLE app (id BIGINT PRIMARY KEY, name TEXT NOT NULL);"
                                              "CREATE TABLE joulecast_community (version INTEGER NOT NULL, shards INTEGER NOT NULL);"
-                                             "INSERT INTO joulecast_community VALUES (2, 0)");
+                                             "INSERT INTO joulecast_community VALUES (3, 0)");
         return err ? err : database_run(database, "COMMIT");
 }

@@ -190,6 +190,7 @@ static int sum_apps(struct app_rate *list, size_t n, struct client_sums *sums)
                 app->n++;
                 app->s1 += list[i].rate;
                 app->s2 += (int64_t)list[i].rate * list[i].rate;
+                app->ms += (list[i].sample->t2_ns - list[i].sample->t_ns) / 1000000;
                 add_own(app, list[i].sample, list[i].index);
         }
         for (size_t i = 0; i < sums->n_apps; i++)

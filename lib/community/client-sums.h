@@ -38,6 +38,7 @@ struct app_sums {
         int64_t app;
         int64_t n, s1, s2; /* rates with the app, their sum, their squares' */
         int64_t w, wa, wb, x;
+        int64_t ms; /* time of those rates */
         int64_t own_n, own_ms, own_mj; /* samples with its own energy, their time, and that energy */
         int64_t part_mj[COMPONENT_COUNT];
 };

@@ -15,6 +15,8 @@
 #define PAPER_H 1.96
 #define SIGN_MIN 1.645 /* standard deviations by which clients with more must outnumber those with less */
 #define NANO 1e-9
+#define NEEDED_T 4.0
+#define WORTH_WAITING 0.05 /* of the rate */
 
 /* Continued fraction of the incomplete beta function, by Lentz's method (Abramowitz and Stegun 26.5.8). */
 static double beta_fraction(double a, double b, double x)
@@ -131,8 +133,17 @@ void drop_compare(const struct drop_sums *app, const struct all_sums *all, struc
         variance = cluster_variance(app->xx, app->wx, app->ww, effect, app->w, clients);
         ret->effect_low = (effect - sqrt(variance) * quantile_student_t(clients - 1, LEVEL)) / EFFECT_UNIT;
         sign = (app->more - app->less) / sqrt(MAX(app->more + app->less, 1));
+        ret->degrees = clients - 1;
+        ret->t = variance > 0 ? effect / sqrt(variance) : 0;
         if (variance > 0 && effect > 0 && sign >= SIGN_MIN)
-                ret->p = drop_student_upper(effect / sqrt(variance), clients - 1);
+                ret->p = drop_student_upper(ret->t, ret->degrees);
+}
+
+double drop_more(const struct drop *drop)
+{
+        if (!drop->enough || drop->effect < WORTH_WAITING || drop->t <= 0)
+                return 0;
+        return NEEDED_T * NEEDED_T / (drop->t * drop->t);
 }
 
 static int compare_p(const void *a, const void *b, void *data)

@@ -36,6 +36,7 @@ struct drop {
         double rate_with, rate_without;         /* mean of the clients that had both */
         double minutes, minutes_low, minutes_high; /* of a full charge that it costs, with 95 % bounds */
         double effect, effect_low;              /* the rate with it is so much higher, of the client's mean; lower 95 % bound */
+        double t, degrees;                      /* effect in standard errors, and what Student's t needs */
         double p, q;                            /* one-sided; q: Benjamini and Hochberg's; 1: not tested */
         bool enough;                            /* was it tested? */
         bool hog, paper_rule;
@@ -50,6 +51,12 @@ void drop_compare(const struct drop_sums *app, const struct all_sums *all, struc
 
 /* q and hog of all that were tested; @order is room for n numbers. */
 void drop_decide(struct drop *drops, size_t n, size_t *order);
+
+/*
+ * So many times as many clients, of the same kind, would make a hog of it, if its effect is what it seems to be; 0: it seems to have none. As
+ * errors go with the square root of their number, that is (t that q needs / t)^2; 4 standard errors are taken for the former.
+ */
+double drop_more(const struct drop *drop);
 
 /* P(T > t) of Student's t. */
 double drop_student_upper(double t, double degrees_of_freedom);

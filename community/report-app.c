@@ -1,0 +1,141 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/* All that is known of one app. */
+
+#include <cjson/cJSON.h>
+#include <errno.h>
+#include <string.h>
+
+#include "community/name-hash.h"
+#include "report-joint.h"
+#include "util/table.h"
+#include "util/util.h"
+#include "util/words.h"
+
+static int compare_rates(const void *a, const void *b)
+{
+        int32_t x = *(const int32_t *)a, y = *(const int32_t *)b;
+
+        return x < y ? -1 : x > y;
+}
+
+static void set_points(int32_t *rates, size_t n, struct distribution *ret)
+{
+        ret->n = n;
+        if (!n)
+                return;
+        qsort(rates, n, sizeof(*rates), compare_rates);
+        for (int i = 0; i < SCORE_POINTS; i++)
+                ret->rates[i] = rates[(n - 1) * (size_t)score_percent[i] / 100];
+}
+
+int report_distributions(const struct joint *joint, struct report *report)
+{
+        _cleanup_free_ int32_t *with = malloc((joint->n_rates + 1) * sizeof(*with));
+        _cleanup_free_ int32_t *without = malloc((joint->n_rates + 1) * sizeof(*without));
+        size_t n_with = 0, n_without = 0;
+        int32_t rank;
+
+        if (!with || !without)
+                return -ENOMEM;
+        if (report->asked < 0 || !joint->n)
+                return 0;
+        rank = joint->rank_of[report->asked];
+        for (size_t use = joint_uses(joint, (size_t)rank); use < joint->n_uses && joint->uses[use].rank == (uint32_t)rank; use++)
+                for (size_t i = joint->clients[joint->uses[use].client]; i < joint->clients[joint->uses[use].client + 1]; i++) {
+                        bool used;
+
+                        (void)joint_rate(joint, i, (size_t)rank, &used);
+                        if (used)
+                                with[n_with++] = joint->rates[i].rate;
+                        else
+                                without[n_without++] = joint->rates[i].rate;
+                }
+        set_points(with, n_with, &report->with);
+        set_points(without, n_without, &report->without);
+        return 0;
+}
+
+static void print_distribution(struct table *table, const char *name, const struct distribution *distribution)
+{
+        table_row(table, TABLE_PLAIN);
+        table_cell(table, "%s", name);
+        table_cell(table, "%zu", distribution->n);
+        for (int i = 0; i < SCORE_POINTS; i++)
+                table_cell(table, distribution->n ? "%.2f" : "-", distribution->rates[i] * 3600e-7);
+}
+
+int report_print_versions(const struct report *report)
+{
+        _cleanup_(table_freep) struct table *table = table_new("nlrrr");
+        const struct app_report *app = &report->apps[report->asked];
+        size_t n = 0;
+
+        table_heads(table, N_("App"), N_("Version"), N_("Devices"), N_("More"), N_("95 % bounds"), NULL);
+        for (size_t i = 0; i < report->n_versions; i++) {
+                const struct version_report *version = &report->versions[i];
+
+                if (version->app != app->id)
+                        continue;
+                table_row(table, TABLE_PLAIN);
+                table_cell(table, "%s", app->name);
+                table_cell(table, "%s", version->version);
+                table_cell(table, "%.0f", version->clients);
+                table_cell(table, "%.0f %%", 100 * version->effect);
+                table_cell(table, "%.0f .. %.0f %%", 100 * version->effect_low, 100 * version->effect_high);
+                n++;
+        }
+        if (!n) {
+                table_text(TABLE_PLAIN, "No version of %s was told by %d devices that have samples with it and without it.", app->name,
+                           COMMUNITY_CLIENTS_MIN);
+                return 0;
+        }
+        table_print(table);
+        table_note("More: how much faster the battery empties with that version than without the app, on the same devices.");
+        return 0;
+}
+
+static void print_verdict(const struct app_report *app)
+{
+        char q[16];
+
+        snprintf(q, sizeof(q), app->drop.q < 1e-4 ? "below 0.0001" : "%.4f", app->drop.q);
+        if (app->hidden)
+                table_text(TABLE_PLAIN, "It is always in use with another app that is called a hog: either may be it.");
+        else if (!app->drop.enough)
+                table_text(TABLE_PLAIN, "Not enough yet: it is compared once %d devices each have samples with it and without it.",
+                           COMMUNITY_CLIENTS_MIN);
+        else if (app->drop.hog)
+                table_text(TABLE_PLAIN, "A hog: it costs %.0f minutes of a full charge (%.0f .. %.0f).", app->drop.minutes, app->drop.minutes_low,
+                           app->drop.minutes_high);
+        else if (app->hours_more > 0)
+                table_text(TABLE_PLAIN, "Not enough yet: if it costs what it seems to, about %.0f more hours with it would tell.", app->hours_more);
+        else
+                table_text(TABLE_PLAIN, "It does not cost so much more than its absence that it could not be chance.");
+        if (app->drop.enough)
+                table_text(TABLE_PLAIN, "The battery empties %.0f %% faster with it than without (at least %.0f %%, at 95 %%); q is %s.",
+                           100 * app->drop.effect, 100 * app->drop.effect_low, q);
+}
+
+int report_print_app(const struct report *report)
+{
+        const struct app_report *app = &report->apps[report->asked];
+        _cleanup_(table_freep) struct table *table = table_new("lrrrrrr");
+
+        table_text(TABLE_PLAIN, "%s: %.0f devices, %.0f samples with it, %.0f hours.", app->name, app->clients, app->rates, app->hours);
+        print_verdict(app);
+        puts("");
+        table_heads(table, N_("% of full an hour"), N_("Samples"), "5 %", "25 %", "50 %", "75 %", "95 %", NULL);
+        print_distribution(table, _("with it"), &report->with);
+        print_distribution(table, _("without it"), &report->without);
+        table_print(table);
+        table_note("So many of 100 samples of the devices that have it show at most that rate.");
+        for (size_t i = 0; i < app->n_why; i++)
+                report_print_why(app->name, &app->why[i]);
+        if (report->n_versions) {
+                puts("");
+                return report_print_versions(report);
+        }
+        return 0;
+}
