@@ -95,8 +95,8 @@ function mergeTrees(rootA, rootB) {
 }
 
 /*
- * Values, the width of each node's place, and which subtrees are the same: equal names throughout, and no difference beyond
- * chance. `noise`: of A and B, the variance of a value by the value.
+ * Values (where a side has no node, of what it has below), the width of each node's place, and which subtrees are the same:
+ * equal names throughout, and no difference beyond chance. `noise`: of A and B, the variance of a value by the value.
  */
 function measure(merged, noise) {
   const n = merged.a.length;
@@ -108,9 +108,8 @@ function measure(merged, noise) {
   for (let i = n - 1; i >= 0; i--) {
     const nodes = [merged.a[i], merged.b[i]];
     for (const side of [0, 1]) {
-      if (nodes[side] < 0) continue;
-      merged.value[side][i] = trees[side].value[nodes[side]];
-      merged.self[side][i] = trees[side].self[nodes[side]];
+      merged.self[side][i] = nodes[side] < 0 ? 0 : trees[side].self[nodes[side]];
+      merged.value[side][i] = merged.children[i].reduce((sum, child) => sum + merged.value[side][child], merged.self[side][i]);
     }
     const [a, b] = [merged.value[0][i], merged.value[1][i]];
     let same = nodes[0] >= 0 && nodes[1] >= 0 && sameName(...nodes) &&

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // The picture of two trees: A upwards and B downwards from one axis, on one scale.
 const MIN_PX = 3, LEVELS = 60;
-const view = { merged: null, zoom: 0, collapse: true, text: "", hits: null, below: null, focus: 0, items: new Map() };
+const view = { merged: null, zoom: 0, collapse: true, hits: null, below: null, focus: 0, items: new Map() };
 
 const nodesOf = (i) => [view.merged.a[i], view.merged.b[i]];
 
@@ -26,12 +26,9 @@ function describe(i) {
 function visible(pixel) {
   const { merged } = view, found = [];
   const visit = (i, left, level) => {
-    const at = { i, left, level, children: [], hidden: [] };
+    const at = { i, left, level, children: [], hidden: [], collapsed: view.collapse && merged.same[i] && i !== view.zoom };
     found.push(at);
-    if (view.collapse && merged.same[i] && i !== view.zoom) {
-      at.collapsed = merged.size[i] > 1;
-      return at;
-    }
+    if (at.collapsed) return at;
     let x = left;
     for (const child of merged.children[i]) {
       if (merged.place[child] * pixel < MIN_PX || level + 1 >= LEVELS) at.hidden.push([child, x]);
@@ -44,13 +41,14 @@ function visible(pixel) {
   return found;
 }
 
-// Where a side's energy is in a node's place: intervals, as far as a pixel shows them.
+// Where a side's energy is in a node's place: intervals. Gaps of less than 2 px are closed, and their widths left out, so that
+// all intervals together are the value.
 function extents(found, side, pixel) {
   const { merged } = view;
   for (let at = found.length - 1; at >= 0; at--) {
     const item = found[at], { i, left } = item;
     const parts = [];
-    if (item.collapsed !== undefined || (view.collapse && merged.same[i] && i !== view.zoom)) {
+    if (item.collapsed) {
       parts.push([left, left + merged.value[side][i]]);
     } else {
       for (const child of item.children) parts.push(...child.extents[side]);
@@ -62,7 +60,7 @@ function extents(found, side, pixel) {
     const joined = [];
     for (const part of parts) {
       const last = joined[joined.length - 1];
-      if (last && (part[0] - last[1]) * pixel < 1) last[1] = Math.max(last[1], part[1]);
+      if (last && (part[0] - last[1]) * pixel < 2) last[1] += part[1] - part[0];
       else joined.push([...part]);
     }
     (item.extents = item.extents || [[], []])[side] = joined;
@@ -80,7 +78,8 @@ function box(item, side, pixel, top) {
   if (width * pixel < 0.5) return null;
   const kind = other < 0 ? " lone" : trees[0].label[merged.a[i]] !== trees[1].label[merged.b[i]] ? " renamed" : "";
   const found = !view.hits ? "" : view.hits[i] ? " hit" : view.below[i] ? " holds-hit" : " miss";
-  const made = element("div", { class: "box side-" + (side ? "b" : "a") + kind + (item.collapsed ? " collapsed" : "") + found +
+  const collapsed = item.collapsed && merged.size[i] > 1;
+  const made = element("div", { class: "box side-" + (side ? "b" : "a") + kind + (collapsed ? " collapsed" : "") + found +
     (classOf(side, node) === "A" ? " app" : "") });
   made.style.cssText = `left:${percent(left, total)};width:${percent(width, total)};top:${top}px`;
   for (let k = 1; k < parts.length; k++) {
@@ -88,7 +87,7 @@ function box(item, side, pixel, top) {
     gap.style.cssText = `left:${percent(parts[k - 1][1] - left, width)};width:${percent(parts[k][0] - parts[k - 1][1], width)}`;
     made.append(gap);
   }
-  const below = item.collapsed ? " \u22ef " + format(words.same, merged.size[i] - 1) : "";
+  const below = collapsed ? " \u22ef " + format(words.same, merged.size[i] - 1) : "";
   if (width * pixel > 24) made.append(element("span", {}, nameOf(side, node) + below));
   return made;
 }
@@ -239,8 +238,8 @@ function differenceTable() {
   return [element("h3", {}, words.where),
     element("div", { class: "wide", role: "region", tabindex: "0", "aria-label": words.where },
       element("table", {},
-        element("thead", {}, element("tr", {}, element("th", { scope: "col", class: "text" }, words.frame),
-          ...["A", "B", "A \u2212 B"].map((head) => element("th", { scope: "col" }, head)))),
+        element("thead", {}, element("tr", {}, headCell(words.frame, true), headCell("A"), headCell("B"),
+          headCell("A \u2212 B"))),
         element("tbody", {}, ...rows.map((i) => element("tr", {},
           element("th", { scope: "row" }, element("button", { type: "button", class: "link", onclick: () => {
             zoomTo(i, true);

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: joulecast authors
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The tasks of the comparison.
+// The tasks of the comparison; their match is enum task_match of predict/diff/comparison.h.
 const TASKS = data.tasks.match.length;
-const BOTH = 0, ONLY_A = 1, ONLY_B = 2, POSSIBLE = 3;
+const ONLY_A = 1, ONLY_B = 2, POSSIBLE = 3;
 
 const tasks = [];
 for (let i = 0; i < TASKS; i++) {

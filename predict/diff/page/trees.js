@@ -3,7 +3,7 @@
 // Both trees: nodes from the root down, a subtree is a range of numbers.
 function readTree(tree) {
   const n = tree.depth.length;
-  const parent = new Int32Array(n).fill(-1), end = new Int32Array(n), value = Float64Array.from(tree.self);
+  const parent = new Int32Array(n).fill(-1), end = new Int32Array(n);
   const path = [], children = Array.from({ length: n }, () => []);
   for (let i = 0; i < n; i++) {
     path.length = tree.depth[i];
@@ -17,9 +17,8 @@ function readTree(tree) {
     end[i] = Math.max(end[i], i + 1);
     if (i === 0) break;
     end[parent[i]] = Math.max(end[parent[i]], end[i]);
-    value[parent[i]] += value[i];
   }
-  return { n, parent, end, value, children, self: tree.self, label: tree.label, frame: tree.frame };
+  return { n, parent, end, children, self: tree.self, label: tree.label, frame: tree.frame };
 }
 
 const trees = data.trees.map(readTree);
