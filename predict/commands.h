@@ -6,6 +6,9 @@
 
 /* The commands of `joulecast`. Each gets its own name as argv[0] and returns an exit code. */
 
+/* Replaces this process by the program of a command; an exit code after its sentence. argv[0] is replaced. */
+int main_become(const char *name, char **argv);
+
 int status_main(int argc, char **argv);
 int cost_main(int argc, char **argv);
 int predict_main(int argc, char **argv);

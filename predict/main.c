@@ -117,6 +117,14 @@ static int run_program(const struct entry *entry, char **argv)
         return CODE_FAILED;
 }
 
+int main_become(const char *name, char **argv)
+{
+        for (size_t i = 0; i < ARRAY_SIZE(entries); i++)
+                if (strcmp(entries[i].name, name) == 0 && entries[i].program)
+                        return run_program(&entries[i], argv);
+        return CODE_FAILED;
+}
+
 static int finish(int code)
 {
         return options_finish(code, &program_log);

@@ -15,6 +15,7 @@
 #include "../commands.h"
 #include "../options.h"
 #include "page/page.h"
+#include "probe.h"
 #include "util/util.h"
 #include "util/words.h"
 #include "weight.h"
@@ -30,7 +31,7 @@ struct list {
 struct asked {
         const char *sides[DIFF_SIDES_MAX + 1];
         struct list framework_prefixes, app_prefixes, app_dsos;
-        const char *callers, *objective, *page, *weight;
+        const char *callers, *objective, *page, *weight, *probe;
         uint64_t alpha;
         double fail_percent;
         bool bisect, all;
@@ -173,7 +174,9 @@ static int compare(struct asked *asked, struct work *work, bool json)
                 log_error(&program_log, "%s and %s cannot be matched: %s", work->sides[0].name, work->sides[1].name, util_reason(err));
                 return CODE_FAILED;
         }
-        if (asked->page) {
+        if (asked->probe) {
+                code = probe_become(&comparison, asked->sides, asked->probe);
+        } else if (asked->page) {
                 code = print_page(asked, &comparison);
         } else if (json) {
                 answer = answer_json(&comparison);
@@ -255,6 +258,7 @@ int diff_main(int argc, char **argv)
                   .words = "similar count" },
                 { "weight", "WHAT", N_("compare energy, or other columns of folders of joulecast record"), "energy", .text = &asked.weight,
                   .words = WEIGHT_WORDS },
+                { "probe", "TASK", N_("run both programs again, and show what TASK is called with; needs root"), .text = &asked.probe },
                 { "bisect", .help = N_("versions, the oldest first: between which two tasks became dearer"), .flag = &asked.bisect },
                 { "fail-if", "N%", N_("exit with 4 if a task of A is dearer for sure by more than N %"),
                   .number = &asked.fail_percent, .high = 1e6, .unit = "%" },
@@ -281,6 +285,10 @@ int diff_main(int argc, char **argv)
                 return code;
         if (!asked.sides[1]) {
                 log_error(&program_log, "diff compares two programs; give a file of stacks for each, as in joulecast diff --help");
+                return CODE_USAGE;
+        }
+        if (asked.probe && (asked.sides[2] || asked.bisect || asked.page || options.json)) {
+                log_error(&program_log, "--probe is for two programs, and prints a table");
                 return CODE_USAGE;
         }
         if (asked.sides[2] && !asked.bisect && !isnan(asked.fail_percent)) {

@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -14,6 +15,7 @@
 #include "harness/script-file.h"
 #include "model/profile.h"
 #include "options.h"
+#include "probe.h"
 #include "side.h"
 #include "util/util.h"
 #include "util/words.h"
@@ -24,7 +26,7 @@
 struct request {
         struct options options;
         uint64_t runs, stack_kb;
-        const char *output, *also, *input;
+        const char *output, *also, *input, *probe;
         bool terminal, calls;
         struct script script;
         struct profile *profile;
@@ -182,6 +184,73 @@ static int usage_fault(const char *what)
         return CODE_USAGE;
 }
 
+/* Where the function begins in its file, from a run that is watched as for a recording. 0; 1: no sample is of it; a negative errno. */
+static int find_function(const struct request *request, char **argv, char **path, uint64_t *offset)
+{
+        const char *folder = getenv("TMPDIR");
+        const struct run_wish wish = { .argv = argv, .folder = folder && *folder ? folder : "/var/tmp",
+                                       .stack_kb = (unsigned)request->stack_kb };
+        struct run run;
+        int err = run_once(&wish, &run);
+        int64_t name;
+
+        if (err)
+                return err;
+        name = words_look_up(run.recording.frames, request->probe, strlen(request->probe));
+        err = 1;
+        if (name >= 0 && (size_t)name < run.recording.places.capacity && run.recording.places.list[name].known) {
+                const struct place *place = &run.recording.places.list[name];
+
+                *path = strdup(words_bytes(run.recording.frames, place->path, NULL));
+                *offset = place->offset;
+                err = *path ? 0 : -ENOMEM;
+        }
+        run_clear(&run);
+        return err;
+}
+
+static int probe_commands(const struct request *request, char **commands[SIDES_MAX])
+{
+        struct probed *probed[SIDES_MAX] = { NULL };
+        _cleanup_free_ char *path = NULL;
+        uint64_t offset = 0;
+        char name[256];
+        int err = 1;
+
+        for (size_t i = 0; err == 1 && i < SIDES_MAX && commands[i]; i++)
+                err = find_function(request, commands[i], &path, &offset);
+        if (err == 1)
+                log_error(&program_log, "no sample is of %s: its name must be as in a recording, like read@libc.so.6",
+                          util_printable(request->probe, name, sizeof(name)));
+        for (size_t i = 0; err == 0 && i < SIDES_MAX && commands[i]; i++)
+                err = probe_run(commands[i], path, offset, &probed[i]);
+        if (err == 0)
+                probe_print(request->probe, probed[0], probed[1]);
+        for (size_t i = 0; i < SIDES_MAX; i++)
+                probe_free(probed[i]);
+        return err ? CODE_FAILED : CODE_OK;
+}
+
+/* One command, or two with ":::" between, which is cut. */
+static int probe(const struct request *request, char **command)
+{
+        char **commands[SIDES_MAX] = { command };
+        size_t n = 1;
+
+        for (char **at = command; at && *at; at++)
+                if (strcmp(*at, ":::") == 0) {
+                        if (n == SIDES_MAX || at == command || !at[1])
+                                return usage_fault("--probe takes one command, or two with ::: between");
+                        *at = NULL;
+                        commands[n++] = at + 1;
+                }
+        if (!command || !*command)
+                return usage_fault("a command is needed behind --, as in: joulecast record -o RUN -- gzip -k file");
+        if (request->output || request->also || request->input || request->calls)
+                return usage_fault("--probe records nothing: leave out -o, --also, --input and --calls");
+        return probe_commands(request, commands);
+}
+
 /* CODE_OK, or CODE_USAGE after its sentence. */
 static int check_request(const struct request *request, char **command)
 {
@@ -225,12 +294,14 @@ static int record_main(int argc, char **argv)
                 { "terminal", .help = N_("that input goes into a terminal of its own"), .flag = &request.terminal },
                 { "stack", "KB", N_("how much of the stack is kept; more where callers are lost"), .usual = "8", .count = &request.stack_kb,
                   .low = 1, .high = EVENTS_STACK_KB_MAX },
+                { "probe", "FUNCTION", N_("no recording, but what FUNCTION@FILE is called with; needs root"), .text = &request.probe },
                 { "calls", .help = N_("one more run counts the calls of library functions; needs root"), .flag = &request.calls },
         };
         const struct option_table table = {
                 .called = "joulecast record",
                 .usage = "joulecast record -o RUN -- COMMAND [ARGUMENTS]\n"
-                         "joulecast record -o A --also B -- COMMAND ... ::: COMMAND ...",
+                         "joulecast record -o A --also B -- COMMAND ... ::: COMMAND ...\n"
+                         "joulecast record --probe FUNCTION@FILE -- COMMAND ... [::: COMMAND ...]",
                 .about = N_("Runs a program and records where in it the energy goes: its call stacks, 997 times a "
                             "second of CPU time, priced by the power model of this machine. joulecast diff "
                             "compares two recordings. Behind -- all is the command's; with --also, ::: is between "
@@ -242,6 +313,8 @@ static int record_main(int argc, char **argv)
 
         if (code >= 0)
                 return code;
+        if (request.probe)
+                return probe(&request, command);
         code = check_request(&request, command);
         if (code == CODE_OK && request.input)
                 code = script_file_read(request.input, &program_log, &request.script) < 0 ? CODE_FAILED : CODE_OK;

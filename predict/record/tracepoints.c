@@ -65,7 +65,7 @@ uint64_t tracepoints_number(const struct tracepoint_place *field, const char *ra
 }
 
 /* The kernel's tracefs where it is mounted; else one that is mounted nowhere and goes when the descriptor is closed. */
-static int open_tracefs(void)
+int tracepoints_open(void)
 {
         static const char *const places[] = { "/sys/kernel/tracing", "/sys/kernel/debug/tracing" };
         int err = -ENOENT, fd;
@@ -115,7 +115,7 @@ static int find_one(int tracefs, size_t kind, struct tracepoint *ret)
 int tracepoints_find(struct tracepoints *ret)
 {
         struct tracepoints points = { .n = 0 };
-        _cleanup_close_ int tracefs = open_tracefs();
+        _cleanup_close_ int tracefs = tracepoints_open();
 
         if (tracefs < 0)
                 return tracefs;

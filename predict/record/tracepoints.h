@@ -30,6 +30,9 @@ struct tracepoints {
  */
 int tracepoints_find(struct tracepoints *ret);
 
+/* tracefs; close() it. -EACCES: this user may not; another negative errno: there is none. */
+int tracepoints_open(void);
+
 /* The field @name in the text of a `format` file. 0; -ENOENT; -EINVAL. */
 int tracepoints_field(const char *text, const char *name, struct tracepoint_place *ret);
 /* Its number in @size bytes of a sample; 0: it is not in them. */

@@ -70,6 +70,14 @@ int64_t words_number(struct words *words, const void *bytes, size_t length)
         return word->number;
 }
 
+int64_t words_look_up(const struct words *words, const void *bytes, size_t length)
+{
+        struct word *word;
+
+        HASH_FIND(hh, words->by_bytes, bytes, length, word);
+        return word ? (int64_t)word->number : -ENOENT;
+}
+
 const char *words_bytes(const struct words *words, uint32_t number, size_t *length)
 {
         const struct word *word = words->by_number[number];
