@@ -105,6 +105,8 @@ function measure(merged, noise) {
   merged.place = new Float64Array(n);
   merged.same = new Uint8Array(n);
   merged.size = new Int32Array(n).fill(1);
+  // What both have stands first, then what is only in A, then what is only in B: gaps are few and wide so.
+  const kind = (i) => !merged.value[1][i] ? 1 : !merged.value[0][i] ? 2 : 0;
   for (let i = n - 1; i >= 0; i--) {
     const nodes = [merged.a[i], merged.b[i]];
     for (const side of [0, 1]) {
@@ -121,7 +123,7 @@ function measure(merged, noise) {
       same = same && merged.same[child] === 1;
     }
     merged.same[i] = same ? 1 : 0;
-    merged.children[i].sort((x, y) => merged.place[y] - merged.place[x] || x - y);
+    merged.children[i].sort((x, y) => kind(x) - kind(y) || merged.place[y] - merged.place[x] || x - y);
   }
   return merged;
 }
