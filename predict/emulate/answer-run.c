@@ -9,7 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "answer.h"
 #include "hungriest.h"
+#include "options.h"
 #include "util/table.h"
 #include "util/util.h"
 #include "util/words.h"
@@ -232,4 +234,11 @@ int answer_run_print(const struct answer_run *answer)
         table_note("Emulated, not measured: docs/emulation.md says how right that is.");
         free(series);
         return err;
+}
+
+int answer_run_say(const struct answer_run *answer, const char *path, bool json)
+{
+        if (json)
+                return answer_print_json(answer_run_json(answer));
+        return (path ? answer_run_page(answer, path) : answer_run_print(answer)) < 0 ? CODE_FAILED : CODE_OK;
 }

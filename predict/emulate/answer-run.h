@@ -4,6 +4,8 @@
 
 /* What emulate, whatif and compare print of a run. */
 
+#include <stdbool.h>
+
 #include "price.h"
 #include "run-file.h"
 
@@ -24,3 +26,7 @@ void answer_run_clear(struct answer_run *answer);
 struct cJSON *answer_run_json(const struct answer_run *answer);
 /* A table, a picture of the power over time, the hungriest parts, and how well it was emulated. 0; -ENOMEM. */
 int answer_run_print(const struct answer_run *answer);
+/* A page of HTML with all that, which also prices the first run again for another brightness, signal or battery. 0; a negative errno. */
+int answer_run_page(const struct answer_run *answer, const char *path);
+/* The page, if @path is one, else JSON or the table. An exit code. */
+int answer_run_say(const struct answer_run *answer, const char *path, bool json);

@@ -25,7 +25,7 @@
 
 struct request {
         struct options options;
-        const char *target, *network, *carrier, *signal, *net, *output, *input;
+        const char *target, *network, *carrier, *signal, *net, *output, *input, *html;
         bool terminal, screen;
         double brightness_percent, battery_mwh, cpu_factor, limit_s;
         uint64_t seed, seeds;
@@ -146,10 +146,7 @@ static int answer(const struct request *request, struct recorded_run *run)
         err = answer_run_make(run, request->battery_mwh, &program_log, &answer);
         if (err)
                 return CODE_FAILED;
-        if (request->options.json)
-                code = answer_print_json(answer_run_json(&answer));
-        else
-                code = answer_run_print(&answer) < 0 ? CODE_FAILED : CODE_OK;
+        code = answer_run_say(&answer, request->html, request->options.json);
         answer_run_clear(&answer);
         return code != CODE_OK ? code : check_status(run, request->limit_s > 0);
 }
@@ -202,6 +199,8 @@ static int check(const struct request *request)
                 log_error(&program_log, "no target is given; use --target nexus-one, or another profile's name or file");
         else if (!request->arguments[0])
                 log_error(&program_log, "no app is given; add -- and the app with its arguments");
+        else if (request->html && request->options.json)
+                log_error(&program_log, "--html is in place of --json");
         else if (request->terminal && (!request->input || request->screen))
                 log_error(&program_log, "--terminal goes with --input, and not with --screen");
         else if (request->output && stat(request->output, &stat_) == 0 && !S_ISDIR(stat_.st_mode))
@@ -242,6 +241,8 @@ int emulate_main(int argc, char **argv)
                   .low = 1, .high = 1e7, .unit = "mWh" },
                 { "limit", "S", N_("end the app after this time"), .number = &request.limit_s, .low = 0.1, .high = 86400,
                   .unit = "s" },
+                { "html", "FILE", N_("a page with pictures in place of the table; - for standard output"),
+                  .text = &request.html },
                 { "output", "RUN", N_("keep the run in this folder, for joulecast whatif and compare"), .letter = 'o',
                   .text = &request.output },
         };

@@ -79,7 +79,7 @@ static int make_usage(const struct condition *condition, const struct run *run, 
                 int64_t start_ns = MAX(before.time_ns, from_ns), end_ns = MIN(record->time_ns, to_ns);
 
                 if (end_ns > start_ns)
-                        err = add_busy(condition, record->time_ns - before.time_ns,
+                        err = add_busy(condition, end_ns - start_ns,
                                        (double)(record->cpu_ns - before.cpu_ns) * condition->factor.value *
                                        (double)(end_ns - start_ns) / (double)(record->time_ns - before.time_ns), usage);
                 before = *record;
@@ -359,5 +359,46 @@ int price_series(const struct condition *condition, const struct run *run, size_
                 err = run_radio(condition, run, times + 1, n, air);
         for (size_t i = 0; !err && condition->target->has_radio && i < n; i++)
                 ret[i][air_of(condition)] = air[i].energy_j - (i ? air[i - 1].energy_j : 0);
+        return err;
+}
+
+int price_display(const struct condition *condition, const struct run *run, double *ret_j)
+{
+        struct usage usage = { 0 };
+        struct price price = { 0 };
+        double error_j;
+        int err = make_usage(condition, run, 0, run->wall_ns, &usage);
+
+        if (!err)
+                err = price_usage(condition, &usage, screen_part(condition->target, run, 0, run->wall_ns), &price, &error_j);
+        usage_clear(&usage);
+        if (!err)
+                *ret_j = price.component_j[COMPONENT_DISPLAY];
+        return err;
+}
+
+int price_radio_states(const struct condition *condition, const struct run *run, size_t n, double (*ret)[RADIO_STATES_MAX])
+{
+        const struct target *target = condition->target;
+        _cleanup_free_ struct radio_event *events = NULL;
+        _cleanup_(radio_run_clear) struct radio_run radio = { 0 };
+        int64_t before[RADIO_STATES_MAX] = { 0 };
+        size_t n_events, at = 0;
+        int err = radio_run_start(&radio, &target->radio, target->signal);
+
+        if (!err)
+                err = record_events(run->packets, run->n_packets, &events, &n_events);
+        for (size_t i = 0; !err && i < n; i++) {
+                int64_t until_ns = run->wall_ns / (int64_t)n * (int64_t)(i + 1);
+
+                for (; !err && at < n_events && events[at].time_ns < until_ns; at++)
+                        err = radio_run_packet(&radio, events[at].time_ns, events[at].direction, events[at].bytes);
+                if (!err)
+                        err = radio_run_until(&radio, until_ns);
+                for (size_t s = 0; s < target->radio.n_states; s++) {
+                        ret[i][s] = (double)(radio.totals[s].ns - before[s]) / NS_PER_S;
+                        before[s] = radio.totals[s].ns;
+                }
+        }
         return err;
 }

@@ -58,6 +58,10 @@ struct price {
 int price_run(const struct condition *condition, const struct run *run, struct price *ret);
 /* Of several runs with different seeds: their means, with the spread between them in the interval. */
 void price_mean(const struct condition *condition, const struct price *prices, size_t n, struct price *ret);
+/* The display's energy; NaN: the profile does not tell it. 0; -ENOMEM. */
+int price_display(const struct condition *condition, const struct run *run, double *ret_j);
+/* Seconds in each state of the radio, in each of @n equal parts of the run. Only with a radio. 0; -ENOMEM. */
+int price_radio_states(const struct condition *condition, const struct run *run, size_t n, double (*ret)[RADIO_STATES_MAX]);
 /*
  * Energy of each of @n equal parts of the run, by component; those that take none are 0. @ret: @n rows. 0; -ENOMEM.
  */

@@ -24,7 +24,7 @@ bool whatif_is_run(const char *word)
 
 struct request {
         struct options options;
-        const char *run, *network, *carrier, *signal, *target;
+        const char *run, *network, *carrier, *signal, *target, *html;
         double brightness_percent, battery_mwh;
 };
 
@@ -87,10 +87,7 @@ static int answer_request(const struct request *request)
                 err = answer_run_make(&run, request->battery_mwh, &program_log, &answer);
         if (err)
                 return CODE_FAILED;
-        if (request->options.json)
-                code = answer_print_json(answer_run_json(&answer));
-        else
-                code = answer_run_print(&answer) < 0 ? CODE_FAILED : CODE_OK;
+        code = answer_run_say(&answer, request->html, request->options.json);
         answer_run_clear(&answer);
         return code;
 }
@@ -107,6 +104,8 @@ int whatif_run_main(int argc, char **argv)
                 { "target", "NAME", N_("the device: a profile's name or file"), .text = &request.target },
                 { "network", "NAME", N_("that of the run; another one moves packets in time, and is refused"),
                   .text = &request.network },
+                { "html", "FILE", N_("a page with pictures in place of the table; - for standard output"),
+                  .text = &request.html },
                 { "battery", "MWH", N_("energy of the full battery, in place of the target's"), .number = &request.battery_mwh,
                   .low = 1, .high = 1e7, .unit = "mWh" },
         };

@@ -9,6 +9,7 @@
  */
 
 extern const char report_css[];
+extern const char emulate_css[], emulate_js[], emulate_js_hash[];
 extern const char diff_css[], diff_js[], diff_js_hash[];
 
 /* Writes a page, whole or not at all; to standard output where @path is NULL or "-". CODE_OK; CODE_FAILED after its sentence. */
