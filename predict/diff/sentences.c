@@ -121,6 +121,14 @@ const char *sentences_make(const struct comparison *comparison, int alpha, size_
         }
 }
 
+static void print_share(double share, char *buf)
+{
+        if (isnan(share))
+                snprintf(buf, SENTENCE_SIZE, "-");
+        else
+                snprintf(buf, SENTENCE_SIZE, "%.0f %%", 100 * share);
+}
+
 const char *sentences_fact(const struct comparison *comparison, size_t which, char *buf)
 {
         const struct comparable *comparable = &comparison->comparable;
@@ -128,10 +136,10 @@ const char *sentences_fact(const struct comparison *comparison, size_t which, ch
 
         switch (which) {
         case 0:
-                snprintf(buf, SENTENCE_SIZE, "%.0f %%", 100 * comparable->energy_common);
+                print_share(comparable->energy_common, buf);
                 return _("Cost of frameworks in functions that both call");
         case 1:
-                snprintf(buf, SENTENCE_SIZE, "%.0f %%", 100 * comparable->functions_common);
+                print_share(comparable->functions_common, buf);
                 return _("Functions of frameworks that both call");
         case 2:
                 if (is_calls(comparison))
