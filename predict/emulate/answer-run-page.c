@@ -224,7 +224,8 @@ int answer_run_page(const struct answer_run *answer, const char *path)
         print_head(file, answer);
         fprintf(file, "<main><section><h2>%s</h2><p>%s</p><div id=\"what\" class=\"what\"></div><p id=\"answer\" "
                 "class=\"answer\" aria-live=\"polite\"></p><div class=\"wide\" tabindex=\"0\"><table><thead><tr>"
-                "<th class=\"text\">%s</th><th>%s</th><th>%s</th><th>%s</th></tr></thead><tbody id=\"parts\"></tbody></table></div></section>\n",
+                "<th class=\"text\">%s</th><th>%s</th><th>%s</th><th>%s</th></tr></thead><tbody id=\"parts\"></tbody>"
+                "</table></div></section>\n",
                 _("What if"), _("These move nothing in time, so they need no other run. The interval keeps its proportion."),
                 _("Component"), _("Energy"), _("Power"), _("Part"));
         fprintf(file, "<section><h2>%s</h2><div id=\"power\"></div><div id=\"radio\"></div></section></main>\n", _("Over time"));
