@@ -17,9 +17,10 @@ def program(name):
 class Cluster:
     """with Cluster(FOLDER) as url: ... FOLDER must be new, and others must be able to enter its parents."""
 
-    def __init__(self, folder, like=None):
-        """@like: one that was made and has not run yet, which is copied."""
+    def __init__(self, folder, like=None, sync=False):
+        """@like: one that was made and has not run yet, which is copied. @sync: what is committed is on the disk."""
         self.folder = folder
+        self.sync = "on" if sync else "off"
         self.who = {}
         self.killed = False
         if os.geteuid() == 0:
@@ -40,7 +41,7 @@ class Cluster:
 
     def __enter__(self):
         self.run("pg_ctl", "start", "-w", "-D", self.data, "-l", os.path.join(self.folder, "server.log"),
-                 "-o", f"-c listen_addresses= -c unix_socket_directories={self.folder} -c fsync=off")
+                 "-o", f"-c listen_addresses= -c unix_socket_directories={self.folder} -c fsync={self.sync}")
         return self.url("postgres")
 
     def url(self, database):
