@@ -73,7 +73,9 @@ void contexts_clear(struct contexts *contexts)
         free(contexts->without_app);
         free_values(contexts->value, contexts->n_runs);
         free_values(contexts->self, contexts->n_runs);
+        free_values(contexts->square, contexts->n_runs);
         free_values(contexts->trie_self, contexts->n_runs);
+        free_values(contexts->trie_square, contexts->n_runs);
         *contexts = (struct contexts){ 0 };
 }
 
@@ -228,13 +230,15 @@ static int allocate(struct maker *maker)
         maker->class = calloc(n_labels, 1);
         contexts->trie_origin = calloc(n, sizeof(*contexts->trie_origin));
         contexts->trie_self = calloc(stacks->n_runs + 1, sizeof(*contexts->trie_self));
+        contexts->trie_square = calloc(stacks->n_runs + 1, sizeof(*contexts->trie_square));
         contexts->self = calloc(stacks->n_runs + 1, sizeof(*contexts->self));
+        contexts->square = calloc(stacks->n_runs + 1, sizeof(*contexts->square));
         contexts->value = calloc(stacks->n_runs + 1, sizeof(*contexts->value));
         contexts->without_app = calloc(stacks->n_runs + 1, sizeof(*contexts->without_app));
         contexts->n_runs = stacks->n_runs;
         return maker->places && maker->weight && maker->origin_weight && maker->app_path && maker->name && maker->class &&
-                               contexts->trie_origin && contexts->trie_self && contexts->self && contexts->value &&
-                               contexts->without_app
+                               contexts->trie_origin && contexts->trie_self && contexts->trie_square && contexts->self &&
+                               contexts->value && contexts->square && contexts->without_app
                        ? 0
                        : -ENOMEM;
 }
@@ -263,8 +267,12 @@ static int fill(struct maker *maker)
 
         for (size_t run = 0; run < stacks->n_runs; run++) {
                 contexts->trie_self[run] = calloc(contexts->trie.n, sizeof(double));
-                if (!contexts->trie_self[run])
+                if (stacks->runs[run].square)
+                        contexts->trie_square[run] = calloc(contexts->trie.n, sizeof(double));
+                if (!contexts->trie_self[run] || (stacks->runs[run].square && !contexts->trie_square[run]))
                         return -ENOMEM;
+                for (size_t i = 0; i < stacks->runs[run].n_square; i++)
+                        contexts->trie_square[run][maker->places[i].node] += stacks->runs[run].square[i];
                 for (size_t i = 0; i < stacks->runs[run].n; i++) {
                         contexts->trie_self[run][maker->places[i].node] += stacks->runs[run].self[i];
                         if (!maker->places[i].app)
@@ -332,6 +340,23 @@ int contexts_make(const struct stacks *stacks, const struct context_rules *rules
         return 0;
 }
 
+static int finish_squares(struct contexts *contexts, const int32_t *order, size_t run)
+{
+        int32_t n = contexts->tree.n;
+
+        if (!contexts->trie_square[run])
+                return 0;
+        contexts->square[run] = calloc((size_t)n, sizeof(double));
+        if (!contexts->square[run])
+                return -ENOMEM;
+        for (int32_t i = n - 1; i >= 0; i--) {
+                contexts->square[run][i] += contexts->trie_square[run][order[i]];
+                if (i > 0)
+                        contexts->square[run][contexts->tree.parent[i]] += contexts->square[run][i];
+        }
+        return 0;
+}
+
 static int finish_run(struct contexts *contexts, const int32_t *order, size_t run)
 {
         int32_t n = contexts->tree.n;
@@ -346,7 +371,7 @@ static int finish_run(struct contexts *contexts, const int32_t *order, size_t ru
                 if (i > 0)
                         contexts->value[run][contexts->tree.parent[i]] += contexts->value[run][i];
         }
-        return 0;
+        return finish_squares(contexts, order, run);
 }
 
 int contexts_finish(struct contexts *contexts, const int32_t *rank, size_t n_labels)

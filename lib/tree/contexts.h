@@ -31,11 +31,12 @@ struct contexts {
         int32_t *origin;     /* of each node of @tree, the heaviest node of the stacks that it was made of */
         double **value;      /* of each run, of each node of @tree: with all below it */
         double **self;       /* without */
+        double **square;     /* sums of squares of the samples in @value; of a run NULL: unknown */
         double *without_app; /* of each run, of stacks without a frame of the app */
         size_t n_runs;
 
         int32_t *trie_origin; /* of each node of @trie, before contexts_finish() */
-        double **trie_self;
+        double **trie_self, **trie_square;
 };
 
 void contexts_clear(struct contexts *contexts);

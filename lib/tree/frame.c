@@ -161,7 +161,7 @@ static enum frame_class special_class(const char *name)
 {
         static const char *const starting[] = { "_start", "__libc_start_main", "__libc_start_main_impl", "__libc_start_call_main",
                                                 "__libc_start_main@*", "start_thread", "clone", "clone3", "__clone", "__clone3",
-                                                "__GI___clone", "__GI___clone3", "_dl_start_user", NULL };
+                                                "__GI___clone", "__GI___clone3", "_dl_start_user", "(below main)", NULL };
         static const char *const interrupts[] = { "asm_sysvec_*", "sysvec_*", "asm_common_interrupt", "common_interrupt",
                                                   "asm_exc_nmi", "exc_nmi", "do_IRQ", "ret_from_intr", "apic_timer_interrupt",
                                                   "smp_apic_timer_interrupt", "irq_exit", "irq_exit_rcu", "__irq_exit_rcu",
@@ -193,6 +193,8 @@ static enum frame_class class_of(const char *text, const char *dso, char annotat
         if (starts_with_one(text, rules->framework_prefixes))
                 return FRAME_FRAMEWORK;
         if (starts_with_one(text, rules->app_prefixes))
+                return FRAME_APP;
+        if (dso && strcmp(dso, "[jit]") == 0)
                 return FRAME_APP;
         if (annotation == 'k' || (dso && is_kernel(dso)))
                 return FRAME_FRAMEWORK;

@@ -22,8 +22,10 @@ void stacks_clear(struct stacks *stacks)
 {
         labels_clear(&stacks->labels);
         trie_clear(&stacks->trie);
-        for (size_t i = 0; i < stacks->n_runs; i++)
+        for (size_t i = 0; i < stacks->n_runs; i++) {
                 free(stacks->runs[i].self);
+                free(stacks->runs[i].square);
+        }
         free(stacks->runs);
         free(stacks->program);
         *stacks = (struct stacks){ 0 };
@@ -44,19 +46,41 @@ int32_t stacks_child(struct stacks *stacks, int32_t parent, const char *frame, s
         return label < 0 ? label : trie_child(&stacks->trie, parent, label);
 }
 
+/* Room for a node's number; what is new is 0. */
+static int make_room(double **list, size_t *n, size_t *capacity, int32_t node)
+{
+        size_t needed = (size_t)node + 1;
+
+        if (needed <= *n)
+                return 0;
+        if (util_grow(list, capacity, needed, sizeof(**list)) < 0)
+                return -ENOMEM;
+        memset(*list + *n, 0, (needed - *n) * sizeof(**list));
+        *n = needed;
+        return 0;
+}
+
 int stacks_add(struct stacks *stacks, int32_t node, double value)
 {
         struct stacks_run *run = &stacks->runs[stacks->n_runs - 1];
-        size_t needed = (size_t)node + 1;
 
-        if (needed > run->capacity && util_grow(&run->self, &run->capacity, needed, sizeof(*run->self)) < 0)
+        if (make_room(&run->self, &run->n, &run->capacity, node) < 0)
                 return -ENOMEM;
-        if (needed > run->n) {
-                memset(run->self + run->n, 0, (needed - run->n) * sizeof(*run->self));
-                run->n = needed;
-        }
         value = value < 0x1p32 ? ldexp(nearbyint(ldexp(value, 20)), -20) : nearbyint(value);
         run->self[node] += value;
         run->total += value;
+        return 0;
+}
+
+int stacks_add_square(struct stacks *stacks, int32_t node, double square)
+{
+        struct stacks_run *run = &stacks->runs[stacks->n_runs - 1];
+
+        if (make_room(&run->square, &run->n_square, &run->square_capacity, node) < 0)
+                return -ENOMEM;
+        /* 16 digits of 2 are enough of a variance, and leave room for sums without error. */
+        if (square >= 0x1p32)
+                square = ldexp(nearbyint(ldexp(square, -16)), 16);
+        run->square[node] += square < 0x1p32 ? ldexp(nearbyint(ldexp(square, 20)), -20) : square;
         return 0;
 }

@@ -16,6 +16,8 @@
 struct stacks_run {
         double *self; /* of each node; what is behind @n is 0 */
         size_t n, capacity;
+        double *square; /* of each node, the sum of the squares of its samples, which is its variance by sampling; NULL: unknown */
+        size_t n_square, square_capacity;
         double total;
         double samples; /* that the total is from; NaN: each count is a sample */
 };
@@ -38,3 +40,5 @@ int32_t stacks_child(struct stacks *stacks, int32_t parent, const char *frame, s
  * 2^-20, and values from 2^32 on to whole numbers, which doubles sum without error. 0; -ENOMEM.
  */
 int stacks_add(struct stacks *stacks, int32_t node, double value);
+/* How far chance moves what was counted at @node, in the last run: the sum of the squares of its samples. 0; -ENOMEM. */
+int stacks_add_square(struct stacks *stacks, int32_t node, double square);

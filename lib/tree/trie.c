@@ -43,15 +43,31 @@ static int grow_slots(struct trie *trie)
         return 0;
 }
 
+/* The slot of a node, or where it would go. */
+static size_t find_slot(const struct trie *trie, int32_t parent, int32_t label)
+{
+        size_t at = slot_of(trie, parent, label);
+
+        for (; trie->slots[at] >= 0; at = (at + 1) & (trie->n_slots - 1))
+                if (trie->parent[trie->slots[at]] == parent && trie->label[trie->slots[at]] == label)
+                        break;
+        return at;
+}
+
+int32_t trie_find(const struct trie *trie, int32_t parent, int32_t label)
+{
+        return trie->n_slots ? trie->slots[find_slot(trie, parent, label)] : -1;
+}
+
 int32_t trie_child(struct trie *trie, int32_t parent, int32_t label)
 {
         size_t at;
 
         if (trie->n * 2 >= trie->n_slots && grow_slots(trie) < 0)
                 return -ENOMEM;
-        for (at = slot_of(trie, parent, label); trie->slots[at] >= 0; at = (at + 1) & (trie->n_slots - 1))
-                if (trie->parent[trie->slots[at]] == parent && trie->label[trie->slots[at]] == label)
-                        return trie->slots[at];
+        at = find_slot(trie, parent, label);
+        if (trie->slots[at] >= 0)
+                return trie->slots[at];
         if (trie->n >= TRIE_NODES_MAX)
                 return -E2BIG;
         if (util_grow(&trie->parent, &trie->parents, trie->n + 1, sizeof(*trie->parent)) < 0 ||

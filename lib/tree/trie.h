@@ -20,6 +20,7 @@ struct trie {
 void trie_clear(struct trie *trie);
 /* The child of a node with this label, new or not; @parent -1: the root. -ENOMEM; -E2BIG: too many nodes. */
 int32_t trie_child(struct trie *trie, int32_t parent, int32_t label);
+int32_t trie_find(const struct trie *trie, int32_t parent, int32_t label); /* -1: it is not there */
 
 /**
  * trie_order() - number the nodes from the root down, children in the order of their labels

@@ -31,7 +31,8 @@ static struct scale find_scale(const char *unit, double value)
                 struct scale scale;
         } scales[] = { { "nJ", { 1e9, "J" } },   { "nJ", { 1e6, "mJ" } }, { "nJ", { 1e3, "uJ" } },
                        { "ns", { 1e9, "s" } },   { "ns", { 1e6, "ms" } }, { "ns", { 1e3, "us" } },
-                       { "bytes", { 1e9, "GB" } }, { "bytes", { 1e6, "MB" } }, { "bytes", { 1e3, "kB" } } };
+                       { "bytes", { 1e9, "GB" } }, { "bytes", { 1e6, "MB" } }, { "bytes", { 1e3, "kB" } },
+                       { "instructions", { 1e9, "Ginstr" } }, { "instructions", { 1e6, "Minstr" } }, { "instructions", { 1, "instr" } } };
 
         for (size_t i = 0; i < ARRAY_SIZE(scales); i++)
                 if (strcmp(scales[i].unit, unit) == 0 && fabs(value) >= scales[i].scale.factor)

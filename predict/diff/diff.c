@@ -274,6 +274,7 @@ int diff_main(int argc, char **argv)
                          "joulecast diff --bisect OLDEST ... NEWEST [--fail-if 20%]",
                 .about = N_("Why program A needs more energy than program B: by task, which is a call from\n"
                          "the app into a framework. A and B are folded stacks (app;frame;frame count),\n"
+                         "files of pprof, perf script, speedscope, Firefox, callgrind or gperftools,\n"
                          "several runs of them with commas between, or folders of joulecast record."),
                 .rows = rows, .n_rows = ARRAY_SIZE(rows), .words = asked.sides, .max_words = DIFF_SIDES_MAX,
                 .exits = N_("0 done; 1 it failed; 2 wrong usage; 4 a task is dearer (--fail-if)"),

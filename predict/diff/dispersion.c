@@ -19,7 +19,7 @@ struct observed {
 
 static double samples(const struct side *side, size_t run, int32_t node)
 {
-        return side->contexts.value[run][node] / side->sample;
+        return side->contexts.value[run][node] / side_sample(side, node);
 }
 
 /* False: too few runs or samples. */
@@ -140,7 +140,7 @@ struct spread dispersion_of(const struct dispersion *dispersion, const struct si
         struct observed observed;
 
         if (!observe(side, node, &observed))
-                return dispersion_usual(dispersion, node < 0 ? 0 : side_value(side, node) / side->sample);
+                return dispersion_usual(dispersion, node < 0 ? 0 : side_value(side, node) / side_sample(side, node));
         usual = usual_ratio(dispersion, observed.mean);
         if (isinf(df))
                 return (struct spread){ fmax(1, usual), df };

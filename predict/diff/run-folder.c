@@ -5,78 +5,106 @@
 #include <cjson/cJSON.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "tree/labels.h"
+#include "calls.h"
 #include "util/util.h"
 
 #define RUNS_MAX 1000
 
-struct calls {
-        struct labels labels; /* as in the stacks: frame@dso */
-        double *count;
-        size_t capacity;
-};
-
-void run_folder_free_calls(struct calls *calls)
-{
-        if (!calls)
-                return;
-        labels_clear(&calls->labels);
-        free(calls->count);
-        free(calls);
-}
-
-double run_folder_calls(const struct calls *calls, const char *frame)
-{
-        int32_t label = labels_find(&calls->labels, frame, strlen(frame));
-
-        return label < 0 ? NAN : calls->count[label];
-}
-
-static int add_calls(const struct read *read, struct calls *calls, char *line, size_t number)
+static int add_calls(struct read *read, char *line, size_t number)
 {
         char *tab = strrchr(line, '\t');
-        int32_t label;
         double count;
 
         if (!*line || *line == '#')
                 return 0;
         if (!tab || !read_is_text(line, strlen(line)) || util_parse_double(tab + 1, &count) < 0 || count < 0)
                 return number == 1 ? 0 : read_damaged(read, number, "calls.tsv has no line of a frame, a tab and a count");
-        label = labels_add(&calls->labels, line, (size_t)(tab - line));
-        if (label < 0)
-                return label;
-        if ((size_t)label >= calls->capacity &&
-            util_grow(&calls->count, &calls->capacity, (size_t)label + 1, sizeof(*calls->count)) < 0)
-                return -ENOMEM;
-        calls->count[label] = count;
-        return 0;
+        return calls_set(&read->calls, line, (size_t)(tab - line), count);
 }
 
 /* The first line may be a heading. */
-static int read_calls(const struct read *read, const char *path, struct calls **ret)
+static int read_calls(struct read *read, const char *path)
 {
         _cleanup_fclose_ FILE *file = fopen(path, "re");
         _cleanup_free_ char *line = NULL;
-        struct calls *calls = NULL;
         size_t size = 0, number = 0;
         int err = 0;
 
         if (!file)
                 return errno == ENOENT ? 0 : read_failed(read, -errno);
-        calls = *ret ? *ret : calloc(1, sizeof(*calls));
-        if (!calls)
-                return read_failed(read, -ENOMEM);
-        *ret = calls;
         while (err == 0 && getline(&line, &size, file) >= 0) {
                 line[strcspn(line, "\r\n")] = '\0';
-                err = add_calls(read, calls, line, ++number);
+                err = add_calls(read, line, ++number);
         }
         return err == -EBADMSG ? err : read_failed(read, err);
+}
+
+/* Where a column is; SIZE_MAX: it is not there. */
+static size_t find_column(const char *heading, const char *name)
+{
+        size_t at = 0, length = strlen(name);
+
+        for (const char *cell = heading; cell; cell = strchr(cell, '\t') ? strchr(cell, '\t') + 1 : NULL) {
+                if (strncmp(cell, name, length) == 0 && (cell[length] == '\t' || cell[length] == '\0'))
+                        return at;
+                at++;
+        }
+        return SIZE_MAX;
+}
+
+/* The node of a stack that is there already; -1: it is not. */
+static int32_t find_stack(const struct stacks *stacks, char *stack)
+{
+        int32_t node = 0, label;
+        char *frame;
+
+        while (node >= 0 && (frame = strsep(&stack, ";"))) {
+                label = labels_find(&stacks->labels, frame, strlen(frame));
+                node = label < 0 ? -1 : trie_find(&stacks->trie, node, label);
+        }
+        return node;
+}
+
+static int add_variance(struct read *read, size_t column, char *line, size_t number)
+{
+        char *next = line, *stack = strsep(&next, "\t"), *cell = NULL;
+        double variance;
+        int32_t node;
+
+        for (size_t i = 1; next && i <= column; i++)
+                cell = strsep(&next, "\t");
+        if (!cell || util_parse_double(cell, &variance) < 0 || variance < 0)
+                return read_damaged(read, number, "components.tsv has no variance for this stack");
+        node = find_stack(read->stacks, stack);
+        if (node < 0)
+                return read_damaged(read, number, "components.tsv has a stack that the folded file of its run has not");
+        return read_failed(read, stacks_add_square(read->stacks, node, variance));
+}
+
+/* How sure each stack of the last run is. Recordings of other programs may not have it. */
+static int read_variances(struct read *read, const char *path)
+{
+        _cleanup_fclose_ FILE *file = fopen(path, "re");
+        _cleanup_free_ char *line = NULL;
+        size_t size = 0, number = 0, column = SIZE_MAX;
+        int err = 0;
+
+        if (!file)
+                return errno == ENOENT ? 0 : read_failed(read, -errno);
+        while (err == 0 && getline(&line, &size, file) >= 0) {
+                line[strcspn(line, "\r\n")] = '\0';
+                if (++number == 1)
+                        column = find_column(line, "variance_nj2");
+                else if (column == SIZE_MAX)
+                        break;
+                else
+                        err = add_variance(read, column, line, number);
+        }
+        return err;
 }
 
 /* Its program, whose DSO is the app's. */
@@ -93,14 +121,18 @@ static int take_program(const struct read *read, const cJSON *json)
 static int read_run(struct read *read, const char *folder, size_t number, const cJSON *run)
 {
         const cJSON *samples = cJSON_GetObjectItemCaseSensitive(run, "samples");
-        _cleanup_free_ char *path = NULL;
+        _cleanup_free_ char *path = NULL, *components = NULL;
         int err;
 
-        if (asprintf(&path, "%s/runs/%zu.folded", folder, number) < 0) {
+        if (asprintf(&path, "%s/runs/%zu.folded", folder, number) < 0)
                 path = NULL;
+        if (asprintf(&components, "%s/runs/%zu.components.tsv", folder, number) < 0)
+                components = NULL;
+        if (!path || !components)
                 return read_failed(read, -ENOMEM);
-        }
         err = read_file(read, path);
+        if (err == 0)
+                err = read_variances(read, components);
         if (err == 0 && cJSON_IsNumber(samples) && samples->valuedouble >= 1)
                 read->stacks->runs[read->stacks->n_runs - 1].samples = samples->valuedouble;
         return err;
@@ -120,7 +152,7 @@ static int read_runs(struct read *read, const char *folder, const cJSON *json)
         return err;
 }
 
-int run_folder_read(struct read *read, const char *path, struct calls **calls)
+int run_folder_read(struct read *read, const char *path)
 {
         _cleanup_free_ char *list = NULL, *tsv = NULL, *text = NULL;
         size_t size = (size_t)4 << 20;
@@ -143,5 +175,5 @@ int run_folder_read(struct read *read, const char *path, struct calls **calls)
         json = cJSON_Parse(text);
         err = json ? read_runs(read, path, json) : read_damaged(read, 0, "run.json is no JSON");
         cJSON_Delete(json);
-        return err < 0 ? err : read_calls(read, tsv, calls);
+        return err < 0 ? err : read_calls(read, tsv);
 }

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "calls.h"
 #include "run-folder.h"
 #include "util/util.h"
 
@@ -17,7 +18,7 @@ void side_clear(struct side *side)
         free(side->name);
         stacks_clear(&side->stacks);
         contexts_clear(&side->contexts);
-        run_folder_free_calls(side->calls);
+        calls_free(side->calls);
         *side = (struct side){ 0 };
 }
 
@@ -30,7 +31,7 @@ static int read_one(struct side *side, const char *path, struct read *read)
 
         read->name = util_printable(strcmp(path, "-") == 0 ? "standard input" : path, name, sizeof(name));
         if (strcmp(path, "-") != 0 && stat(path, &status) == 0 && S_ISDIR(status.st_mode))
-                err = run_folder_read(read, path, &side->calls);
+                err = run_folder_read(read, path);
         else
                 err = read_file(read, path);
         if (err == 0 && unit && strcmp(unit, read->unit) != 0) {
@@ -78,6 +79,7 @@ int side_read(const char *words, const struct log *log, struct side *ret)
         if (!copy || !side.name || stacks_new(&side.stacks) < 0)
                 return -ENOMEM;
         err = read_all(&side, copy, &read);
+        side.calls = read.calls;
         if (err < 0)
                 return err;
         side.unit = read.unit;
@@ -97,7 +99,7 @@ bool side_has_dsos(const struct side *side)
 
 double side_calls(const struct side *side, const char *frame)
 {
-        return side->calls ? run_folder_calls(side->calls, frame) : NAN;
+        return side->calls ? calls_of(side->calls, frame) : NAN;
 }
 
 double side_value(const struct side *side, int32_t node)
@@ -118,4 +120,33 @@ double side_without_app(const struct side *side)
                 all += side->stacks.runs[i].total;
         }
         return without / all;
+}
+
+/* Where a file says nothing of each stack, all of its samples count the same. */
+static double square_of(const struct side *side, int32_t node, size_t run)
+{
+        const struct stacks_run *read = &side->stacks.runs[run];
+        double samples = isnan(read->samples) ? read->total : read->samples;
+
+        if (side->contexts.square[run])
+                return side->contexts.square[run][node];
+        return side->contexts.value[run][node] * (samples > 0 ? read->total / samples : 1);
+}
+
+double side_effective_samples(const struct side *side, int32_t node)
+{
+        double sum = 0, square = 0;
+
+        for (size_t i = 0; node >= 0 && i < side->contexts.n_runs; i++) {
+                sum += side->contexts.value[i][node];
+                square += square_of(side, node, i);
+        }
+        return square > 0 ? sum * sum / square : 0;
+}
+
+double side_sample(const struct side *side, int32_t node)
+{
+        double samples = side_effective_samples(side, node);
+
+        return samples > 0 ? side_value(side, node) * (double)side->contexts.n_runs / samples : side->sample;
 }

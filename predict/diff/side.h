@@ -17,7 +17,7 @@ struct side {
         struct stacks stacks;
         struct contexts contexts;
         const char *unit;    /* of values */
-        double sample;       /* what a sample counts */
+        double sample;       /* what a sample counts, on average */
         struct calls *calls; /* NULL: unknown */
         struct dispersion dispersion; /* of contexts */
 };
@@ -40,3 +40,7 @@ double side_without_app(const struct side *side);
 double side_mean_sample(const struct stacks *stacks);
 /* The value of a node, as the mean of the runs. */
 double side_value(const struct side *side, int32_t node);
+/* Of how many samples of equal size a node is, in all runs: (sum of values)^2 by the sum of their squares. */
+double side_effective_samples(const struct side *side, int32_t node);
+/* What one of these counts; of a node without any, what a sample counts on average. */
+double side_sample(const struct side *side, int32_t node);

@@ -16,7 +16,12 @@ const char *task_name(const struct labels *labels, int32_t label, char *buf, siz
 {
         const char *text = labels_text(labels, label) + 1;
 
-        snprintf(buf, size, "%.*s", (int)strcspn(text, "\t"), text);
+        const char *library = strchr(text, '\t');
+
+        if (library && strncmp(text, "[unknown]\t", strlen("[unknown]\t")) == 0)
+                snprintf(buf, size, "[unknown]@%s", library + 1);
+        else
+                snprintf(buf, size, "%.*s", (int)strcspn(text, "\t"), text);
         return buf;
 }
 
@@ -59,7 +64,7 @@ void task_measure(const struct side *side, const double *calls, struct task_side
 {
         double value = side_value(side, task->node), runs = (double)side->contexts.n_runs;
 
-        task->sampled = (struct sampled){ .value = value, .unit = side->sample / runs,
+        task->sampled = (struct sampled){ .value = value, .unit = side_sample(side, task->node) / runs,
                                           .spread = dispersion_of(&side->dispersion, side, task->node) };
         task->samples = value / task->sampled.unit;
         task->interval = estimate_of(task->sampled, ESTIMATE_Z);
