@@ -115,7 +115,7 @@ static void prepare(struct oracle *oracle)
                 for (int32_t w = 0; w < oracle->b->n; w++) {
                         int distance = path_distance(oracle->a, oracle->b, v, w);
                         bool equal = oracle->a->label[v] == oracle->b->label[w];
-                        int64_t score = equal ? MATCH_SCORE - distance : oracle->objective == MATCH_EQUAL ? 0 : 1;
+                        int64_t score = equal ? MATCH_SCORE - distance : 1;
 
                         if (oracle->objective == MATCH_COUNT)
                                 score = 1;
@@ -319,7 +319,7 @@ static void check_limits(void)
         finish(&second, &b);
         check_int(match_trees(&a, &b, 3, MATCH_SIMILAR, &tight, &match), -E2BIG);
         check_int(match_within(&a, &b, 3, MATCH_SIMILAR, &tight, &match), 0);
-        check_int(match.objective, MATCH_EQUAL);
+        check(match.alpha < 3);
         match_clear(&match);
         check_int(match_within(&a, &b, 3, MATCH_SIMILAR, &none, &match), 0);
         check_int(match.alpha, 0);
@@ -329,7 +329,7 @@ int main(void)
 {
         for (int i = 0; i < 2000; i++)
                 for (int alpha = 0; alpha <= 3; alpha++)
-                        check_pair(20, alpha, i % 4 == 3 ? MATCH_EQUAL : MATCH_SIMILAR, false);
+                        check_pair(20, alpha, i % 4 == 3 ? MATCH_COUNT : MATCH_SIMILAR, false);
         for (int i = 0; i < 2000; i++)
                 check_pair(7, i % 4, i % 3 == 0 ? MATCH_COUNT : MATCH_SIMILAR, true);
         check_far_parents();

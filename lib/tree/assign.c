@@ -37,6 +37,7 @@ void assign_clear(struct assign *assign)
         free(assign->best);
         free(assign->index);
         free(assign->heap);
+        free(assign->seen);
         *assign = (struct assign){ 0 };
 }
 
@@ -101,7 +102,8 @@ static int number_lines(struct assign *assign)
         }
         if ((rows + 1 > assign->rows && util_grow(&assign->row, &assign->rows, rows + 1, sizeof(*assign->row)) < 0) ||
             (columns + 1 > assign->columns &&
-             util_grow(&assign->column, &assign->columns, columns + 1, sizeof(*assign->column)) < 0))
+             util_grow(&assign->column, &assign->columns, columns + 1, sizeof(*assign->column)) < 0) ||
+            (columns > assign->seens && util_grow(&assign->seen, &assign->seens, columns, sizeof(*assign->seen)) < 0))
                 return -ENOMEM;
         assign->n_rows = 0;
         assign->n_columns = columns;
@@ -194,6 +196,8 @@ static int look_around(struct assign *assign, int32_t r, int64_t distance, int64
 
                 if (there >= best || (column->seen == assign->search && column->distance <= there))
                         continue;
+                if (column->seen != assign->search)
+                        assign->seen[assign->n_seen++] = c;
                 column->seen = assign->search;
                 column->distance = there;
                 column->from = e;
@@ -221,10 +225,10 @@ static void flip(struct assign *assign, int32_t c)
 static void lower_prices(struct assign *assign, int32_t start, int64_t best)
 {
         assign->row[start].price -= best;
-        for (size_t c = 1; c <= assign->n_columns; c++) {
-                struct assign_line *column = &assign->column[c];
+        for (size_t i = 0; i < assign->n_seen; i++) {
+                struct assign_line *column = &assign->column[assign->seen[i]];
 
-                if (column->seen != assign->search || column->distance >= best)
+                if (column->distance >= best)
                         continue;
                 column->price += best - column->distance;
                 if (column->edge >= 0)
@@ -240,7 +244,7 @@ static int augment(struct assign *assign, int32_t start)
         int found;
 
         assign->search++;
-        assign->n_heap = 0;
+        assign->n_heap = assign->n_seen = 0;
         found = look_around(assign, start, 0, best);
         while (found == 0 && assign->n_heap > 0) {
                 struct assign_step step = pop(assign);

@@ -35,6 +35,8 @@ struct assign {
         int32_t *index; /* likewise */
         struct assign_step *heap;
         size_t n_heap, heaps;
+        int32_t *seen; /* columns that the search came to */
+        size_t n_seen, seens;
         int32_t search;
         size_t edges, steps; /* at most: edges of one assignment, edges that searches may still look at */
 };

@@ -79,9 +79,10 @@ static int32_t smaller_width(const struct bipartite *bipartite, int32_t v, int32
         return MIN(width(bipartite->a, v), width(bipartite->b, w));
 }
 
-int64_t bipartite_base(const struct bipartite *bipartite, int32_t v, int32_t w)
+/* What is the filler for all children, where each goes with any. */
+static int64_t base_of(const struct bipartite *bipartite)
 {
-        return smaller_width(bipartite, v, w) * bipartite->filler;
+        return bipartite->all ? smaller_width(bipartite, bipartite->v, bipartite->w) * bipartite->filler : 0;
 }
 
 /*
@@ -214,7 +215,7 @@ static int keep(struct bipartite *bipartite, size_t edges, int64_t value)
 
 int64_t bipartite_value(struct bipartite *bipartite, int64_t enough)
 {
-        int64_t base = bipartite->all ? bipartite_base(bipartite, bipartite->v, bipartite->w) : 0, value;
+        int64_t base = base_of(bipartite), value;
         bool any = bipartite->n_rows + bipartite->n_columns > 0, solved;
         int err = 0;
         size_t edges;
@@ -259,7 +260,7 @@ static int choose_rest(struct bipartite *bipartite)
 
 static int64_t solve(struct bipartite *bipartite)
 {
-        int64_t base = bipartite->all ? bipartite_base(bipartite, bipartite->v, bipartite->w) : 0, value;
+        int64_t base = base_of(bipartite), value;
         const struct bipartite_pair *kept = bipartite->kept;
         int err = 0;
 

@@ -47,8 +47,6 @@ int bipartite_add(struct bipartite *bipartite, int32_t x, int32_t y, int64_t wei
 int bipartite_add_row(struct bipartite *bipartite, int32_t x); /* goes with any. 0; -ENOMEM */
 int bipartite_add_column(struct bipartite *bipartite, int32_t y);
 
-/* What is the filler for all children, where each goes with any. */
-int64_t bipartite_base(const struct bipartite *bipartite, int32_t v, int32_t w);
 /* The greatest sum of weights; -ENOMEM; -E2BIG. What is at most @enough need not be exact, only at most that. */
 int64_t bipartite_value(struct bipartite *bipartite, int64_t enough);
 /* Is the answer for v and w known, so that nothing need be added? */

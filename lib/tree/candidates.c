@@ -66,10 +66,16 @@ static int32_t find_like(const struct row_maker *maker, int32_t w, int32_t label
 
 static bool have_common_label(const struct row_maker *maker, int32_t v, int32_t w)
 {
-        const struct tree *a = maker->pairs->a;
+        const struct tree *a = maker->pairs->a, *b = maker->pairs->b;
 
         if (!(maker->below_a[v] & maker->below_b[w]))
                 return false;
+        if (a->first[v + 1] - a->first[v] > b->first[w + 1] - b->first[w]) {
+                for (int32_t i = b->first[w]; i < b->first[w + 1]; i++)
+                        if (tree_find(a, v, b->label[b->child[i]]) >= 0)
+                                return true;
+                return false;
+        }
         for (int32_t i = a->first[v]; i < a->first[v + 1]; i++)
                 if (find_like(maker, w, a->label[a->child[i]]) >= 0)
                         return true;
@@ -184,7 +190,7 @@ static int append(struct pairs *pairs, int32_t w, int distance)
 {
         struct candidates *row = &pairs->candidates;
 
-        if ((row->n + 1) * (sizeof(*row->node) + 1) > pairs->limits->bytes)
+        if ((row->n + 1) * (sizeof(*row->node) + 1 + sizeof(struct score)) > pairs->limits->bytes) /* each gets a score */
                 return -E2BIG;
         if (row->n + 1 > row->nodes && util_grow(&row->node, &row->nodes, row->n + 1, sizeof(*row->node)) < 0)
                 return -ENOMEM;

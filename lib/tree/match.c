@@ -9,8 +9,8 @@
 #include "pairs.h"
 #include "util/util.h"
 
-/* 1.2 GB of rows, and .5 GB of edges, which stand in three arrays, leave room for the trees within 2 GB. */
-const struct match_limits match_limits = { .bytes = (size_t)1200 << 20, .edges = 10000000, .steps = 3000000000 };
+/* .85 GB of rows and .8 GB of edges, which stand in three arrays, leave room for the trees within 2 GB. */
+const struct match_limits match_limits = { .bytes = (size_t)800 << 20, .edges = 10000000, .steps = 1000000000 };
 
 void match_clear(struct match *match)
 {
@@ -98,7 +98,7 @@ int match_trees(const struct tree *a, const struct tree *b, int alpha, enum matc
 
         if (alpha == 0)
                 return match_same(a, b, objective, ret);
-        pairs.filler = objective == MATCH_EQUAL ? 0 : (int64_t)1 << SCORE_SHIFT | 1;
+        pairs.filler = (int64_t)1 << SCORE_SHIFT | 1;
         err = alpha > 1 ? check_width(a, b, limits) : 0;
         if (err == 0)
                 err = bitmap_make(&pairs.marked, b->n);
@@ -149,8 +149,8 @@ int match_within(const struct tree *a, const struct tree *b, int alpha, enum mat
         const struct tree *first = turned ? b : a, *second = turned ? a : b;
         int err = match_trees(first, second, alpha, objective, limits, &match);
 
-        for (; err == -E2BIG && alpha >= 0; alpha--)
-                err = match_trees(first, second, alpha, MATCH_EQUAL, limits, &match);
+        while (err == -E2BIG && alpha > 0)
+                err = match_trees(first, second, --alpha, objective, limits, &match);
         if (err < 0)
                 return err;
         if (turned)

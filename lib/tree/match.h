@@ -21,7 +21,6 @@
 
 enum match_objective {
         MATCH_SIMILAR, /* the scores above */
-        MATCH_EQUAL,   /* only pairs with equal labels score: a cheap stand-in for trees that are too wide */
         MATCH_COUNT,   /* each pair scores 1: the paper's objective, for comparison */
 };
 
@@ -37,7 +36,7 @@ struct match {
 /* What a matching may take. */
 struct match_limits {
         size_t bytes; /* of rows of pairs */
-        size_t edges; /* of one bipartite matching */
+        size_t edges; /* of the bipartite matchings of one node's children */
         size_t steps; /* edges that all bipartite matchings look at */
 };
 extern const struct match_limits match_limits;
@@ -51,7 +50,7 @@ int match_trees(const struct tree *a, const struct tree *b, int alpha, enum matc
                 const struct match_limits *limits, struct match *ret);
 
 /*
- * The same; where it would take too much, first by MATCH_EQUAL, then with a smaller alpha. The result does not depend on
+ * The same; where it would take too much, with a smaller alpha, and with 0 at last. The result does not depend on
  * which tree is the first. @ret says what was used.
  */
 int match_within(const struct tree *a, const struct tree *b, int alpha, enum match_objective objective,

@@ -66,9 +66,11 @@ static int64_t value(const struct walk *walk, int32_t v, int32_t w, bool forest)
         return score ? score_value(&walk->pairs->scores, forest ? score->forest : score->tree) : 0;
 }
 
-static bool is_near(const struct walk *walk, const struct score *score)
+static bool is_near(const struct walk *walk, int32_t v, int32_t w)
 {
-        return walk->pairs->filler > 0 && score_distance(score) < walk->pairs->alpha;
+        const struct score *score = find(walk, v, w);
+
+        return score && score_distance(score) < walk->pairs->alpha;
 }
 
 /* Where the score came from a child alone. */
@@ -105,7 +107,7 @@ static int32_t near_below_v(const struct walk *walk, int32_t v, int32_t w)
 {
         const struct tree *a = walk->pairs->a;
 
-        while (!is_near(walk, find(walk, v, w)))
+        while (!is_near(walk, v, w))
                 for (int32_t i = a->first[v], end = a->first[v + 1]; i < end; i++)
                         if (is_marked(walk, a->child[i], w, SCORE_ROWS)) {
                                 v = a->child[i];
@@ -118,7 +120,7 @@ static int32_t near_below_w(const struct walk *walk, int32_t v, int32_t w)
 {
         const struct tree *b = walk->pairs->b;
 
-        while (!is_near(walk, find(walk, v, w)))
+        while (!is_near(walk, v, w))
                 for (int32_t i = b->first[w], end = b->first[w + 1]; i < end; i++)
                         if (is_marked(walk, v, b->child[i], SCORE_COLUMNS)) {
                                 w = b->child[i];
@@ -132,7 +134,7 @@ static void walk_filler(struct walk *walk, int32_t v, int32_t w)
 {
         int32_t above_v = walk->pairs->a->parent[v], above_w = walk->pairs->b->parent[w];
 
-        if (!is_near(walk, find(walk, above_v, above_w))) {
+        if (!is_near(walk, above_v, above_w)) {
                 if (is_marked(walk, v, above_w, SCORE_ROWS))
                         v = near_below_v(walk, v, above_w);
                 else
@@ -167,7 +169,7 @@ static int gather(struct walk *walk, const struct step *step)
         const struct tree *a = walk->pairs->a, *b = walk->pairs->b;
         const struct scores *rows = &walk->pairs->scores;
         struct bipartite *bipartite = &walk->pairs->bipartite;
-        bool all = is_near(walk, find(walk, step->v, step->w));
+        bool all = is_near(walk, step->v, step->w);
         int err = 0;
 
         bipartite_begin(bipartite, step->v, step->w, all);

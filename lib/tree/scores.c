@@ -15,7 +15,6 @@
 #include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "pairs.h"
 #include "trie.h"
@@ -27,8 +26,11 @@ static_assert((int64_t)TRIE_NODES_MAX < (int64_t)1 << SCORE_SHIFT, "the number o
 /* Over the nodes w of the second tree, while the row of one v is made. */
 struct work {
         int64_t tree, forest;
-        int32_t edges; /* the last of a list: an assignment of children that ends here */
-        uint32_t marks; /* SCORE_ROWS, SCORE_COLUMNS */
+        int32_t edges;         /* the last of a list: an assignment of children that ends here */
+        int32_t parent, width; /* of w: always there; width: the number of children */
+        uint8_t distance;      /* DISTANCE_NONE: not listed */
+        uint8_t near_parent;   /* near v's parent */
+        bool rows, columns;    /* SCORE_ROWS, SCORE_COLUMNS */
 };
 
 struct listed {
@@ -37,16 +39,11 @@ struct listed {
         int32_t next;
 };
 
-enum near {
-        NEAR_OWN = 1,    /* near v */
-        NEAR_PARENT = 2, /* near v's parent */
-};
-
 struct maker {
         struct pairs *pairs;
         struct work *work;
-        uint8_t *near; /* over the nodes of the second tree */
-        int32_t parent; /* whose near nodes are there; -1: none */
+        int32_t parent; /* whose near nodes are known; -1: none */
+        int32_t width;  /* of v */
         struct listed *edge;
         size_t n, capacity;
 };
@@ -54,8 +51,15 @@ struct maker {
 static void maker_clear(struct maker *maker)
 {
         free(maker->work);
-        free(maker->near);
         free(maker->edge);
+}
+
+static size_t bytes(const struct pairs *pairs)
+{
+        const struct scores *scores = &pairs->scores;
+
+        return scores->n * sizeof(*scores->pair) + scores->n_wide * sizeof(*scores->wide) +
+               pairs->candidates.n * (sizeof(*pairs->candidates.node) + sizeof(*pairs->candidates.distance));
 }
 
 static int pack(struct scores *scores, int64_t value, uint32_t *ret)
@@ -74,13 +78,11 @@ static int pack(struct scores *scores, int64_t value, uint32_t *ret)
         return 0;
 }
 
-static int append(struct pairs *pairs, struct score score, int64_t tree, int64_t forest)
+static int append(struct pairs *pairs, uint32_t place, int64_t tree, int64_t forest)
 {
         struct scores *rows = &pairs->scores;
+        struct score score = { .place = place };
 
-        if ((rows->n + 1) * sizeof(*rows->pair) + rows->n_wide * sizeof(*rows->wide) + pairs->candidates.n * 5 >
-            pairs->limits->bytes)
-                return -E2BIG;
         if ((rows->n >= rows->capacity && util_grow(&rows->pair, &rows->capacity, rows->n + 1, sizeof(*rows->pair)) < 0) ||
             pack(rows, tree, &score.tree) < 0 || pack(rows, forest, &score.forest) < 0)
                 return -ENOMEM;
@@ -90,6 +92,8 @@ static int append(struct pairs *pairs, struct score score, int64_t tree, int64_t
 
 static int list(struct maker *maker, int32_t w, int32_t x, int32_t y, int64_t weight)
 {
+        if (maker->n / 2 >= maker->pairs->limits->edges)
+                return -E2BIG;
         if (maker->n >= maker->capacity && util_grow(&maker->edge, &maker->capacity, maker->n + 1, sizeof(*maker->edge)) < 0)
                 return -ENOMEM;
         maker->edge[maker->n] = (struct listed){ x, y, weight, maker->work[w].edges };
@@ -102,29 +106,30 @@ static int take_child(struct maker *maker, int32_t x)
 {
         struct pairs *pairs = maker->pairs;
         const struct scores *rows = &pairs->scores;
-        const struct tree *b = pairs->b;
+        int err = 0;
 
-        for (size_t i = rows->start[x]; i < rows->stop[x]; i++) {
+        for (size_t i = rows->start[x]; err == 0 && i < rows->stop[x]; i++) {
                 const struct score *score = &rows->pair[i];
-                int32_t y = score_node(score), parent = b->parent[y];
+                int32_t y = score_node(score);
                 struct work *work = &maker->work[y];
-                int64_t tree = score_value(rows, score->tree);
+                int64_t tree = score_value(rows, score->tree), forest = score_value(rows, score->forest);
 
                 work->tree = MAX(work->tree, tree);
-                work->forest = MAX(work->forest, score_value(rows, score->forest));
+                work->forest = MAX(work->forest, forest);
                 bitmap_set(&pairs->marked, y);
-                work->marks |= score->place & SCORE_ROWS;
-                if (score->place & SCORE_ROWS && !(maker->near[y] & NEAR_OWN) && b->end[y] > y + 1 &&
-                    list(maker, y, x, -1, pairs->filler) < 0)
-                        return -ENOMEM;
-                if (parent < 0)
+                if (score->place & SCORE_ROWS) {
+                        work->rows = true;
+                        if (work->distance >= maker->pairs->alpha && work->width > 0)
+                                err = list(maker, y, x, -1, pairs->filler);
+                }
+                if (work->parent < 0 || err < 0)
                         continue;
-                if (maker->near[parent] & NEAR_OWN)
+                if (maker->work[work->parent].distance < maker->pairs->alpha)
                         tree -= pairs->filler;
-                if (tree > 0 && list(maker, parent, x, y, tree) < 0)
-                        return -ENOMEM;
+                if (tree > 0)
+                        err = list(maker, work->parent, x, y, tree);
         }
-        return 0;
+        return err;
 }
 
 /* Of a list: the sum of each row's greatest edge; no assignment is better. */
@@ -144,18 +149,19 @@ static int64_t bound(const struct maker *maker, int32_t at)
         return sum;
 }
 
-static int64_t assignment(struct maker *maker, int32_t v, int32_t w, int64_t enough)
+static int64_t assignment(struct maker *maker, int32_t v, int32_t w)
 {
         struct bipartite *bipartite = &maker->pairs->bipartite;
-        bool all = maker->near[w] & NEAR_OWN;
-        int64_t base = all ? bipartite_base(bipartite, v, w) : 0, most;
-        int32_t at = maker->work[w].edges;
+        const struct work *work = &maker->work[w];
+        bool all = work->distance < maker->pairs->alpha;
+        int64_t most = all ? MIN(maker->width, work->width) * maker->pairs->filler : 0;
+        int32_t at = work->edges;
         int err = 0;
 
         if (at < 0)
-                return base;
-        most = base + (maker->edge[at].next < 0 ? maker->edge[at].weight : bound(maker, at));
-        if (most <= enough || maker->edge[at].next < 0)
+                return most;
+        most += maker->edge[at].next < 0 ? maker->edge[at].weight : bound(maker, at);
+        if (most <= work->forest || maker->edge[at].next < 0)
                 return most;
         bipartite_begin(bipartite, v, w, all);
         for (; err == 0 && at >= 0; at = maker->edge[at].next) {
@@ -168,125 +174,112 @@ static int64_t assignment(struct maker *maker, int32_t v, int32_t w, int64_t eno
                 else
                         err = bipartite_add(bipartite, edge->x, edge->y, edge->weight + (all ? maker->pairs->filler : 0));
         }
-        return err < 0 ? err : bipartite_value(bipartite, enough);
+        return err < 0 ? err : bipartite_value(bipartite, work->forest);
 }
 
-/* Pairs whose rows this one needs: those that score. */
-static void mark_candidates(struct pairs *pairs, int32_t v)
-{
-        const struct candidates *rows = &pairs->candidates;
-
-        for (size_t i = rows->start[v]; i < rows->stop[v]; i++)
-                if (pair_score(pairs, v, rows->node[i], rows->distance[i]) > 0)
-                        bitmap_set(&pairs->marked, rows->node[i]);
-}
-
-/* @candidate: the last candidate that is not above w, going down with w. */
-static int distance_of(const struct maker *maker, int32_t v, int32_t w, size_t *candidate)
-{
-        const struct pairs *pairs = maker->pairs;
-        const struct candidates *rows = &pairs->candidates;
-        int32_t above = pairs->b->parent[w];
-
-        while (*candidate > rows->start[v] && rows->node[*candidate - 1] > w)
-                --*candidate;
-        if (*candidate > rows->start[v] && rows->node[*candidate - 1] == w)
-                return rows->distance[*candidate - 1];
-        if (maker->near[w] & NEAR_PARENT || (above >= 0 && maker->near[above]))
-                return pairs->alpha;
-        return DISTANCE_NONE;
-}
-
-static int make_pair(struct maker *maker, int32_t v, int32_t w, size_t *candidate)
+static void look_at_candidates(struct maker *maker, int32_t v)
 {
         struct pairs *pairs = maker->pairs;
-        const struct tree *a = pairs->a, *b = pairs->b;
-        struct work *work = &maker->work[w], *above = w > 0 ? &maker->work[b->parent[w]] : NULL;
-        int64_t forest = assignment(maker, v, w, work->forest), tree;
-        int distance = distance_of(maker, v, w, candidate);
-        uint32_t marks = work->marks | (maker->near[w] & NEAR_OWN ? SCORE_ROWS | SCORE_COLUMNS : 0);
-        struct score score = { .place = (uint32_t)w | (uint32_t)distance << SCORE_DISTANCE | marks };
+        const struct candidates *rows = &pairs->candidates;
+
+        for (size_t i = rows->start[v]; i < rows->stop[v]; i++) {
+                maker->work[rows->node[i]].distance = rows->distance[i];
+                bitmap_set(&pairs->marked, rows->node[i]);
+        }
+}
+
+static int distance_of(const struct maker *maker, const struct work *work)
+{
+        const struct work *above = work->parent >= 0 ? &maker->work[work->parent] : NULL;
+
+        if (work->distance != DISTANCE_NONE)
+                return work->distance;
+        return work->near_parent || (above && (above->near_parent || above->distance < maker->pairs->alpha)) ? maker->pairs->alpha :
+                                                                                                      DISTANCE_NONE;
+}
+
+static int make_pair(struct maker *maker, int32_t v, int32_t w)
+{
+        struct pairs *pairs = maker->pairs;
+        struct work *work = &maker->work[w], *above = work->parent >= 0 ? &maker->work[work->parent] : NULL;
+        bool near = work->distance < maker->pairs->alpha;
+        int64_t forest = assignment(maker, v, w), tree;
+        int distance = distance_of(maker, work);
+        uint32_t place = (uint32_t)w | (uint32_t)distance << SCORE_DISTANCE;
+        int err = 0;
 
         if (forest < 0)
                 return (int)forest;
         forest = MAX(forest, work->forest);
         tree = MAX(work->tree, forest + pair_score(pairs, v, w, distance));
+        place |= (near || work->rows ? SCORE_ROWS : 0) | (near || work->columns ? SCORE_COLUMNS : 0);
         if (above) {
                 above->tree = MAX(above->tree, tree);
                 above->forest = MAX(above->forest, forest);
-                above->marks |= marks & SCORE_COLUMNS;
-                bitmap_set(&pairs->marked, b->parent[w]);
-                if (marks & SCORE_COLUMNS && !(maker->near[b->parent[w]] & NEAR_OWN) && a->end[v] > v + 1 &&
-                    list(maker, b->parent[w], -1, w, pairs->filler) < 0)
-                        return -ENOMEM;
+                above->columns |= (place & SCORE_COLUMNS) > 0;
+                bitmap_set(&pairs->marked, work->parent);
+                if (place & SCORE_COLUMNS && above->distance >= maker->pairs->alpha && maker->width > 0)
+                        err = list(maker, work->parent, -1, w, pairs->filler);
         }
-        return append(pairs, score, tree, forest);
+        return err < 0 ? err : append(pairs, place, tree, forest);
 }
 
-static void set_near(struct maker *maker, int32_t v, uint8_t bit, bool on)
+static void set_near_parent(struct maker *maker, int32_t parent, bool near)
 {
         const struct candidates *rows = &maker->pairs->candidates;
-        uint8_t keep = (uint8_t)~bit, set = on ? bit : 0;
 
-        for (size_t i = rows->start[v]; i < rows->stop[v]; i++)
+        for (size_t i = parent < 0 ? 0 : rows->start[parent]; parent >= 0 && i < rows->stop[parent]; i++)
                 if (rows->distance[i] < maker->pairs->alpha)
-                        maker->near[rows->node[i]] = (uint8_t)((maker->near[rows->node[i]] & keep) | set);
-}
-
-/* Which nodes are near v and its parent. Without fillers it does not matter. */
-static void look_near(struct maker *maker, int32_t v)
-{
-        int32_t parent = maker->pairs->a->parent[v];
-
-        if (maker->pairs->filler == 0)
-                return;
-        if (maker->parent != parent && maker->parent >= 0)
-                set_near(maker, maker->parent, NEAR_PARENT, false);
-        if (maker->parent != parent && parent >= 0)
-                set_near(maker, parent, NEAR_PARENT, true);
-        maker->parent = parent;
-        set_near(maker, v, NEAR_OWN, true);
+                        maker->work[rows->node[i]].near_parent = near;
 }
 
 static int make_row(struct maker *maker, int32_t v)
 {
         struct pairs *pairs = maker->pairs;
         const struct tree *a = pairs->a;
-        size_t candidate = pairs->candidates.stop[v];
         int32_t w;
         int err = 0;
 
+        if (maker->parent != a->parent[v]) {
+                set_near_parent(maker, maker->parent, false);
+                set_near_parent(maker, a->parent[v], true);
+                maker->parent = a->parent[v];
+        }
+        maker->width = a->first[v + 1] - a->first[v];
         maker->n = 0;
-        look_near(maker, v);
+        look_at_candidates(maker, v);
         for (int32_t i = a->first[v]; err == 0 && i < a->first[v + 1]; i++)
                 err = take_child(maker, a->child[i]);
-        mark_candidates(pairs, v);
         pairs->scores.start[v] = pairs->scores.n;
         for (w = bitmap_last(&pairs->marked, pairs->b->n - 1); err == 0 && w >= 0; w = bitmap_last(&pairs->marked, w - 1)) {
-                err = make_pair(maker, v, w, &candidate);
-                maker->work[w] = (struct work){ .edges = -1 };
+                struct work *work = &maker->work[w];
+
+                err = make_pair(maker, v, w);
+                work->tree = work->forest = 0;
+                work->edges = -1;
+                work->distance = DISTANCE_NONE;
+                work->rows = work->columns = false;
                 bitmap_unset(&pairs->marked, w);
         }
         pairs->scores.stop[v] = pairs->scores.n;
-        if (pairs->filler > 0)
-                set_near(maker, v, NEAR_OWN, false);
-        return err;
+        return err == 0 && bytes(pairs) > pairs->limits->bytes ? -E2BIG : err;
 }
 
 int scores_find(struct pairs *pairs)
 {
         _cleanup_(maker_clear) struct maker maker = { .pairs = pairs, .parent = -1 };
+        const struct tree *b = pairs->b;
         size_t n = (size_t)pairs->a->n;
         int err = 0;
 
         pairs->scores.start = calloc(n, sizeof(*pairs->scores.start));
         pairs->scores.stop = calloc(n, sizeof(*pairs->scores.stop));
-        maker.work = calloc((size_t)pairs->b->n, sizeof(*maker.work));
-        maker.near = calloc((size_t)pairs->b->n, 1);
-        if (!pairs->scores.start || !pairs->scores.stop || !maker.work || !maker.near)
+        maker.work = calloc((size_t)b->n, sizeof(*maker.work));
+        if (!pairs->scores.start || !pairs->scores.stop || !maker.work)
                 return -ENOMEM;
-        for (int32_t w = 0; w < pairs->b->n; w++)
-                maker.work[w].edges = -1;
+        for (int32_t w = 0; w < b->n; w++)
+                maker.work[w] = (struct work){ .edges = -1, .parent = b->parent[w], .width = b->first[w + 1] - b->first[w],
+                                               .distance = DISTANCE_NONE };
         for (int32_t i = pairs->a->n - 2; err == 0 && i >= 0; i--) /* children of one node stand together */
                 err = make_row(&maker, pairs->a->child[i]);
         return err < 0 ? err : make_row(&maker, 0);

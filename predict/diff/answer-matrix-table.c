@@ -122,8 +122,7 @@ static void print_notes(const struct matrix *matrix, bool bisect)
                 table_note("Fewer than three runs of a program cannot tell a changed program from a changed day; give at least three of "
                            "each.");
         if (matrix->fell_back)
-                table_note("These trees have too many pairs for alpha %d: some are matched only by functions of the same name, with alpha "
-                           "%d.", matrix->wish.alpha, matrix->alpha);
+                table_note("These trees have too many pairs for alpha %d: some are matched with alpha %d.", matrix->wish.alpha, matrix->alpha);
 }
 
 void answer_matrix_table(const struct matrix *matrix, bool bisect, const struct diff_limit *limit)

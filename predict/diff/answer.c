@@ -99,7 +99,7 @@ static void add_comparable(cJSON *json, const struct comparison *comparison)
 
 struct cJSON *answer_json(const struct comparison *comparison)
 {
-        static const char *const objectives[] = { "similar", "equal", "count" };
+        static const char *const objectives[] = { "similar", "count" };
         cJSON *json = cJSON_CreateObject(), *tasks;
 
         add_comparable(json, comparison);

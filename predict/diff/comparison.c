@@ -227,7 +227,7 @@ int comparison_match(struct side *a, struct side *b, const struct labels *labels
         _cleanup_(comparison_clear) struct comparison comparison = { .a = a, .b = b, .labels = labels };
         int err = match_within(&a->contexts.tree, &b->contexts.tree, wish->alpha, wish->objective, &match_limits, &comparison.match);
 
-        comparison.fell_back = err == 0 && (comparison.match.alpha != wish->alpha || comparison.match.objective != wish->objective);
+        comparison.fell_back = err == 0 && comparison.match.alpha != wish->alpha;
         if (err == 0)
                 err = list_tasks(&comparison);
         if (err < 0)

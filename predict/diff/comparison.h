@@ -52,7 +52,7 @@ struct comparison {
         struct side *a, *b;
         const struct labels *labels;
         struct match match;
-        bool fell_back; /* the pairs took too much: match.alpha or match.objective is not what was asked for */
+        bool fell_back; /* the pairs took too much: match.alpha is less than asked for */
         int32_t *evidence; /* of each node of A, pairs with equal names below it */
         struct task *tasks;
         size_t n;

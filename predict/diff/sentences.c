@@ -92,7 +92,7 @@ static const char *note_of_pairs(const struct comparison *comparison, int alpha,
         if (!comparison->fell_back)
                 return NULL;
         snprintf(buf, SENTENCE_SIZE,
-                 _("These trees have too many pairs for alpha %d: matched with alpha %d, and only by functions of the same name."),
+                 _("These trees have too many pairs for alpha %d: matched with alpha %d."),
                  alpha, comparison->match.alpha);
         return buf;
 }

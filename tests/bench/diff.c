@@ -61,7 +61,7 @@ static int match(const struct contexts *a, const struct contexts *b, int alpha)
         }
         getrusage(RUSAGE_SELF, &usage);
         printf("alpha %d: %.3f s, %d pairs%s, %ld MB\n", alpha, best, found.matched,
-               found.objective == MATCH_EQUAL || found.alpha != alpha ? " (fell back)" : "", usage.ru_maxrss / 1024);
+               found.alpha != alpha ? " (fell back)" : "", usage.ru_maxrss / 1024);
         match_clear(&found);
         return 0;
 }
