@@ -17,7 +17,7 @@ struct factor {
 struct target_screen {
         double emission;         /* how much less a black picture takes than a white one, as a part; NaN: not known */
         double parts[3];         /* of that for red, green and blue; their sum is 1 */
-        char pixels[16];         /* width x height */
+        char pixels[24];         /* width x height */
 };
 
 struct target {
