@@ -1,7 +1,7 @@
 /* SPDX-FileCopyrightText: joulecast authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* For test-record: a thread, a child, packets, and a file of so many MiB, each from a function of its own. */
+/* For test-record: a thread, a child, a function as of C++ with one inside, waits, packets, and a file of so many MiB, each from a function of its own. */
 
 #include <arpa/inet.h>
 #include <fcntl.h>
@@ -17,6 +17,28 @@ __attribute__((noinline)) static void burn(long n)
 {
         for (long i = 0; i < n; i++)
                 sink = sink + i;
+}
+
+/* A part of its caller, of which only debug information tells. */
+__attribute__((always_inline)) static inline void burn_inside(long n)
+{
+        for (long i = 0; i < n; i++)
+                sink = sink ^ i;
+}
+
+/* As a compiler of C++ names game::World::tick(int). */
+void tick(int n) __asm__("_ZN4game5World4tickEi");
+
+__attribute__((noinline)) void tick(int n)
+{
+        burn_inside(n);
+}
+
+/* Each wait ends in a wake-up. */
+__attribute__((noinline)) static void wait_often(void)
+{
+        for (int i = 0; i < 50; i++)
+                usleep(1000);
 }
 
 __attribute__((noinline)) static void *in_thread(void *data)
@@ -85,6 +107,8 @@ int main(int argc, char **argv)
         pthread_t thread = start_thread_here();
         int status = run_child();
 
+        tick(200000000);
+        wait_often();
         save(argv[1], atoi(argv[2]));
         talk();
         pthread_join(thread, NULL);

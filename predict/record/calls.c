@@ -9,9 +9,9 @@
 #include <sys/syscall.h>
 
 #include "calls.h"
-#include "child.h"
-#include "options.h"
+#include "frame-name.h"
 #include "replay.h"
+#include "symbol-offset.h"
 #include "util/text.h"
 #include "util/util.h"
 
@@ -23,6 +23,19 @@ static double energy_nj(const struct line *line)
                 sum += line->energy_nj[i];
         return sum;
 }
+
+/*
+ * Drawing ends in one of them for each frame. What comes first may call what comes later: eglSwapBuffers() calls xcb_present_pixmap().
+ * wl_surface.commit is inline in wayland-client.h, and has no symbol: programs on Wayland that draw without EGL or Vulkan are not seen.
+ */
+static const struct {
+        const char *function, *library;
+} shows[CALLS_SHOWS] = {
+        { "vkQueuePresentKHR", "libvulkan.so.1" },     { "eglSwapBuffers", "libEGL.so.1" },
+        { "glXSwapBuffers", "libGL.so.1" },            { "glXSwapBuffers", "libGLX.so.0" },
+        { "xcb_present_pixmap", "libxcb-present.so.0" }, { "XShmPutImage", "libXext.so.6" },
+        { "XPutImage", "libX11.so.6" },                { "xcb_put_image", "libxcb.so.1" },
+};
 
 /* The first function of another file that the program's code calls, as compress2 of main@app;compress2@libz.so.1;... -ENOENT: none. */
 static int64_t find_called(const struct recording *recording, size_t stack)
@@ -44,9 +57,14 @@ static int64_t find_called(const struct recording *recording, size_t stack)
         return -ENOENT;
 }
 
+struct ranked {
+        double nj;
+        uint32_t name;
+};
+
 static int dearest_first(const void *a, const void *b)
 {
-        double first = ((const struct called *)a)->nj, second = ((const struct called *)b)->nj;
+        double first = ((const struct ranked *)a)->nj, second = ((const struct ranked *)b)->nj;
 
         return (first < second) - (first > second);
 }
@@ -62,7 +80,7 @@ static int add_one(struct called_list *list, const struct recording *recording, 
                         return 0;
         if (util_grow(&list->list, &list->capacity, list->n + 1, sizeof(called)) < 0)
                 return -ENOMEM;
-        called = (struct called){ strdup(text), strdup(words_bytes(recording->frames, place->path, NULL)), place->offset, 0 };
+        called = (struct called){ strdup(text), strdup(words_bytes(recording->frames, place->path, NULL)), place->offset, -1 };
         if (called.name && called.path) {
                 list->list[list->n++] = called;
                 return 0;
@@ -72,12 +90,28 @@ static int add_one(struct called_list *list, const struct recording *recording, 
         return -ENOMEM;
 }
 
+/* Where a library is that this program had mapped, and its function in it. */
+static int add_shows(struct called_list *list, const struct recording *recording)
+{
+        for (size_t i = 0; i < CALLS_SHOWS; i++)
+                for (size_t j = 0; !list->shows[i].name && j < words_count(recording->frames); j++) {
+                        const char *path = words_bytes(recording->frames, (uint32_t)j, NULL);
+                        char file[64];
+                        uint64_t offset;
+
+                        if (*path != '/' || strcmp(frame_dso(path, file, sizeof(file)), shows[i].library) != 0 ||
+                            symbol_offset(path, shows[i].function, &offset) < 0)
+                                continue;
+                        list->shows[i] = (struct called){ strdup(shows[i].function), strdup(path), offset, -1 };
+                        if (!list->shows[i].name || !list->shows[i].path)
+                                return -ENOMEM;
+                }
+        return 0;
+}
+
 int calls_add(struct called_list *list, const struct recording *recording)
 {
-        struct ranked {
-                struct called called; /* only its energy is used */
-                uint32_t name;
-        } *ranked = calloc(words_count(recording->frames) + 1, sizeof(*ranked));
+        struct ranked *ranked = calloc(words_count(recording->frames) + 1, sizeof(*ranked));
         size_t n = words_count(recording->frames);
         double total = 0;
         int err = 0;
@@ -91,20 +125,23 @@ int calls_add(struct called_list *list, const struct recording *recording)
 
                 total += energy_nj(&recording->lines[i]);
                 if (name >= 0)
-                        ranked[name].called.nj += energy_nj(&recording->lines[i]);
+                        ranked[name].nj += energy_nj(&recording->lines[i]);
         }
         qsort(ranked, n, sizeof(*ranked), dearest_first);
-        for (size_t i = 0; !err && i < MIN(n, (size_t)CALLS_FUNCTIONS_MAX) && ranked[i].called.nj > CALLS_SHARE_MIN * total; i++)
+        for (size_t i = 0; !err && i < MIN(n, (size_t)CALLS_FUNCTIONS_MAX) && ranked[i].nj > CALLS_SHARE_MIN * total; i++)
                 err = add_one(list, recording, ranked[i].name);
         free(ranked);
-        return err;
+        return err ? err : add_shows(list, recording);
 }
 
 void calls_clear(struct called_list *list)
 {
-        for (size_t i = 0; i < list->n; i++) {
-                free(list->list[i].name);
-                free(list->list[i].path);
+        calls_close(list);
+        for (size_t i = 0; i < list->n + CALLS_SHOWS; i++) {
+                struct called *called = i < list->n ? &list->list[i] : &list->shows[i - list->n];
+
+                free(called->name);
+                free(called->path);
         }
         free(list->list);
         *list = (struct called_list){ 0 };
@@ -122,77 +159,69 @@ static int uprobe_type(uint32_t *ret)
         return 0;
 }
 
-/* A function that cannot be probed is left out. -EACCES: none can. */
-static int open_probes(const struct called_list *list, pid_t pid, int *fds)
+static int open_probe(struct called *called, uint32_t type, pid_t pid)
+{
+        struct perf_event_attr attr = {
+                .size = sizeof(attr), .type = type, .uprobe_path = (uint64_t)(uintptr_t)called->path,
+                .probe_offset = called->offset, .disabled = 1, .inherit = 1, .enable_on_exec = 1,
+        };
+
+        called->fd = (int)syscall(SYS_perf_event_open, &attr, pid, -1, -1, PERF_FLAG_FD_CLOEXEC);
+        return called->fd < 0 && (errno == EACCES || errno == EPERM) ? -EACCES : 0;
+}
+
+int calls_open(struct called_list *list, pid_t pid)
 {
         uint32_t type = 0;
         int err = uprobe_type(&type);
 
-        for (size_t i = 0; !err && i < list->n; i++) {
-                struct perf_event_attr attr = {
-                        .size = sizeof(attr), .type = type, .uprobe_path = (uint64_t)(uintptr_t)list->list[i].path,
-                        .probe_offset = list->list[i].offset, .disabled = 1, .inherit = 1, .enable_on_exec = 1,
-                };
-
-                fds[i] = (int)syscall(SYS_perf_event_open, &attr, pid, -1, -1, PERF_FLAG_FD_CLOEXEC);
-                if (fds[i] < 0 && (errno == EACCES || errno == EPERM))
-                        err = -EACCES;
-        }
+        for (size_t i = 0; !err && i < list->n; i++)
+                err = open_probe(&list->list[i], type, pid);
+        for (size_t i = 0; !err && i < CALLS_SHOWS; i++)
+                err = list->shows[i].name ? open_probe(&list->shows[i], type, pid) : 0;
         return err;
 }
 
-static char *print_calls(const struct called_list *list, const int *fds)
+void calls_close(struct called_list *list)
+{
+        for (size_t i = 0; i < list->n; i++) {
+                closep(&list->list[i].fd);
+                list->list[i].fd = -1;
+        }
+        for (size_t i = 0; i < CALLS_SHOWS; i++) {
+                if (list->shows[i].name)
+                        closep(&list->shows[i].fd);
+                list->shows[i].fd = -1;
+        }
+}
+
+static bool read_count(const struct called *called, uint64_t *ret)
+{
+        return called->fd >= 0 && read(called->fd, ret, sizeof(*ret)) == sizeof(*ret);
+}
+
+char *calls_print(const struct called_list *list)
 {
         struct text_kept kept = { 0 };
         FILE *file = text_open(&kept);
+        uint64_t count;
 
         if (!file)
                 return NULL;
         fputs("function\tcalls\n", file);
-        for (size_t i = 0; i < list->n; i++) {
-                uint64_t count;
-
-                if (fds[i] >= 0 && read(fds[i], &count, sizeof(count)) == sizeof(count))
+        for (size_t i = 0; i < list->n; i++)
+                if (read_count(&list->list[i], &count))
                         fprintf(file, "%s\t%llu\n", list->list[i].name, (unsigned long long)count);
-        }
         return text_close(file, &kept);
 }
 
-static int run_probed(char *const argv[], const struct called_list *list, int *fds)
+int64_t calls_frames(const struct called_list *list)
 {
-        struct child_place place = CHILD_NOWHERE;
-        struct child child;
-        struct child_result result;
-        int err = child_start(argv, &place, &child);
+        int64_t frames = -1;
+        uint64_t count;
 
-        if (!err)
-                err = open_probes(list, child.pid, fds);
-        if (!err)
-                err = child_go(&child);
-        if (!err)
-                err = child_wait(&child, &result);
-        child_end(&child);
-        return err;
-}
-
-int calls_count(char *const argv[], const struct called_list *list, char **ret)
-{
-        _cleanup_free_ int *fds = malloc((list->n + 1) * sizeof(*fds));
-        char *text = NULL;
-        int err;
-
-        if (!fds)
-                return -ENOMEM;
-        for (size_t i = 0; i < list->n; i++)
-                fds[i] = -1;
-        err = run_probed(argv, list, fds);
-        if (!err)
-                text = print_calls(list, fds);
-        for (size_t i = 0; i < list->n; i++)
-                closep(&fds[i]);
-        if (err)
-                log_error(&program_log, "calls cannot be counted: %s; it needs root and a kernel with uprobes", strerror(-err));
-        else if (text)
-                *ret = text;
-        return err ? err : text ? 0 : -ENOMEM;
+        for (size_t i = 0; i < CALLS_SHOWS && frames <= 0; i++)
+                if (list->shows[i].name && read_count(&list->shows[i], &count))
+                        frames = (int64_t)MIN(count, (uint64_t)INT64_MAX);
+        return frames;
 }

@@ -2,7 +2,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* How often the functions of libraries are called that the program's own code called in the runs before: another run, by uprobes. */
+/*
+ * How often the functions of libraries are called that the program's own code called in the runs before, and those by which programs
+ * show a frame: another run, by uprobes.
+ */
 
 #include <stddef.h>
 #include <stdint.h>
@@ -10,27 +13,29 @@
 
 #define CALLS_FUNCTIONS_MAX 64 /* the dearest of each program */
 #define CALLS_SHARE_MIN 0.01   /* of its energy: a probe costs microseconds a call, and cheap functions are called most */
+#define CALLS_SHOWS 8          /* ways to show a frame */
 
 struct recording;
 
 struct called {
         char *name, *path; /* of its frame; the file */
         uint64_t offset;   /* in it */
-        double nj;
+        int fd;            /* of its probe; -1: none */
 };
 
 struct called_list {
         struct called *list;
         size_t n, capacity;
+        struct called shows[CALLS_SHOWS]; /* by the order of preference; without a name: the program does not have its library */
 };
 
-/* Adds the dearest of a recording; those that are in the list stay once. 0; -ENOMEM. */
+/* Adds the dearest of a recording, and how it can show frames; those that are in the list stay once. 0; -ENOMEM. */
 int calls_add(struct called_list *list, const struct recording *recording);
+/* Probes for @pid from its next exec on. A function that cannot be probed is left out. 0; -EACCES or -ENOSYS: none can. */
+int calls_open(struct called_list *list, pid_t pid);
+void calls_close(struct called_list *list);
+/* calls.tsv: a heading, and lines "function@dso\tcalls"; free() it. NULL: no memory. */
+char *calls_print(const struct called_list *list);
+/* Frames that were shown: calls of the first way that was used; -1: no library to show frames with was seen. */
+int64_t calls_frames(const struct called_list *list);
 void calls_clear(struct called_list *list);
-/*
- * calls_count() - run a program with probes
- * @ret: calls.tsv: a heading, and lines "function@dso\tcalls"; free() it
- *
- * 0; a negative errno after its sentence.
- */
-int calls_count(char *const argv[], const struct called_list *list, char **ret);

@@ -46,11 +46,12 @@ int charge_open(struct charge *charge, struct prices *prices, const struct trace
 {
         *charge = (struct charge){ .prices = prices, .tracepoints = tracepoints, .receives_by_air = wifi_alone() };
         charge->moment = calloc(CHARGE_CPUS_MAX, sizeof(*charge->moment));
-        return charge->moment ? 0 : -ENOMEM;
+        return charge->moment ? waking_open(&charge->waking, price_profile(prices)) : -ENOMEM;
 }
 
 void charge_clear(struct charge *charge)
 {
+        waking_close(&charge->waking);
         free(charge->moment);
 }
 
@@ -138,13 +139,37 @@ static void interface_of(const struct charge *charge, const struct record_sample
                 snprintf(buf, size, "%.*s", (int)length, sample->raw + offset);
 }
 
-static int add_bytes(struct charge *charge, const struct charged *charged, struct recording *recording)
+/* Its bytes, where a profile prices them; or its packet by the automaton. The time that the radio is up belongs to who woke it. */
+static int add_air(struct charge *charge, const struct charged *charged, double bytes, double events, struct recording *recording)
+{
+        bool sent = charged->kind == EVENT_SEND;
+        struct waking_charge air;
+        struct line *line, *waker;
+        int err = waking_packet(&charge->waking, charged->sample->time_ns, sent ? RADIO_TX : RADIO_RX, (uint64_t)(bytes / fmax(1, events)),
+                             charged->stack, &air);
+
+        if (!err)
+                err = find_line(recording, MAX(air.waker, charged->stack), &line); /* makes room for both */
+        if (!err)
+                err = find_line(recording, charged->stack, &line);
+        if (err)
+                return err;
+        waker = &recording->lines[air.waker];
+        *(sent ? &recording->air_tx_bytes : &recording->air_rx_bytes) += bytes;
+        line->radio_wakes += air.woke;
+        add_energy(waker, COMPONENT_WIFI, air.waker_nj, 1);
+        add_energy(line, COMPONENT_WIFI, isnan(air.own_nj)
+                   ? bytes * price_nj(charge->prices, sent ? AMOUNT_wifi_tx_bytes : AMOUNT_wifi_rx_bytes) : air.own_nj * events,
+                   1 / fmax(1, events));
+        return 0;
+}
+
+static int add_event(struct charge *charge, const struct charged *charged, struct recording *recording)
 {
         const struct record_sample *sample = charged->sample;
         const struct tracepoint *point = &charge->tracepoints->list[charged->kind];
         double number = (double)tracepoints_number(&point->value, sample->raw, sample->raw_bytes), price = 0;
         double events = (double)sample->period * charge->factor[charged->kind];
-        enum component component = charged->kind == EVENT_DIRTY || charged->kind == EVENT_READ ? COMPONENT_DISK : COMPONENT_WIFI;
         char interface[32] = "";
         struct line *line;
         int err;
@@ -157,31 +182,70 @@ static int add_bytes(struct charge *charge, const struct charged *charged, struc
         if (err)
                 return err;
         number *= events;
-        if (charged->kind == EVENT_DIRTY) {
+        if (charged->kind == EVENT_SLEEP || charged->kind == EVENT_DRAW) {
+                number = events;
+        } else if (charged->kind == EVENT_DIRTY) {
                 number = (double)sysconf(_SC_PAGESIZE) * events;
-                price = price_byte_nj(charge->prices, AMOUNT_write_bytes);
+                price = price_nj(charge->prices, AMOUNT_write_bytes);
         } else if (charged->kind == EVENT_READ) {
                 number *= SECTOR_BYTES;
-                price = price_byte_nj(charge->prices, AMOUNT_read_bytes);
-        } else if (charged->kind == EVENT_SEND && is_wifi(interface)) {
-                price = price_byte_nj(charge->prices, AMOUNT_wifi_tx_bytes);
-                recording->air_tx_bytes += number;
-        } else if (charged->kind == EVENT_RECEIVE && charge->receives_by_air) {
-                price = price_byte_nj(charge->prices, AMOUNT_wifi_rx_bytes);
-                recording->air_rx_bytes += number;
+                price = price_nj(charge->prices, AMOUNT_read_bytes);
         }
-        line->bytes[charged->kind] += number;
+        line->count[charged->kind] += number;
         if (price > 0)
-                add_energy(line, component, price * number, 1 / fmax(1, events));
-        return 0;
+                add_energy(line, COMPONENT_DISK, price * number, 1 / fmax(1, events));
+        if (is_wifi(interface) || (charged->kind == EVENT_RECEIVE && charge->receives_by_air))
+                err = add_air(charge, charged, number, events, recording);
+        return err;
 }
 
 int charge_add(struct charge *charge, const struct charged *charged, struct recording *recording)
 {
-        return charged->kind == EVENT_CPU ? add_cpu(charge, charged, recording) : add_bytes(charge, charged, recording);
+        return charged->kind == EVENT_CPU ? add_cpu(charge, charged, recording) : add_event(charge, charged, recording);
 }
 
-int charge_close(struct charge *charge, struct recording *recording)
+int charge_finish(struct charge *charge, struct recording *recording)
 {
-        return finish_moment(charge, recording);
+        struct waking_charge air;
+        struct line *line;
+        int err = finish_moment(charge, recording);
+
+        if (!err)
+                err = waking_rest(&charge->waking, &air);
+        if (err || air.waker_nj <= 0)
+                return err;
+        err = find_line(recording, air.waker, &line);
+        if (!err)
+                add_energy(line, COMPONENT_WIFI, air.waker_nj, 1);
+        return err;
+}
+
+static void add_gpu(const struct charge *charge, struct line *line, double ns)
+{
+        line->gpu_ns += ns;
+        add_energy(line, COMPONENT_GPU, ns * price_nj(charge->prices, AMOUNT_gpu_busy_ns), 1);
+}
+
+int charge_gpu(struct charge *charge, uint64_t gpu_ns, struct recording *recording)
+{
+        double jobs = 0;
+        int64_t frame, stack;
+        struct line *line;
+        uint32_t one;
+        int err;
+
+        for (size_t i = 0; i < recording->n; i++)
+                jobs += recording->lines[i].count[EVENT_DRAW];
+        for (size_t i = 0; jobs > 0 && i < recording->n; i++)
+                if (recording->lines[i].count[EVENT_DRAW] > 0)
+                        add_gpu(charge, &recording->lines[i], (double)gpu_ns * recording->lines[i].count[EVENT_DRAW] / jobs);
+        if (jobs > 0)
+                return 0;
+        frame = words_number(recording->frames, "[gpu]", strlen("[gpu]"));
+        one = (uint32_t)frame;
+        stack = frame < 0 ? frame : words_number(recording->stacks, &one, sizeof(one));
+        err = stack < 0 ? (int)stack : find_line(recording, (uint32_t)stack, &line);
+        if (!err)
+                add_gpu(charge, line, (double)gpu_ns);
+        return err;
 }

@@ -4,6 +4,7 @@
 
 /* Adds the energy of each sample to its stack. */
 
+#include "waking.h"
 #include "events.h"
 #include "record-parse.h"
 
@@ -28,6 +29,7 @@ struct moment_cpu {
 struct charge {
         struct prices *prices;
         const struct tracepoints *tracepoints;
+        struct waking waking;
         struct moment_cpu *moment;
         size_t n_moment;
         double factor[EVENT_COUNT]; /* on the period of a sample */
@@ -36,5 +38,8 @@ struct charge {
 
 int charge_open(struct charge *charge, struct prices *prices, const struct tracepoints *tracepoints);
 int charge_add(struct charge *charge, const struct charged *charged, struct recording *recording);
-int charge_close(struct charge *charge, struct recording *recording); /* what is left of the last moment */
+/* What is left of the last moment, and of the radio. */
+int charge_finish(struct charge *charge, struct recording *recording);
+/* A GPU's time, to the stacks that gave it jobs, by their number; to the frame [gpu] at the root where none is known. 0; -ENOMEM. */
+int charge_gpu(struct charge *charge, uint64_t gpu_ns, struct recording *recording);
 void charge_clear(struct charge *charge);

@@ -32,6 +32,8 @@ enum event_kind {
         EVENT_READ,    /* a request to read from a storage */
         EVENT_SEND,    /* a packet that goes to an interface */
         EVENT_RECEIVE, /* what a socket gave its reader */
+        EVENT_SLEEP,   /* a thread waits, and something will have to wake it */
+        EVENT_DRAW,    /* a job goes to a GPU */
         EVENT_CHILD,   /* a thread or process begins */
         EVENT_COUNT
 };

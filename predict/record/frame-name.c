@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "cxx-name.h"
 #include "frame-name.h"
 #include "util/util.h"
 
@@ -44,13 +45,42 @@ static void cut_variant(char *name)
 
 char *frame_function(const char *symbol, char *buf, size_t size)
 {
-        util_printable(symbol, buf, size);
-        if (*buf)
-                buf[1 + strcspn(buf + 1, "@")] = '\0';
-        cut_clone(buf);
+        char plain[CXX_SYMBOL_MAX + 1];
+        size_t length = strcspn(symbol + (*symbol != '\0'), "@") + (*symbol != '\0');
+
+        if (length < sizeof(plain)) {
+                memcpy(plain, symbol, length);
+                plain[length] = '\0';
+                cut_clone(plain);
+                symbol = plain;
+        }
+        if (!cxx_name(symbol, buf, size))
+                util_printable(symbol, buf, size);
         cut_variant(buf);
         for (char *at = buf; *at; at++)
                 *at = *at == ';' || isspace((unsigned char)*at) ? '_' : *at;
+        return buf;
+}
+
+/*
+ * V8 marks how far it has optimised a function (JS:~f, JS:^f, JS:+f, JS:*f), and says where it stands (f /home/a/b.js:1:17), which
+ * changes with what is written above it. Functions without a name keep their place.
+ */
+static char *code_name(const char *name, char *buf, size_t size)
+{
+        char *place, *end;
+
+        util_printable(name, buf, size);
+        if (strncmp(buf, "JS:", 3) == 0 && buf[3] && strchr("~^+*", buf[3]))
+                memmove(buf + 3, buf + 4, strlen(buf + 4) + 1);
+        place = strchr(buf, ' ');
+        end = buf + strlen(buf);
+        while (place && place > buf + 3 && end > place && (isdigit((unsigned char)end[-1]) || end[-1] == ':'))
+                *--end = '\0';
+        if (place && place[1] == '/')
+                memmove(place + 1, util_base_name(place + 1), strlen(util_base_name(place + 1)) + 1);
+        for (char *at = buf; *at; at++)
+                *at = *at == ';' || *at == '@' || isspace((unsigned char)*at) ? '_' : *at;
         return buf;
 }
 
@@ -69,10 +99,15 @@ char *frame_dso(const char *path, char *buf, size_t size)
 
 char *frame_name(const char *symbol, const char *path, char *buf, size_t size)
 {
-        char function[FRAME_NAME_MAX / 2 + 32], dso[FRAME_NAME_MAX / 4];
+        char function[FRAME_NAME_MAX * 3 / 4 - 2], dso[FRAME_NAME_MAX / 4];
 
-        snprintf(buf, size, "%s@%s", symbol && *symbol ? frame_function(symbol, function, sizeof(function)) : "[unknown]",
-                 frame_dso(path, dso, sizeof(dso)));
+        if (!symbol || !*symbol)
+                snprintf(function, sizeof(function), "[unknown]");
+        else if (strcmp(path, FRAME_CODE) == 0)
+                code_name(symbol, function, sizeof(function));
+        else
+                frame_function(symbol, function, sizeof(function));
+        snprintf(buf, size, "%s@%s", function, frame_dso(path, dso, sizeof(dso)));
         return buf;
 }
 

@@ -77,27 +77,43 @@ static void find_tracepoints(struct request *request)
                               "the root of the stacks"));
 }
 
+static struct run_wish wish_of(const struct request *request, const struct side *side)
+{
+        return (struct run_wish){
+                .argv = side->argv, .folder = side->folder.staging, .profile = request->profile,
+                .tracepoints = request->has_tracepoints ? &request->tracepoints : NULL,
+                .script = request->input ? &request->script : NULL, .terminal = request->terminal,
+                .stack_kb = (unsigned)request->stack_kb,
+        };
+}
+
 /* A B A B: what changes on the machine in the meantime meets both. */
 static int record_runs(struct request *request)
 {
         for (size_t i = 0; i < request->runs; i++)
                 for (size_t j = 0; j < request->n_sides; j++) {
                         struct side *side = &request->sides[j];
-                        const struct run_wish wish = {
-                                .argv = side->argv, .folder = side->folder.staging, .profile = request->profile,
-                                .tracepoints = request->has_tracepoints ? &request->tracepoints : NULL,
-                                .script = request->input ? &request->script : NULL, .terminal = request->terminal,
-                                .stack_kb = (unsigned)request->stack_kb,
-                        };
+                        const struct run_wish wish = wish_of(request, side);
                         int err = run_once(&wish, &side->runs[side->n]);
 
-                        if (err == -EINTR)
-                                log_error(&program_log, "stopped; nothing was written");
                         if (err)
                                 return err;
                         side->n++;
                 }
         return 0;
+}
+
+static int count_side(const struct request *request, struct side *side, struct called_list *list)
+{
+        const struct run_wish wish = wish_of(request, side);
+        int err = run_counted(&wish, list);
+
+        if (!err) {
+                side->calls = calls_print(list);
+                side->frames = calls_frames(list);
+        }
+        calls_close(list);
+        return err ? err : side->calls ? 0 : -ENOMEM;
 }
 
 /* The same functions on both sides, so that a call that one side hardly makes is counted there, too. */
@@ -109,7 +125,7 @@ static int count_calls(struct request *request)
         for (size_t j = 0; !err && j < request->n_sides; j++)
                 err = calls_add(&list, &request->sides[j].runs[0].recording);
         for (size_t j = 0; !err && j < request->n_sides; j++)
-                err = calls_count(request->sides[j].argv, &list, &request->sides[j].calls);
+                err = count_side(request, &request->sides[j], &list);
         return err;
 }
 
@@ -145,10 +161,12 @@ static int record(struct request *request)
 
         for (size_t i = 0; !err && i < request->n_sides; i++)
                 err = side_check(&request->sides[i]);
-        if (!err && request->n_sides == 2)
-                err = side_compare(&request->sides[0], &request->sides[1]);
         if (!err && request->calls)
                 err = count_calls(request);
+        if (!err && request->n_sides == 2)
+                err = side_compare(&request->sides[0], &request->sides[1], request->input != NULL);
+        if (err == -EINTR)
+                log_error(&program_log, "stopped; nothing was written");
         how.know_clock = !err && request->sides[0].runs[0].know_clock;
         for (size_t i = 0; !err && i < request->n_sides; i++)
                 err = side_write(&request->sides[i], &how);
@@ -167,6 +185,7 @@ static int open_sides(struct request *request, char **command)
 
                 request->n_sides++;
                 side->argv = at;
+                side->frames = -1;
                 side->runs = calloc(request->runs, sizeof(*side->runs));
                 if (!side->runs || folder_open(outputs[i], &side->folder) < 0)
                         return CODE_FAILED;
@@ -266,8 +285,6 @@ static int check_request(const struct request *request, char **command)
                 return usage_fault("--also needs two commands, as in: -o A --also B -- gzip -k file ::: zstd -k file");
         if (request->terminal && !request->input)
                 return usage_fault("--terminal is for --input");
-        if (request->calls && request->input)
-                return usage_fault("--calls runs the program without input; leave out --input");
         return CODE_OK;
 }
 
@@ -295,7 +312,7 @@ static int record_main(int argc, char **argv)
                 { "stack", "KB", N_("how much of the stack is kept; more where callers are lost"), .usual = "8", .count = &request.stack_kb,
                   .low = 1, .high = EVENTS_STACK_KB_MAX },
                 { "probe", "FUNCTION", N_("no recording, but what FUNCTION@FILE is called with; needs root"), .text = &request.probe },
-                { "calls", .help = N_("one more run counts the calls of library functions; needs root"), .flag = &request.calls },
+                { "calls", .help = N_("one more run counts the calls of library functions, and the frames shown; needs root"), .flag = &request.calls },
         };
         const struct option_table table = {
                 .called = "joulecast record",

@@ -34,7 +34,7 @@ struct prices {
         size_t n_looks, looks_capacity;
         struct cpu_price *cpu;
         size_t n_cpu, cpu_capacity;
-        double byte_nj[OWNER_AMOUNT_COUNT];
+        double amount_nj[OWNER_AMOUNT_COUNT];
         int root_fd;
 };
 
@@ -48,14 +48,14 @@ static double energy_mj(const struct profile *profile, struct usage *usage)
         return model_energy_mj(profile, &vector);
 }
 
-static double byte_price(const struct profile *profile, enum amount amount)
+static double amount_price(const struct profile *profile, enum amount amount)
 {
         struct usage usage = { .have = amount_kinds[amount].have };
 
         if (!profile)
                 return 0;
-        usage.amount[amount] = BYTES_PER_MB;
-        return energy_mj(profile, &usage) * 1e6 / BYTES_PER_MB;
+        usage.amount[amount] = (uint64_t)amount_kinds[amount].per_unit;
+        return energy_mj(profile, &usage) * 1e6 / amount_kinds[amount].per_unit;
 }
 
 int price_new(const struct profile *profile, struct prices **ret)
@@ -71,7 +71,7 @@ int price_new(const struct profile *profile, struct prices **ret)
         if (cpu_list(prices->root_fd, &prices->policies, &prices->n_policies) < 0)
                 prices->n_policies = 0;
         for (size_t i = 0; i < OWNER_AMOUNT_COUNT; i++)
-                prices->byte_nj[i] = byte_price(profile, (enum amount)i);
+                prices->amount_nj[i] = amount_price(profile, (enum amount)i);
         *ret = TAKE_PTR(prices);
         return 0;
 }
@@ -105,6 +105,11 @@ void price_look(struct prices *prices, uint64_t time_ns)
                         return;
                 prices->looks[prices->n_looks++] = (struct look){ time_ns, prices->policies[i].policy, (uint32_t)khz };
         }
+}
+
+const struct profile *price_profile(const struct prices *prices)
+{
+        return prices->profile;
 }
 
 bool price_knows_clock(const struct prices *prices)
@@ -172,7 +177,7 @@ double price_cpu_nj(struct prices *prices, uint32_t cpu, uint64_t time_ns, unsig
         return price.nj_per_ns;
 }
 
-double price_byte_nj(const struct prices *prices, enum amount amount)
+double price_nj(const struct prices *prices, enum amount amount)
 {
-        return prices->byte_nj[amount];
+        return prices->amount_nj[amount];
 }

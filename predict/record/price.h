@@ -26,8 +26,10 @@ void price_look(struct prices *prices, uint64_t time_ns);
  * 1 without a profile; NaN: the profile has no price for it.
  */
 double price_cpu_nj(struct prices *prices, uint32_t cpu, uint64_t time_ns, unsigned busy);
+/* NULL: none. */
+const struct profile *price_profile(const struct prices *prices);
 uint32_t price_policy(const struct prices *prices, uint32_t cpu);
-/* Energy of a byte; NaN: the profile has no price; 0 without a profile. */
-double price_byte_nj(const struct prices *prices, enum amount amount);
+/* Energy of one of an amount: a byte, a ns; NaN: the profile has no price; 0 without a profile. */
+double price_nj(const struct prices *prices, enum amount amount);
 /* Frequencies were seen; false: CPU time is priced at the mean of all. */
 bool price_knows_clock(const struct prices *prices);

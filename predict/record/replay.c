@@ -159,7 +159,7 @@ static int take_record(struct replay *replay, size_t offset, struct recording *r
 }
 
 int replay(int spool_fd, const struct event_ids *ids, const struct tracepoints *tracepoints,
-           const double totals[EVENT_COUNT], struct prices *prices, struct recording *ret)
+           const double totals[EVENT_COUNT], uint64_t gpu_ns, struct prices *prices, struct recording *ret)
 {
         struct replay replay = { .ids = ids, .tracepoints = tracepoints };
         struct stat status;
@@ -188,7 +188,11 @@ int replay(int spool_fd, const struct event_ids *ids, const struct tracepoints *
                 err = take_record(&replay, replay.list[i].offset, ret);
         if (!err) {
                 process_tree_counts(replay.tree, &ret->threads, &ret->threads_placed);
-                err = charge_close(&replay.charge, ret);
+                err = charge_finish(&replay.charge, ret);
+        }
+        if (!err && gpu_ns > 0) {
+                ret->gpu_ns = gpu_ns;
+                err = charge_gpu(&replay.charge, gpu_ns, ret);
         }
         charge_clear(&replay.charge);
         process_tree_free(replay.tree);

@@ -11,6 +11,8 @@
 #include <sys/signalfd.h>
 #include <time.h>
 
+#include "calls.h"
+#include "gpu-clients.h"
 #include "options.h"
 #include "player.h"
 #include "run.h"
@@ -22,11 +24,13 @@
 
 struct watch {
         const struct run_wish *wish;
+        struct called_list *calls; /* NULL: they are not counted, and stacks are kept */
         struct child child;
-        struct events *events;
+        struct events *events;     /* NULL: calls are counted */
+        struct gpu_clients gpu;
         struct prices *prices;
         struct player *player;
-        int spool_fd, signal_fd;
+        int spool_fd, signal_fd, proc_fd;
         sigset_t before;
 };
 
@@ -44,6 +48,8 @@ static void watch_close(struct watch *watch)
         player_free(watch->player);
         events_free(watch->events);
         price_free(watch->prices);
+        gpu_clients_clear(&watch->gpu);
+        closep(&watch->proc_fd);
         closep(&watch->spool_fd);
         closep(&watch->signal_fd);
         sigprocmask(SIG_SETMASK, &watch->before, NULL);
@@ -90,6 +96,20 @@ static int say_events(int err)
         return err;
 }
 
+static int watch_events(struct watch *watch)
+{
+        return say_events(events_open(watch->child.pid, watch->wish->stack_kb, watch->spool_fd, watch->wish->tracepoints, &watch->events));
+}
+
+static int watch_calls(struct watch *watch)
+{
+        int err = calls_open(watch->calls, watch->child.pid);
+
+        if (err)
+                log_error(&program_log, "calls cannot be counted: %s; it needs root and a kernel with uprobes", strerror(-err));
+        return err;
+}
+
 static int start(struct watch *watch)
 {
         struct child_place place = CHILD_NOWHERE;
@@ -102,9 +122,8 @@ static int start(struct watch *watch)
                 err = child_start(watch->wish->argv, &place, &watch->child);
         if (watch->player)
                 player_started(watch->player);
-        if (err)
-                return err;
-        err = say_events(events_open(watch->child.pid, watch->wish->stack_kb, watch->spool_fd, watch->wish->tracepoints, &watch->events));
+        if (!err)
+                err = watch->calls ? watch_calls(watch) : watch_events(watch);
         if (err)
                 return err;
         price_look(watch->prices, now_ns());
@@ -115,26 +134,33 @@ static int start(struct watch *watch)
         return err;
 }
 
-static int look(struct watch *watch, const struct pollfd fds[4])
+static int look_at_events(struct watch *watch)
 {
-        int err = 0;
+        int err;
 
-        if (fds[1].revents)
-                return -EINTR;
         price_look(watch->prices, now_ns());
-        err = events_drain(watch->events);
-        if (!err && watch->player)
-                err = player_step(watch->player, now_ns());
+        err = gpu_clients_look(&watch->gpu, watch->proc_fd, watch->child.pid, now_ns());
+        if (!err)
+                err = events_drain(watch->events);
         if (err == -ENOSPC)
                 log_error(&program_log, "there is no room for the records: %s", strerror(ENOSPC));
         return err;
+}
+
+static int look(struct watch *watch, const struct pollfd fds[4])
+{
+        int err = fds[1].revents ? -EINTR : 0;
+
+        if (!err && watch->events)
+                err = look_at_events(watch);
+        return !err && watch->player ? player_step(watch->player, now_ns()) : err;
 }
 
 static int follow(struct watch *watch)
 {
         struct pollfd fds[4] = { { .fd = watch->child.pid_fd, .events = POLLIN },
                                  { .fd = watch->signal_fd, .events = POLLIN },
-                                 { .fd = events_poll_fd(watch->events), .events = POLLIN },
+                                 { .fd = watch->events ? events_poll_fd(watch->events) : -1, .events = POLLIN },
                                  { .fd = watch->player ? player_fd(watch->player) : -1, .events = POLLIN } };
         int err = 0;
 
@@ -166,31 +192,59 @@ static int read_run(struct watch *watch, struct run *run)
         unsetenv("DEBUGINFOD_URLS");
         err = events_drain(watch->events);
         if (!err)
-                err = replay(watch->spool_fd, events_ids(watch->events), watch->wish->tracepoints, totals, watch->prices,
-                             &run->recording);
+                err = replay(watch->spool_fd, events_ids(watch->events), watch->wish->tracepoints, totals,
+                             gpu_clients_busy_ns(&watch->gpu), watch->prices, &run->recording);
         if (err)
                 log_error(&program_log, "the records of the kernel cannot be read: %s", strerror(-err));
         return err;
 }
 
+static int prepare(struct watch *watch)
+{
+        int err = hold_signals(watch);
+
+        watch->proc_fd = open("/proc", O_PATH | O_DIRECTORY | O_CLOEXEC);
+        if (!err && watch->proc_fd < 0)
+                err = -errno;
+        if (!err && !watch->calls) {
+                watch->spool_fd = open_spool(watch->wish->folder);
+                err = MIN(watch->spool_fd, 0);
+        }
+        if (!err)
+                err = price_new(watch->wish->profile, &watch->prices);
+        if (err)
+                log_error(&program_log, "a run cannot be prepared: %s", strerror(-err));
+        return err;
+}
+
+static int run_it(struct watch *watch, struct child_result *ret)
+{
+        int err = prepare(watch);
+
+        if (!err)
+                err = start(watch);
+        if (!err)
+                err = follow(watch);
+        return err ? err : child_wait(&watch->child, ret);
+}
+
+#define NOT_STARTED { .pid = -1, .go_fd = -1, .failed_fd = -1, .pid_fd = -1 }
+
+int run_counted(const struct run_wish *wish, struct called_list *calls)
+{
+        _cleanup_(watch_close) struct watch watch = { .wish = wish, .calls = calls, .spool_fd = -1, .signal_fd = -1, .proc_fd = -1,
+                                                      .child = NOT_STARTED };
+        struct child_result result;
+
+        return run_it(&watch, &result);
+}
+
 int run_once(const struct run_wish *wish, struct run *ret)
 {
-        _cleanup_(watch_close) struct watch watch = { .wish = wish, .spool_fd = -1, .signal_fd = -1,
-                                                      .child = { .pid = -1, .go_fd = -1, .failed_fd = -1, .pid_fd = -1 } };
+        _cleanup_(watch_close) struct watch watch = { .wish = wish, .spool_fd = -1, .signal_fd = -1, .proc_fd = -1, .child = NOT_STARTED };
         struct run run = { .played = true };
-        int err = hold_signals(&watch);
+        int err = run_it(&watch, &run.result);
 
-        watch.spool_fd = err ? -1 : open_spool(wish->folder);
-        err = err ? err : watch.spool_fd < 0 ? watch.spool_fd : price_new(wish->profile, &watch.prices);
-        if (err) {
-                log_error(&program_log, "a run cannot be prepared: %s", strerror(-err));
-                return err;
-        }
-        err = start(&watch);
-        if (!err)
-                err = follow(&watch);
-        if (!err)
-                err = child_wait(&watch.child, &run.result);
         if (!err)
                 err = read_run(&watch, &run);
         if (err) {
@@ -198,6 +252,7 @@ int run_once(const struct run_wish *wish, struct run *ret)
                 return err;
         }
         run.sees_kernel = events_see_kernel(watch.events);
+        run.sees_gpu = watch.gpu.n > 0;
         run.know_clock = price_knows_clock(watch.prices);
         run.played = !watch.player || player_ended(watch.player);
         *ret = run;

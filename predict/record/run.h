@@ -10,12 +10,14 @@
 
 #define SHARE_LOST_MAX 0.10 /* of a run's samples without a frame of the program: more are refused */
 
+struct called_list;
 struct player;
 
 struct run {
         struct child_result result;
         struct recording recording;
         bool sees_kernel, know_clock, played; /* @played: its input script came to its end */
+        bool sees_gpu;                        /* it or a child has a GPU open that counts */
 };
 
 struct run_wish {
@@ -28,6 +30,13 @@ struct run_wish {
         bool terminal;                   /* that input comes from a terminal; else from an X server */
 };
 
+/*
+ * run_counted() - the same without stacks, with probes
+ * @calls: their counts can be read when it has ended
+ *
+ * 0; -EINTR: the user stopped it; a negative errno after its sentence.
+ */
+int run_counted(const struct run_wish *wish, struct called_list *calls);
 /* 0, and run_clear() it; -EINTR: the user stopped it; a negative errno after its sentence. */
 int run_once(const struct run_wish *wish, struct run *ret);
 void run_clear(struct run *run);

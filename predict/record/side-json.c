@@ -54,7 +54,7 @@ static void add_bytes(struct cJSON *json, const struct run *run, const struct re
                 double sum = 0;
 
                 for (size_t j = 0; j < run->recording.n; j++)
-                        sum += run->recording.lines[j].bytes[seen[i].kind];
+                        sum += run->recording.lines[j].count[seen[i].kind];
                 if (how->tracepoints && how->tracepoints->list[seen[i].kind].id)
                         cJSON_AddNumberToObject(bytes, seen[i].key, sum);
                 else
@@ -79,6 +79,24 @@ static void add_energy(struct cJSON *json, const struct recording *recording, co
         cJSON_AddNumberToObject(json, "variance", variance);
 }
 
+static void add_wakes(struct cJSON *json, const struct recording *recording, const struct recorded_how *how)
+{
+        double wakeups = 0, radio = 0;
+
+        for (size_t i = 0; i < recording->n; i++) {
+                wakeups += recording->lines[i].count[EVENT_SLEEP];
+                radio += (double)recording->lines[i].radio_wakes;
+        }
+        if (how->tracepoints && how->tracepoints->list[EVENT_SLEEP].id)
+                cJSON_AddNumberToObject(json, "wakeups", wakeups);
+        else
+                cJSON_AddNullToObject(json, "wakeups");
+        if (how->tracepoints && how->tracepoints->list[EVENT_SEND].id)
+                cJSON_AddNumberToObject(json, "radio_wakes", radio);
+        else
+                cJSON_AddNullToObject(json, "radio_wakes");
+}
+
 static struct cJSON *run_json(const struct run *run, size_t number, const struct recorded_how *how)
 {
         const struct recording *recording = &run->recording;
@@ -97,7 +115,11 @@ static struct cJSON *run_json(const struct run *run, size_t number, const struct
                                 recording->samples ? (double)recording->without_app / (double)recording->samples : 0);
         cJSON_AddNumberToObject(json, "threads", (double)recording->threads);
         cJSON_AddNumberToObject(json, "threads_placed", (double)recording->threads_placed);
-        cJSON_AddNullToObject(json, "frames_shown");
+        add_wakes(json, recording, how);
+        if (run->sees_gpu)
+                cJSON_AddNumberToObject(json, "gpu_s", (double)recording->gpu_ns / 1e9);
+        else
+                cJSON_AddNullToObject(json, "gpu_s");
         add_bytes(json, run, how);
         add_energy(json, recording, how);
         return json;
@@ -138,12 +160,18 @@ static void add_app_files(struct cJSON *json, const struct recording *recording)
 static void add_notes(struct cJSON *json, const struct side *side, const struct recorded_how *how)
 {
         struct cJSON *notes = cJSON_AddArrayToObject(json, "notes");
+        const struct run *run = &side->runs[0];
         const char *list[] = {
                 how->profile ? NULL : "there is no profile: values are CPU time, and bytes have no price",
                 how->profile && !how->know_clock ? "the clock of the CPUs is not known: CPU time has the mean price of all frequencies" : NULL,
                 how->tracepoints ? NULL : "tracepoints cannot be read: bytes of disk and network are charged to nobody, and threads begin "
                                           "at the root",
-                side->runs[0].sees_kernel ? NULL : "the kernel is not seen: time in system calls is charged to nobody",
+                run->sees_gpu && !(how->tracepoints && how->tracepoints->list[EVENT_DRAW].id)
+                        ? "jobs for the GPU are not seen: its energy is charged to the frame [gpu] at the root" : NULL,
+                run->recording.air_rx_bytes + run->recording.air_tx_bytes > 0
+                        ? "only this program's packets are seen: where others keep the radio awake, fewer of its packets wake it" : NULL,
+                "work that is passed to a thread that runs already, by a queue, an event loop or D-Bus, is charged to that thread",
+                run->sees_kernel ? NULL : "the kernel is not seen: time in system calls is charged to nobody",
         };
 
         for (size_t i = 0; i < ARRAY_SIZE(list); i++)
@@ -165,6 +193,10 @@ int side_write(struct side *side, const struct recorded_how *how)
                 cJSON_AddItemToObject(json, "input", answer_text(how->script));
         cJSON_AddNumberToObject(json, "samples_per_s", EVENTS_PER_S);
         add_app_files(json, &side->runs[0].recording);
+        if (side->frames >= 0)
+                cJSON_AddNumberToObject(json, "frames_shown", (double)side->frames);
+        else
+                cJSON_AddNullToObject(json, "frames_shown");
         runs = cJSON_AddArrayToObject(json, "runs");
         for (size_t i = 0; i < side->n; i++)
                 cJSON_AddItemToArray(runs, run_json(&side->runs[i], i + 1, how));

@@ -14,6 +14,8 @@
 #define SAMPLES_LEAST 10 /* below, nothing can be told of a run */
 #define ALIKE 0.10       /* bytes of two sides that did the same */
 #define SMALL_BYTES 1e5  /* what starting a program reads is not its work */
+#define SMALL_FRAMES 10
+#define SMALL_S 1.0      /* a machine is busy now and then */
 
 static const char *name_of(const struct side *side, char *buf, size_t size)
 {
@@ -79,25 +81,37 @@ static double written_bytes(const struct run *run)
         return (double)run->result.written_bytes;
 }
 
-static bool are_unlike(double a, double b)
+static double wall_s(const struct run *run)
 {
-        return fabs(a - b) > ALIKE * fmax(a, b) && fmax(a, b) > SMALL_BYTES;
+        return run->result.wall_s;
 }
 
-static void warn_of_bytes(const struct side *a, const struct side *b)
+static bool are_unlike(double a, double b, double small)
+{
+        return fabs(a - b) > ALIKE * fmax(a, b) && fmax(a, b) > small;
+}
+
+static void warn_of_work(const struct side *a, const struct side *b, bool script)
 {
         double read_a = mean(a, read_bytes), read_b = mean(b, read_bytes);
         double written_a = mean(a, written_bytes), written_b = mean(b, written_bytes);
+        double time_a = mean(a, wall_s), time_b = mean(b, wall_s);
 
-        if (are_unlike(read_a, read_b))
+        if (are_unlike(read_a, read_b, SMALL_BYTES))
                 log_warning(&program_log, "the first program read %.4g bytes, the second %.4g; is it the same work?", read_a,
                             read_b);
-        if (are_unlike(written_a, written_b))
+        if (are_unlike(written_a, written_b, SMALL_BYTES))
                 log_warning(&program_log, "the first program wrote %.4g bytes, the second %.4g; is it the same work?", written_a,
                             written_b);
+        if (a->frames >= 0 && b->frames >= 0 && are_unlike((double)a->frames, (double)b->frames, SMALL_FRAMES))
+                log_warning(&program_log, "the first program showed %lld frames, the second %lld; is it the same work?",
+                            (long long)a->frames, (long long)b->frames);
+        if (script && are_unlike(time_a, time_b, SMALL_S))
+                log_warning(&program_log, "with the same input the first program took %.3g s, the second %.3g s; is it the same work?",
+                            time_a, time_b);
 }
 
-int side_compare(const struct side *a, const struct side *b)
+int side_compare(const struct side *a, const struct side *b, bool script)
 {
         int first = a->runs[0].result.status, second = b->runs[0].result.status;
 
@@ -114,7 +128,7 @@ int side_compare(const struct side *a, const struct side *b)
                                "written"));
                 return -EBADMSG;
         }
-        warn_of_bytes(a, b);
+        warn_of_work(a, b, script);
         return 0;
 }
 

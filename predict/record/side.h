@@ -14,7 +14,8 @@ struct side {
         struct folder folder;
         struct run *runs;
         size_t n;
-        char *calls; /* calls.tsv; NULL: not counted */
+        char *calls;    /* calls.tsv; NULL: not counted */
+        int64_t frames; /* shown in the run that counted calls; -1: not counted */
 };
 
 /* What both sides have in common. */
@@ -27,7 +28,10 @@ struct recorded_how {
 
 /* 0; -EBADMSG after its sentence: too many samples have no frame of the program. */
 int side_check(const struct side *side);
-/* Did both do the same, as far as it can be told? 0; -EBADMSG after its sentence. Differences that may be meant are warned of. */
-int side_compare(const struct side *a, const struct side *b);
+/*
+ * Did both do the same, as far as it can be told? 0; -EBADMSG after its sentence. Differences that may be meant are warned of: bytes,
+ * frames, and with a @script, which sets the pace, the time.
+ */
+int side_compare(const struct side *a, const struct side *b, bool script);
 int side_write(struct side *side, const struct recorded_how *how);
 void side_clear(struct side *side);

@@ -13,6 +13,7 @@
 #include <sys/stat.h>
 
 #include "frame-name.h"
+#include "inlined.h"
 #include "perf-map.h"
 #include "space.h"
 #include "util/util.h"
@@ -21,11 +22,12 @@
 #define uthash_nonfatal_oom(element) ((element)->lost = true)
 #include <uthash.h>
 
-struct found { /* what an address is called */
+struct found { /* what an address is called: the function, and before it those that were put into it there */
         uint64_t address;
-        struct frame frame;
         UT_hash_handle hh;
         bool lost;
+        size_t n;
+        struct frame frames[];
 };
 
 struct space {
@@ -361,7 +363,7 @@ static int name_of(struct space *space, uint64_t address, const struct mapping *
                 function = best_alias(module, function, *begin);
         if (!in_file)
                 function = jit_name(space, address);
-        frame_name(function, in_file ? path : function ? "[jit]" : "[anonymous]", name, sizeof(name));
+        frame_name(function, in_file ? path : function ? FRAME_CODE : "[anonymous]", name, sizeof(name));
         number = words_number(space->words, name, strlen(name));
         if (number < 0)
                 return (int)number;
@@ -369,9 +371,15 @@ static int name_of(struct space *space, uint64_t address, const struct mapping *
         return 0;
 }
 
-static int make_frame(struct space *space, uint64_t address, struct frame *ret)
+static bool is_app(const struct space *space, const struct mapping *mapping, uint32_t name)
 {
-        const struct mapping *mapping = find_mapping(space, address);
+        if (mapping && is_file(words_bytes(space->words, mapping->path, NULL)))
+                return mapping->path == space->program;
+        return strstr(words_bytes(space->words, name, NULL), "@" FRAME_CODE) != NULL;
+}
+
+static int make_frame(struct space *space, uint64_t address, const struct mapping *mapping, struct frame *ret)
+{
         struct place *place;
         uint64_t begin;
         int err = name_of(space, address, mapping, &ret->name, &begin);
@@ -381,10 +389,7 @@ static int make_frame(struct space *space, uint64_t address, struct frame *ret)
         place = places_at(space->places, ret->name);
         if (!place)
                 return -ENOMEM;
-        if (mapping && is_file(words_bytes(space->words, mapping->path, NULL)))
-                place->app |= mapping->path == space->program;
-        else
-                place->app |= strstr(words_bytes(space->words, ret->name, NULL), "@[jit]") != NULL;
+        place->app |= is_app(space, mapping, ret->name);
         if (!place->known && begin && begin >= mapping->from) {
                 place->known = true;
                 place->path = mapping->path;
@@ -394,28 +399,63 @@ static int make_frame(struct space *space, uint64_t address, struct frame *ret)
         return 0;
 }
 
-static int find_frame(struct space *space, uint64_t address, struct frame *ret)
+/* It has no address of its own: it can be in many places, and there is nothing to probe. */
+static int make_inlined(struct space *space, const char *symbol, const struct mapping *mapping, struct frame *ret)
+{
+        char name[FRAME_NAME_MAX];
+        struct place *place;
+        int64_t number;
+
+        frame_name(symbol, words_bytes(space->words, mapping->path, NULL), name, sizeof(name));
+        number = words_number(space->words, name, strlen(name));
+        place = number < 0 ? NULL : places_at(space->places, (uint32_t)number);
+        if (!place)
+                return -ENOMEM;
+        place->app |= is_app(space, mapping, (uint32_t)number);
+        *ret = (struct frame){ (uint32_t)number, place->app };
+        return 0;
+}
+
+static int make_found(struct space *space, uint64_t address, struct found **ret)
+{
+        const struct mapping *mapping = find_mapping(space, address);
+        Dwfl_Module *module = mapping && is_file(words_bytes(space->words, mapping->path, NULL)) ? dwfl_addrmodule(space->dwfl, address) : NULL;
+        const char *inlined[INLINED_MAX];
+        size_t n = module ? inlined_names(module, address, inlined) : 0;
+        struct found *found = calloc(1, sizeof(*found) + (n + 1) * sizeof(*found->frames));
+        int err = found ? 0 : -ENOMEM;
+
+        for (size_t i = 0; !err && i < n; i++)
+                err = make_inlined(space, inlined[i], mapping, &found->frames[i]);
+        if (!err)
+                err = make_frame(space, address, mapping, &found->frames[n]);
+        if (err) {
+                free(found);
+                return err;
+        }
+        found->address = address;
+        found->n = n + 1;
+        *ret = found;
+        return 0;
+}
+
+static int find_frames(struct space *space, uint64_t address, const struct found **ret)
 {
         struct found *found;
         int err;
 
         HASH_FIND(hh, space->found, &address, sizeof(address), found);
-        if (found) {
-                *ret = found->frame;
-                return 0;
-        }
-        found = calloc(1, sizeof(*found));
-        if (!found)
-                return -ENOMEM;
-        found->address = address;
-        err = make_frame(space, address, &found->frame);
-        if (!err)
+        if (!found) {
+                err = make_found(space, address, &found);
+                if (err)
+                        return err;
                 HASH_ADD(hh, space->found, address, sizeof(found->address), found);
-        if (err || found->lost) {
-                free(found);
-                return err ? err : -ENOMEM;
+                if (found->lost) {
+                        free(found);
+                        return -ENOMEM;
+                }
         }
-        *ret = found->frame;
+        *ret = found;
         return 0;
 }
 
@@ -426,6 +466,21 @@ static bool is_start(const struct space *space, const struct frame *frames, size
                 if (strncmp(words_bytes(space->words, frames[i].name, NULL), "__libc_start_main@", 18) == 0)
                         return true;
         return strncmp(words_bytes(space->words, frames[n - 1].name, NULL), "_start@", 7) == 0;
+}
+
+/* Code of one file without names is one frame. False: there is no room for all. */
+static bool add_frames(const struct space *space, const struct found *found, struct frame ret[SPACE_FRAMES_MAX], size_t *n)
+{
+        for (size_t i = 0; i < found->n; i++) {
+                const struct frame *frame = &found->frames[i];
+
+                if (*n > 0 && ret[*n - 1].name == frame->name && frame_is_unknown(words_bytes(space->words, frame->name, NULL)))
+                        continue;
+                if (*n == SPACE_FRAMES_MAX)
+                        return false;
+                ret[(*n)++] = *frame;
+        }
+        return true;
 }
 
 ssize_t space_unwind(struct space *space, const struct sample_stack *stack, struct frame ret[SPACE_FRAMES_MAX], bool *whole)
@@ -443,11 +498,12 @@ ssize_t space_unwind(struct space *space, const struct sample_stack *stack, stru
                 space->n_pc = 1;
         }
         for (size_t i = 0; i < space->n_pc; i++) {
-                err = find_frame(space, space->pc[i] - (i > 0 && !space->activation[i]), &ret[n]);
+                const struct found *found;
+
+                err = find_frames(space, space->pc[i] - (i > 0 && !space->activation[i]), &found);
                 if (err)
                         return err;
-                if (n == 0 || ret[n].name != ret[n - 1].name || !frame_is_unknown(words_bytes(space->words, ret[n].name, NULL)))
-                        n++; /* code of one file without names is one frame */
+                *whole &= add_frames(space, found, ret, &n);
         }
         *whole |= is_start(space, ret, n);
         return (ssize_t)n;

@@ -23,6 +23,8 @@ static const struct {
         [EVENT_READ] = { "block/block_bio_queue", .value = "nr_sector", .filter = "rwbs ~ \"R*\"" },
         [EVENT_SEND] = { "net/net_dev_queue", .value = "len", .name = "name" },
         [EVENT_RECEIVE] = { "sock/sock_recv_length", .value = "ret", .filter = "(family == 2 || family == 10) && ret > 0" },
+        [EVENT_SLEEP] = { "sched/sched_switch", .filter = "prev_state & 3" }, /* interruptible or not; not one that was pushed aside */
+        [EVENT_DRAW] = { "gpu_scheduler/drm_sched_job" }, /* i915 has its own scheduler, and is not seen */
         [EVENT_CHILD] = { "sched/sched_process_fork", .value = "child_pid" },
 };
 

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "fuzz.h"
+#include "record/cxx-name.h"
 #include "record/frame-name.h"
 #include "record/perf-map.h"
 #include "record/record-parse.h"
@@ -40,6 +41,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         text[size] = '\0';
         frame_name(text, text, name, sizeof(name));
         fuzz_assert(*name && !strpbrk(name, "; \n") && strchr(name, '@'));
+        fuzz_assert(frame_name(text, FRAME_CODE, name, sizeof(name)) && !strpbrk(name, "; \n"));
+        if (cxx_short(text, name, sizeof(name)))
+                fuzz_assert(*name && strlen(name) < sizeof(name));
         if (tracepoints_field(text, "len", &field) == 0)
                 (void)tracepoints_number(&field, copy, size);
         if (perf_map_parse(copy, size, &map) == 0) {
