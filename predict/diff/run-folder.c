@@ -110,11 +110,13 @@ static int read_variances(struct read *read, const char *path)
 /* Its program, whose DSO is the app's. */
 static int take_program(const struct read *read, const cJSON *json)
 {
+        const cJSON *dearest = cJSON_GetArrayItem(cJSON_GetObjectItemCaseSensitive(json, "app_files"), 0);
         const cJSON *command = cJSON_GetArrayItem(cJSON_GetObjectItemCaseSensitive(json, "command"), 0);
+        const cJSON *program = cJSON_IsString(dearest) ? dearest : command; /* a command may be a launcher, or a symbolic link */
 
-        if (read->stacks->program || !cJSON_IsString(command))
+        if (read->stacks->program || !cJSON_IsString(program))
                 return 0;
-        read->stacks->program = strdup(util_base_name(command->valuestring));
+        read->stacks->program = strdup(util_base_name(program->valuestring));
         return read->stacks->program ? 0 : read_failed(read, -ENOMEM);
 }
 

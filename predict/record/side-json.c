@@ -5,11 +5,13 @@
 
 #include <cjson/cJSON.h>
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/utsname.h>
 #include <time.h>
 
 #include "answer.h"
+#include "frame-name.h"
 #include "model/json-print.h"
 #include "model/profile.h"
 #include "side.h"
@@ -139,21 +141,66 @@ static void add_profile(struct cJSON *json, const struct recorded_how *how)
         cJSON_AddStringToObject(profile, "basis", profile_basis(how->profile));
 }
 
-/* The files whose frames are the program's own, as frames name them. */
-static void add_app_files(struct cJSON *json, const struct recording *recording)
+struct app_file {
+        const char *name; /* as frames have it */
+        double cpu_ns;    /* of the stacks with it */
+};
+
+static int dearest_first(const void *a, const void *b)
+{
+        double first = ((const struct app_file *)a)->cpu_ns, second = ((const struct app_file *)b)->cpu_ns;
+
+        return (first < second) - (first > second);
+}
+
+static int add_app_file(struct app_file **files, size_t *n, size_t *capacity, const char *name, double cpu_ns)
+{
+        for (size_t i = 0; i < *n; i++)
+                if (strcmp((*files)[i].name, name) == 0) {
+                        (*files)[i].cpu_ns += cpu_ns;
+                        return 0;
+                }
+        if (util_grow(files, capacity, *n + 1, sizeof(**files)) < 0)
+                return -ENOMEM;
+        (*files)[(*n)++] = (struct app_file){ name, cpu_ns };
+        return 0;
+}
+
+/* The file of the innermost frame of the program; NULL: the stack has none. */
+static const char *app_file_of(const struct recording *recording, size_t stack)
+{
+        size_t length;
+        const char *bytes = words_bytes(recording->stacks, (uint32_t)stack, &length), *file = NULL;
+
+        for (size_t at = 0; at < length; at += sizeof(uint32_t)) {
+                uint32_t frame;
+                const char *name;
+
+                memcpy(&frame, bytes + at, sizeof(frame));
+                name = places_is_app(&recording->places, frame) ? strrchr(words_bytes(recording->frames, frame, NULL), '@') : NULL;
+                file = name && strcmp(name + 1, FRAME_CODE) != 0 ? name + 1 : file;
+        }
+        return file;
+}
+
+/* The files whose frames are the program's own, the dearest first: what it is, where a launcher or a symbolic link was named. */
+static int add_app_files(struct cJSON *json, const struct recording *recording)
 {
         struct cJSON *list = cJSON_AddArrayToObject(json, "app_files");
+        _cleanup_free_ struct app_file *files = NULL;
+        size_t n = 0, capacity = 0;
 
-        for (size_t i = 0; i < words_count(recording->frames); i++) {
-                const char *file = strrchr(words_bytes(recording->frames, (uint32_t)i, NULL), '@');
-                bool known = !file || !places_is_app(&recording->places, (uint32_t)i);
-                struct cJSON *one;
+        for (size_t i = 0; i < recording->n; i++) {
+                const char *file = recording->lines[i].samples > 0 ? app_file_of(recording, i) : NULL;
 
-                cJSON_ArrayForEach(one, list)
-                        known = known || strcmp(one->valuestring, file + 1) == 0;
-                if (!known)
-                        cJSON_AddItemToArray(list, cJSON_CreateString(file + 1));
+                if (file && add_app_file(&files, &n, &capacity, file, recording->lines[i].cpu_ns) < 0)
+                        return -ENOMEM;
         }
+        if (n > 1)
+                qsort(files, n, sizeof(*files), dearest_first);
+        for (size_t i = 0; i < n; i++)
+                cJSON_AddItemToArray(list, cJSON_CreateString(files[i].name));
+        return 0;
 }
 
 /* What is not in the numbers, one sentence each. */
@@ -192,7 +239,7 @@ int side_write(struct side *side, const struct recorded_how *how)
         if (how->script)
                 cJSON_AddItemToObject(json, "input", answer_text(how->script));
         cJSON_AddNumberToObject(json, "samples_per_s", EVENTS_PER_S);
-        add_app_files(json, &side->runs[0].recording);
+        err = add_app_files(json, &side->runs[0].recording);
         if (side->frames >= 0)
                 cJSON_AddNumberToObject(json, "frames_shown", (double)side->frames);
         else
@@ -202,7 +249,7 @@ int side_write(struct side *side, const struct recorded_how *how)
                 cJSON_AddItemToArray(runs, run_json(&side->runs[i], i + 1, how));
         add_notes(json, side, how);
         text = json_print(json, JSON_INDENTED);
-        if (!text)
+        if (!text || err)
                 return -ENOMEM;
         for (size_t i = 0; !err && i < side->n; i++)
                 err = folder_write_run(&side->folder, i + 1, &side->runs[i].recording);
