@@ -19,9 +19,11 @@
 #include "record/gpu-clients.h"
 #include "record/perf-map.h"
 #include "record/record-parse.h"
+#include "record/terminal-keys.h"
 #include "record/tracepoints.h"
 #include "record/waking.h"
 #include "record/words.h"
+#include "util/text.h"
 #include "util/util.h"
 
 static void check_names(void)
@@ -326,6 +328,34 @@ static void check_script(void)
         check_fault("end\n\ntype a\n", 3);
 }
 
+static void check_typed(const char *typed, size_t unknown, const char *steps)
+{
+        struct text_kept kept = { 0 };
+        FILE *out = text_open(&kept);
+        char *made;
+
+        check_int(terminal_keys_steps(typed, strlen(typed), out), unknown);
+        made = text_close(out, &kept);
+        check_text(made, steps);
+        free(made);
+}
+
+static void check_keys(void)
+{
+        char keys[TERMINAL_KEYS_MAX];
+
+        check(terminal_keys_send("ctrl+c", keys) && strcmp(keys, "\003") == 0);
+        check(terminal_keys_send("Up", keys) && strcmp(keys, "\033[A") == 0);
+        check(terminal_keys_send("a", keys) && strcmp(keys, "a") == 0);
+        check(!terminal_keys_send("Hyper", keys) && !terminal_keys_send("", keys) && !terminal_keys_send("ctrl+", keys));
+        check_typed("echo  a b\r", 0, "type echo  a b\nkey Return\n");
+        check_typed(" a ", 0, "key space\ntype a\nkey space\n");
+        check_typed("\033[A\033OB\177\t\003", 0, "key Up\nkey Down\nkey BackSpace\nkey Tab\nkey ctrl+c\n");
+        check_typed("\033", 0, "key Escape\n");
+        check_typed("a\033[1;5Cb\033x\034", 9, "type a\ntype b\n");
+        check_typed("# \303\244", 0, "type # \303\244\n");
+}
+
 static void check_words(void)
 {
         struct words *words = words_new();
@@ -354,5 +384,6 @@ int main(void)
         check_records();
         check_script();
         check_words();
+        check_keys();
         return check_result();
 }

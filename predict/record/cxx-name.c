@@ -136,6 +136,7 @@ bool cxx_short(const char *name, char *buf, size_t size)
                         add(&result, at++, 1);
                 }
         }
+        made[result.length] = '\0';
         cut_hash(&result);
         if (result.length == 0 || result.full)
                 return false;

@@ -16,6 +16,7 @@
 #include "model/profile.h"
 #include "options.h"
 #include "probe.h"
+#include "script-save.h"
 #include "side.h"
 #include "util/util.h"
 #include "util/words.h"
@@ -26,7 +27,7 @@
 struct request {
         struct options options;
         uint64_t runs, stack_kb;
-        const char *output, *also, *input, *probe;
+        const char *output, *also, *input, *probe, *save;
         bool terminal, calls;
         struct script script;
         struct profile *profile;
@@ -277,6 +278,8 @@ static int check_request(const struct request *request, char **command)
 
         for (; command && command[n]; n++)
                 separators += strcmp(command[n], ":::") == 0;
+        if (request->save)
+                return n > 0 ? CODE_OK : usage_fault("a command is needed behind --, as in: joulecast record --input-save FILE -- bash");
         if (!request->output)
                 return usage_fault("-o RUN is needed, the folder to make");
         if (n == 0)
@@ -308,6 +311,8 @@ static int record_main(int argc, char **argv)
                 { "runs", "N", N_("how often the program runs"), .usual = "3", .count = &request.runs, .low = 1, .high = RUNS_MAX },
                 { "also", "RUN", N_("a second folder, of a second command; their runs alternate"), .text = &request.also },
                 { "input", "FILE", N_("keys and clicks for the program, in an X server of its own"), .text = &request.input },
+                { "input-save", "FILE", N_("keeps what is typed into the program in this terminal as a script for --input; records nothing"),
+                  .text = &request.save },
                 { "terminal", .help = N_("that input goes into a terminal of its own"), .flag = &request.terminal },
                 { "stack", "KB", N_("how much of the stack is kept; more where callers are lost"), .usual = "8", .count = &request.stack_kb,
                   .low = 1, .high = EVENTS_STACK_KB_MAX },
@@ -318,7 +323,8 @@ static int record_main(int argc, char **argv)
                 .called = "joulecast record",
                 .usage = "joulecast record -o RUN -- COMMAND [ARGUMENTS]\n"
                          "joulecast record -o A --also B -- COMMAND ... ::: COMMAND ...\n"
-                         "joulecast record --probe FUNCTION@FILE -- COMMAND ... [::: COMMAND ...]",
+                         "joulecast record --probe FUNCTION@FILE -- COMMAND ... [::: COMMAND ...]\n"
+                         "joulecast record --input-save FILE -- COMMAND [ARGUMENTS]",
                 .about = N_("Runs a program and records where in it the energy goes: its call stacks, 997 times a "
                             "second of CPU time, priced by the power model of this machine. joulecast diff "
                             "compares two recordings. Behind -- all is the command's; with --also, ::: is between "
@@ -333,6 +339,8 @@ static int record_main(int argc, char **argv)
         if (request.probe)
                 return probe(&request, command);
         code = check_request(&request, command);
+        if (code == CODE_OK && request.save)
+                return script_save(command, request.save) ? CODE_FAILED : CODE_OK;
         if (code == CODE_OK && request.input)
                 code = script_file_read(request.input, &program_log, &request.script) < 0 ? CODE_FAILED : CODE_OK;
         if (code == CODE_OK)

@@ -3,7 +3,6 @@
 
 /* A terminal of its own for a program: 80 columns and 24 lines. */
 
-#include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -12,6 +11,7 @@
 
 #include "options.h"
 #include "player.h"
+#include "terminal-keys.h"
 #include "util/util.h"
 
 struct terminal {
@@ -34,25 +34,11 @@ static int type(struct stage *stage, const char *text)
         return write_keys(stage, text, strlen(text));
 }
 
-/* As a VT100 and xterm send them. */
 static int key(struct stage *stage, const char *name)
 {
-        static const struct {
-                const char *name, *keys;
-        } known[] = {
-                { "Return", "\r" }, { "Tab", "\t" }, { "Escape", "\033" }, { "BackSpace", "\177" }, { "space", " " },
-                { "Up", "\033[A" }, { "Down", "\033[B" }, { "Right", "\033[C" }, { "Left", "\033[D" }, { "Home", "\033[H" },
-                { "End", "\033[F" }, { "Insert", "\033[2~" }, { "Delete", "\033[3~" }, { "Prior", "\033[5~" }, { "Next", "\033[6~" },
-                { "F1", "\033OP" }, { "F2", "\033OQ" }, { "F3", "\033OR" }, { "F4", "\033OS" }, { "F5", "\033[15~" },
-                { "F6", "\033[17~" }, { "F7", "\033[18~" }, { "F8", "\033[19~" }, { "F9", "\033[20~" }, { "F10", "\033[21~" },
-        };
+        char keys[TERMINAL_KEYS_MAX];
 
-        for (size_t i = 0; i < ARRAY_SIZE(known); i++)
-                if (strcmp(known[i].name, name) == 0)
-                        return type(stage, known[i].keys);
-        if (strncmp(name, "ctrl+", 5) == 0 && isalpha((unsigned char)name[5]) && !name[6])
-                return write_keys(stage, (char[]){ (char)(name[5] & 0x1f) }, 1);
-        return *name && !name[1] ? type(stage, name) : -EINVAL;
+        return terminal_keys_send(name, keys) ? type(stage, keys) : -EINVAL;
 }
 
 static int click(struct stage *stage, int x, int y)
