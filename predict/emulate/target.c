@@ -127,7 +127,7 @@ static int read_screen(const struct profile *profile, const struct log *log, str
                 return -EINVAL;
         }
         if (pixels)
-                snprintf(screen.pixels, sizeof(screen.pixels), "%ux%u", width, height);
+                snprintf(screen.pixels, sizeof(screen.pixels), "%.9s", pixels);
         *ret = screen;
         return 0;
 }
