@@ -30,7 +30,8 @@ static uint64_t hash_text(const char *text, size_t length)
         word = 0;
         memcpy(&word, text, length);
         hash = (hash ^ word) * 0xff51afd7ed558ccdULL;
-        return hash ^ (hash >> 32);
+        hash = (hash ^ hash >> 32) * 0xc4ceb9fe1a85ec53ULL; /* else the last letters never reach the lowest bits */
+        return hash ^ hash >> 32;
 }
 
 static size_t length_of(const struct labels *labels, int32_t label)

@@ -39,7 +39,7 @@ static void read_profile(int root_fd, char *buf, size_t size)
                 text[strcspn(text, " \n")] = '\0';
                 if (!setting_is_profile(text))
                         continue;
-                snprintf(buf, size, "%s", text);
+                snprintf(buf, size, "%.*s", (int)size - 1, text);
                 return;
         }
 }

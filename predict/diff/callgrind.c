@@ -229,7 +229,7 @@ static int take_costs(struct callgrind *callgrind, const char *at, const char *e
 static int add_costs(struct callgrind *callgrind, const char *line, const char *end)
 {
         struct callgraph *graph = &callgrind->graph;
-        double cost;
+        double cost = 0;
         int err = take_costs(callgrind, line, end, &cost);
 
         if (err < 0)

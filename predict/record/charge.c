@@ -244,8 +244,11 @@ int charge_gpu(struct charge *charge, uint64_t gpu_ns, struct recording *recordi
         frame = words_number(recording->frames, "[gpu]", strlen("[gpu]"));
         one = (uint32_t)frame;
         stack = frame < 0 ? frame : words_number(recording->stacks, &one, sizeof(one));
-        err = stack < 0 ? (int)stack : find_line(recording, (uint32_t)stack, &line);
-        if (!err)
-                add_gpu(charge, line, (double)gpu_ns);
-        return err;
+        if (stack < 0)
+                return (int)stack;
+        err = find_line(recording, (uint32_t)stack, &line);
+        if (err)
+                return err;
+        add_gpu(charge, line, (double)gpu_ns);
+        return 0;
 }
