@@ -3,6 +3,7 @@
 
 /* `joulecast price-packets`: the energy of a radio for a sequence of packets. */
 
+#include <arpa/inet.h>
 #include <cjson/cJSON.h>
 #include <errno.h>
 #include <math.h>
@@ -10,6 +11,7 @@
 #include <string.h>
 
 #include "answer.h"
+#include "capture.h"
 #include "commands.h"
 #include "model/json-print.h"
 #include "model/profile.h"
@@ -23,7 +25,8 @@
 struct request {
         struct options options;
         const char *radio, *carrier, *signal, *file;
-        double until_s;
+        double until_s, start_s; /* NaN: with the first packet of a capture */
+        struct capture_addresses own;
 };
 
 /* A shipped file of radios, by its name; NULL: there is none. 0; -ENOMEM. */
@@ -95,7 +98,9 @@ static enum radio_signal signal_of(const struct request *request)
 
 struct reading {
         const char *path;
-        unsigned line;
+        unsigned line;               /* or packet of a capture */
+        unsigned not_ip;             /* packets that are not */
+        int64_t start_ns;            /* of a capture, since 1970 */
         int64_t before_ns, until_ns; /* packets from then on are left out */
         struct radio_run *run;
 };
@@ -145,6 +150,94 @@ static int read_packets(struct reading *reading, FILE *file)
                 return CODE_FAILED;
         }
         return code == CODE_OK && radio_run_until(reading->run, reading->until_ns) < 0 ? CODE_FAILED : code;
+}
+
+/* Text, or what tcpdump writes? pcapng begins with a newline, which no text of packets does. */
+static bool is_capture(FILE *file)
+{
+        int first = getc(file);
+
+        if (first != EOF)
+                ungetc(first, file);
+        return first == 0xa1 || first == 0xd4 || first == 0x4d || first == '\n';
+}
+
+static void address_text(const struct in6_addr *address, char ret[INET6_ADDRSTRLEN])
+{
+        if (IN6_IS_ADDR_V4MAPPED(address))
+                inet_ntop(AF_INET, address->s6_addr + 12, ret, INET6_ADDRSTRLEN);
+        else
+                inet_ntop(AF_INET6, address, ret, INET6_ADDRSTRLEN);
+}
+
+/* An exit code, after a sentence on a packet that is of no use. */
+static int refuse_packet(const struct reading *reading, enum capture_kind kind, const struct capture_headers *headers)
+{
+        char from[INET6_ADDRSTRLEN], to[INET6_ADDRSTRLEN];
+
+        if (kind == CAPTURE_CUT)
+                log_error(&program_log,
+                          "%s: of packet %u less than its headers was kept; 96 bytes of each are enough (tcpdump -s 96)",
+                          reading->path, reading->line);
+        else {
+                address_text(&headers->from, from);
+                address_text(&headers->to, to);
+                log_error(&program_log, "%s: packet %u, from %s to %s, is of no --address; give that one of the device, too, "
+                          "or leave such packets out (tcpdump -p)", reading->path, reading->line, from, to);
+        }
+        return CODE_FAILED;
+}
+
+/* An exit code. */
+static int read_captured(struct reading *reading, const struct request *request, enum capture_link link,
+                         const struct captured *packet)
+{
+        struct capture_headers headers;
+        enum capture_kind kind = capture_read_headers(link, packet->bytes, packet->kept, packet->length, &request->own, &headers);
+        int64_t time_ns;
+
+        if (reading->line++ == 0)
+                reading->start_ns = isnan(request->start_s) ? packet->time_ns : llround(request->start_s * 1e9);
+        time_ns = packet->time_ns - reading->start_ns;
+        if (reading->line > 1 && time_ns < reading->before_ns) {
+                log_error(&program_log, "%s: packet %u came before the one in front of it; reordercap, of Wireshark, sorts them",
+                          reading->path, reading->line);
+                return CODE_FAILED;
+        }
+        reading->before_ns = time_ns;
+        reading->not_ip += kind == CAPTURE_NOT_IP;
+        if (time_ns < 0 || time_ns >= reading->until_ns || kind == CAPTURE_NOT_IP || kind == CAPTURE_ELSEWHERE)
+                return CODE_OK;
+        if (kind != CAPTURE_RADIO)
+                return refuse_packet(reading, kind, &headers);
+        return radio_run_packet(reading->run, time_ns, headers.direction, headers.bytes) < 0 ? CODE_FAILED : CODE_OK;
+}
+
+/* Takes @file. An exit code. */
+static int read_capture(struct reading *reading, const struct request *request, FILE *file)
+{
+        _cleanup_(capture_closep) struct capture *capture = NULL;
+        enum capture_link link;
+        struct captured packet;
+        int code = CODE_OK, more = 0;
+
+        if (capture_open(file, reading->path, &program_log, &capture) < 0)
+                return CODE_FAILED;
+        link = capture_link_of(capture);
+        if (request->own.n == 0 && link != CAPTURE_COOKED && link != CAPTURE_COOKED_2) {
+                log_error(&program_log,
+                          "%s does not tell which packets the device sent; give its addresses, each as --address IP",
+                          reading->path);
+                return CODE_FAILED;
+        }
+        while (code == CODE_OK && (more = capture_next(capture, &packet)) == 1)
+                code = read_captured(reading, request, link, &packet);
+        if (code != CODE_OK || more < 0 || radio_run_until(reading->run, reading->until_ns) < 0)
+                return CODE_FAILED;
+        if (reading->not_ip)
+                log_warning(&program_log, "%s: packets that are not IP are left out; there are %u of them", reading->path,
+                            reading->not_ip);
+        return CODE_OK;
 }
 
 static struct cJSON *to_json(const struct radio_run *run)
@@ -207,11 +300,17 @@ static int print_run(const struct radio_run *run)
         return CODE_OK;
 }
 
+/* An exit code: @code, or that of the answer. */
+static int finish(const struct request *request, const struct radio_run *run, int code)
+{
+        return code != CODE_OK ? code : request->options.json ? print_json(run) : print_run(run);
+}
+
 static int price(const struct request *request)
 {
         _cleanup_(radio_clear) struct radio radio = { 0 };
         _cleanup_(radio_run_clear) struct radio_run run = { 0 };
-        bool standard = strcmp(request->file, "-") == 0;
+        bool standard = strcmp(request->file, "-") == 0, captured;
         int code = find_radio(request, &radio);
         struct reading reading = { request->file, .until_ns = (int64_t)llround(request->until_s * 1e9), .run = &run };
         FILE *file;
@@ -223,20 +322,25 @@ static int price(const struct request *request)
                 log_error(&program_log, "%s cannot be read: %s", request->file, strerror(errno));
                 return CODE_FAILED;
         }
+        captured = is_capture(file);
         code = radio_run_start(&run, &radio, signal_of(request)) < 0 ? CODE_FAILED : CODE_OK;
+        if (code == CODE_OK && !captured && (request->own.n || !isnan(request->start_s))) {
+                log_error(&program_log, "%s is no capture of packets, which --address and --start are for", request->file);
+                code = CODE_FAILED;
+        }
+        if (code == CODE_OK && captured)
+                return finish(request, &run, read_capture(&reading, request, file));
         if (code == CODE_OK)
                 code = read_packets(&reading, file);
         if (!standard)
                 fclose(file);
-        if (code != CODE_OK)
-                return code;
-        return request->options.json ? print_json(&run) : print_run(&run);
+        return finish(request, &run, code);
 }
 
 int price_packets_main(int argc, char **argv)
 {
         const char *words[1] = { NULL };
-        struct request request = { .until_s = NAN };
+        struct request request = { .until_s = NAN, .start_s = NAN };
         const struct option_row rows[] = {
                 { "radio", "NAME", N_("the [radio NAME] of the profile that carries the packets"), .text = &request.radio },
                 { "carrier", "NAME", N_("with the timers of [carrier NAME]"), .text = &request.carrier },
@@ -244,13 +348,19 @@ int price_packets_main(int argc, char **argv)
                   .words = "high medium low" },
                 { "until", "S", N_("up to this time; packets from then on are left out"), .number = &request.until_s,
                   .low = 0, .high = RADIO_SECONDS_MAX, .unit = "s" },
+                { "address", "IP", N_("of a capture: the device's own address; may be given several times"),
+                  .parse = capture_take_address, .data = &request.own, .wants = N_("an address such as 192.0.2.1 or 2001:db8::1"),
+                  .range = N_("at most 64") },
+                { "start", "S", N_("of a capture: its time 0, in seconds since 1970; without it that of its first packet"),
+                  .number = &request.start_s, .low = 0, .high = UINT32_MAX, .unit = "s" },
         };
         const struct option_table command = {
                 .called = "joulecast price-packets",
-                .usage = "joulecast price-packets --radio NAME --until S FILE.csv",
+                .usage = "joulecast price-packets --radio NAME --until S FILE",
                 .about = N_("Time and energy of a radio in each of its states, for a sequence of packets.\n"
-                         "FILE.csv has rows time_s,direction,bytes, ascending in time; direction is tx or\n"
-                         "rx. Time begins at 0, in the radio's initial state. - is standard input."),
+                         "FILE has rows time_s,direction,bytes, ascending in time; direction is tx or rx.\n"
+                         "Or it is a capture of packets (pcap, pcapng), with --address. Time begins at 0,\n"
+                         "in the radio's initial state. - is standard input."),
                 .rows = rows,
                 .n_rows = ARRAY_SIZE(rows),
                 .words = words,

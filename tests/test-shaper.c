@@ -54,7 +54,7 @@ static struct totals play(const struct network *network, int direction, size_t b
                         check(shaper_give(shaper, due_ns - 1) == NULL);
                         check(shaper_give(shaper, due_ns) != NULL);
                 }
-                while (shaper_records(shaper, &record, 1)) {
+                while (shaper_records(shaper, &record, NULL, 1)) {
                         double delay_ms = (double)(record.due_ns - record.link_ns) / NS_PER_MS;
 
                         totals.lost += record.verdict == PACKET_LOST;
@@ -172,9 +172,10 @@ static void test_radio(const char *data)
 
         snprintf(path, sizeof(path), "%s/radios/3g.ini", data);
         check_int(radio_load(path, NULL, &radios, &others), 0);
-        const struct shaper_plan plan = { .network = &network, .radio = &radios.list[0], .seed = 1 };
+        const struct shaper_plan plan = { .network = &network, .radio = &radios.list[0], .seed = 1, .heads = true };
         _cleanup_(shaper_freep) struct shaper *shaper = NULL;
         struct packet_record records[4];
+        struct packet_head heads[4];
         struct radio_event event;
         uint8_t packet[1000] = { 0 };
 
@@ -182,10 +183,11 @@ static void test_radio(const char *data)
         check_int(shaper_take(shaper, RADIO_TX, packet, 1000, 1 * S), 0);          /* wakes it, for 2 s */
         check_int(shaper_take(shaper, RADIO_RX, packet, 1000, 3 * S / 2), 0);      /* waits with it */
         check_int(shaper_take(shaper, RADIO_RX, packet, 1000, 10 * S), 0);         /* in FACH: no promotion */
+        packet[RECORD_HEAD_MAX - 1] = 7;
         check_int(shaper_take(shaper, RADIO_RX, packet, 1000, 60 * S), 0);         /* it sleeps again */
         for (int i = 0; i < 4; i++)
                 check(shaper_give(shaper, 100 * S) != NULL);
-        check_int((long long)shaper_records(shaper, records, 4), 4);
+        check_int((long long)shaper_records(shaper, records, heads, 4), 4);
         check_int(radio_run_start(&run, plan.radio, plan.signal), 0);
         for (int i = 0; i < 4; i++) {
                 static const int64_t in_ms[] = { 1000, 1500, 10000, 60000 }, link_ms[] = { 3008, 3008, 10008, 62008 };
@@ -200,6 +202,7 @@ static void test_radio(const char *data)
                 check_int(records[found].link_ns, link_ms[i] * (S / 1000));
                 check_int(records[found].due_ns, (link_ms[i] + 50) * (S / 1000));
                 check_int(records[found].woke, woke[i]);
+                check_int(heads[found].bytes[RECORD_HEAD_MAX - 1], i == 3 ? 7 : 0);
                 records[found].out_ns = records[found].due_ns;
                 check(record_event(&records[found], &event));
                 check_int(event.time_ns, woke[i] ? records[found].in_ns : records[found].due_ns);

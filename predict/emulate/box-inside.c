@@ -161,10 +161,10 @@ static void start_wire(struct box *box)
                 fail(box, BOX_STEP_FORK, errno);
         if (box->wire_pid == 0) {
                 const struct wire wire = {
-                        .plan = { plan->network, plan->radio, plan->signal, plan->seed, 0 },
+                        .plan = { plan->network, plan->radio, plan->signal, plan->seed, 0, plan->heads },
                         .app_tun = box->app_tun, .middle_tun = box->middle_tun, .listening = box->listening, .maker = box->maker,
-                        .stop = pair[1], .log = box->inside->packets, .names = box->inside->names,
-                        .outside = plan->net == BOX_OUTSIDE,
+                        .stop = pair[1], .log = box->inside->packets, .heads = box->inside->heads,
+                        .names = box->inside->names, .outside = plan->net == BOX_OUTSIDE,
                         .origin_ns = &box->inside->report->origin_ns,
                 };
 

@@ -36,7 +36,7 @@ struct box_inside {
         uid_t uid;
         gid_t gid;
         int life;                  /* its other end is closed when the program outside is gone */
-        int packets, cpu, tasks, names; /* files of records */
+        int packets, heads, cpu, tasks, names; /* files of records */
 };
 
 /* The first process of the new namespaces. */

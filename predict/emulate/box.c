@@ -91,6 +91,7 @@ static int read_records(int fd, size_t size, void *ret, size_t *ret_n)
 void box_result_clear(struct box_result *result)
 {
         free(result->packets);
+        free(result->heads);
         free(result->cpu);
         free(result->tasks);
         free(result->names);
@@ -102,6 +103,7 @@ static int finish(const struct box_inside *inside, const struct log *log, struct
         const struct box_report *report = inside->report;
         struct box_result result = { .origin_ns = report->origin_ns, .wall_ns = report->wall_ns, .status = report->status };
         int err = report->step || !report->done ? -ECANCELED : 0;
+        size_t n_heads = 0;
 
         if (report->step)
                 say(log, (enum box_step)report->step, strerror(report->error));
@@ -109,6 +111,9 @@ static int finish(const struct box_inside *inside, const struct log *log, struct
                 say(log, BOX_STEP_PART, "it was killed");
         if (!err)
                 err = read_records(inside->packets, sizeof(*result.packets), &result.packets, &result.n_packets);
+        if (!err && inside->plan->heads)
+                err = read_records(inside->heads, sizeof(*result.heads), &result.heads, &n_heads);
+        result.n_packets = result.heads ? MIN(result.n_packets, n_heads) : result.n_packets;
         if (!err)
                 err = read_records(inside->cpu, sizeof(*result.cpu), &result.cpu, &result.n_cpu);
         if (!err)
@@ -180,10 +185,11 @@ int box_run(const struct box_plan *plan, const struct log *log, struct box_resul
 {
         _cleanup_close_ int packets = memfd_create("packets", MFD_CLOEXEC), cpu = memfd_create("cpu", MFD_CLOEXEC);
         _cleanup_close_ int tasks = memfd_create("tasks", MFD_CLOEXEC), names = memfd_create("names", MFD_CLOEXEC);
+        _cleanup_close_ int heads = memfd_create("heads", MFD_CLOEXEC);
         struct box_report *report = mmap(NULL, sizeof(*report), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
         struct box_inside inside = { .plan = plan, .report = report, .uid = geteuid(), .gid = getegid(), .packets = packets,
-                                     .cpu = cpu, .tasks = tasks, .names = names };
-        int err = packets < 0 || cpu < 0 || tasks < 0 || names < 0 || report == MAP_FAILED ? -errno : 0;
+                                     .heads = heads, .cpu = cpu, .tasks = tasks, .names = names };
+        int err = packets < 0 || heads < 0 || cpu < 0 || tasks < 0 || names < 0 || report == MAP_FAILED ? -errno : 0;
 
         if (err)
                 log_error(log, "there is no memory for the run: %s", strerror(-err));

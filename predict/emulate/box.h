@@ -31,6 +31,7 @@ struct box_plan {
         double factor;               /* of the CPU */
         uint32_t cpus;               /* of the target */
         double limit_s;              /* it is ended then; 0: never */
+        bool heads;                  /* the first bytes of packets are wanted */
 };
 
 struct box_result {
@@ -39,6 +40,7 @@ struct box_result {
         int status;                  /* as waitpid() gives it */
         struct packet_record *packets; /* by when they were delivered or lost */
         size_t n_packets;
+        struct packet_head *heads;   /* of each packet; NULL: not wanted */
         struct cpu_record *cpu;      /* ascending in time */
         size_t n_cpu;
         struct task_record *tasks;   /* likewise */

@@ -14,6 +14,7 @@
 #include "answer-run.h"
 #include "answer.h"
 #include "box.h"
+#include "capture.h"
 #include "commands.h"
 #include "harness/script-file.h"
 #include "options.h"
@@ -78,8 +79,9 @@ static int run_once(const struct request *request, const struct answer_run *answ
                 return err;
         err = box_run(&boxed, &program_log, &result);
         if (!err) {
-                run = (struct run){ usual->seed, result.wall_ns, result.status, result.packets, result.n_packets, result.cpu,
-                                    result.n_cpu, result.tasks, result.n_tasks, result.names, result.n_names, NULL, 0 };
+                run = (struct run){ usual->seed, result.wall_ns, result.status, result.packets, result.n_packets, result.heads,
+                                    result.cpu, result.n_cpu, result.tasks, result.n_tasks, result.names, result.n_names,
+                                    NULL, 0 };
                 err = scene_frames(&scene, result.origin_ns, &run.frames, &run.n_frames);
         }
         ended = scene_end(&scene);
@@ -104,7 +106,7 @@ static int run_app(const struct request *request, const struct answer_run *answe
                         .net = net_of(request->net), .network = &answer->network,
                         .radio = answer->target.has_radio ? &answer->target.radio : NULL, .signal = answer->target.signal,
                         .seed = request->seed + i, .factor = answer->condition.factor.value, .cpus = answer->target.cpus,
-                        .limit_s = request->limit_s,
+                        .limit_s = request->limit_s, .heads = request->output && capture_supported,
                 };
 
                 err = run_once(request, answer, &plan, &run->runs[run->n_runs]);

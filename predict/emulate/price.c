@@ -18,6 +18,7 @@
 void price_clear_run(struct run *run)
 {
         free(run->packets);
+        free(run->heads);
         free(run->cpu);
         free(run->tasks);
         free(run->names);

@@ -17,6 +17,7 @@ struct run {
         int32_t status;                /* as waitpid() gives it */
         struct packet_record *packets;
         size_t n_packets;
+        struct packet_head *heads;     /* of each packet; NULL: not kept, as in a run that was loaded */
         struct cpu_record *cpu;        /* ascending in time, and never less */
         size_t n_cpu;
         struct task_record *tasks;     /* ascending in time */

@@ -17,40 +17,26 @@ bool record_event(const struct packet_record *record, struct radio_event *ret)
         return record->woke || record->direction == RADIO_TX || record->out_ns > 0;
 }
 
-struct numbered {
-        struct radio_event event;
-        size_t number;
-};
-
 static int compare(const void *a, const void *b)
 {
-        const struct numbered *left = a, *right = b;
+        const struct radio_event *left = a, *right = b;
 
-        if (left->event.time_ns != right->event.time_ns)
-                return left->event.time_ns < right->event.time_ns ? -1 : 1;
+        if (left->time_ns != right->time_ns)
+                return left->time_ns < right->time_ns ? -1 : 1;
         return left->number < right->number ? -1 : 1;
 }
 
 int record_events(const struct packet_record *records, size_t n, struct radio_event **ret, size_t *ret_n)
 {
-        struct numbered *list = calloc(n + 1, sizeof(*list));
         struct radio_event *events = calloc(n + 1, sizeof(*events));
         size_t found = 0;
 
-        if (!list || !events) {
-                free(list);
-                free(events);
+        if (!events)
                 return -ENOMEM;
-        }
         for (size_t i = 0; i < n; i++)
-                if (record_event(&records[i], &list[found].event)) {
-                        list[found].number = i;
-                        found++;
-                }
-        qsort(list, found, sizeof(*list), compare);
-        for (size_t i = 0; i < found; i++)
-                events[i] = list[i].event;
-        free(list);
+                if (record_event(&records[i], &events[found]))
+                        events[found++].number = i;
+        qsort(events, found, sizeof(*events), compare);
         *ret = events;
         *ret_n = found;
         return 0;

@@ -35,9 +35,17 @@ struct packet_record {
         uint32_t peer;     /* the far address, in host order */
 };
 
+#define RECORD_HEAD_MAX 128
+
+/* The first bytes of a packet, with the addresses that it has on the link. */
+struct packet_head {
+        uint8_t bytes[RECORD_HEAD_MAX];
+};
+
 /* What the radio did at a time, by a packet. */
 struct radio_event {
         int64_t time_ns;
+        size_t number; /* of the packet, in record_events() */
         uint32_t bytes;
         uint8_t direction;
 };

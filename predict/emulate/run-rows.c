@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "capture.h"
 #include "util/text.h"
 #include "util/util.h"
 
@@ -86,6 +87,36 @@ static int save_radio(const struct run *run, const char *folder, const struct lo
                         events[i].time_ns % (int64_t)NS_PER_S, radio_directions[events[i].direction], events[i].bytes);
         path_of(folder, "radio", run->seed, path, sizeof(path));
         return write_text(path, stream, &kept, log);
+}
+
+/* The same packets, as other programs read them; their times are since the run began. */
+static int save_capture(const struct run *run, const char *folder, const struct log *log)
+{
+        _cleanup_free_ struct radio_event *events = NULL;
+        _cleanup_free_ char *bytes = NULL;
+        struct capture_writer *writer = NULL;
+        size_t n = 0, length = 0;
+        char path[4096];
+        int err = run->heads ? record_events(run->packets, run->n_packets, &events, &n) : 0;
+
+        if (err || !run->heads)
+                return err;
+        err = capture_writer_new(RECORD_HEAD_MAX, &writer);
+        for (size_t i = 0; !err && i < n; i++) {
+                const struct captured packet = { events[i].time_ns, events[i].bytes,
+                                                 MIN((size_t)events[i].bytes, sizeof(*run->heads)),
+                                                 run->heads[events[i].number].bytes };
+
+                capture_writer_add(writer, &packet);
+        }
+        if (!err)
+                err = capture_writer_end(writer, &bytes, &length);
+        snprintf(path, sizeof(path), "%s/packets-%" PRIu64 ".pcap", folder, run->seed);
+        if (!err)
+                err = util_write_file(path, bytes, length, 0644);
+        if (err)
+                log_error(log, "%s cannot be written: %s", path, util_reason(err));
+        return err;
 }
 
 static int save_cpu(const struct run *run, const char *folder, const struct log *log)
@@ -396,7 +427,7 @@ static int load_screen(const char *folder, const struct log *log, struct run *ru
 int run_rows_save(const struct run *run, const char *folder, const struct log *log)
 {
         static int (*const saves[])(const struct run *, const char *, const struct log *) = {
-                save_packets, save_radio, save_cpu, save_tasks, save_names, save_screen,
+                save_packets, save_radio, save_capture, save_cpu, save_tasks, save_names, save_screen,
         };
         int err = 0;
 

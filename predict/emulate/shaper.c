@@ -26,7 +26,8 @@ struct shaper {
         struct queue queues[RADIO_DIRECTIONS];
         struct shaped *given;
         struct packet_record *records;
-        size_t n_records, records_capacity;
+        struct packet_head *heads; /* of the records, where the plan wants them */
+        size_t n_records, records_capacity, heads_capacity;
         struct radio_run run;
         struct radio_event *coming; /* of the radio, a heap by time */
         size_t n_coming, coming_capacity;
@@ -64,6 +65,7 @@ void shaper_free(struct shaper *shaper)
                 radio_run_clear(&shaper->run);
         free(shaper->given);
         free(shaper->records);
+        free(shaper->heads);
         free(shaper->coming);
         free(shaper);
 }
@@ -73,13 +75,22 @@ void shaper_freep(struct shaper **shaper)
         shaper_free(*shaper);
 }
 
-static void note(struct shaper *shaper, const struct packet_record *record)
+static void note(struct shaper *shaper, const struct packet_record *record, const uint8_t *bytes)
 {
-        if (util_grow(&shaper->records, &shaper->records_capacity, shaper->n_records + 1, sizeof(*record)) == 0)
-                shaper->records[shaper->n_records++] = *record;
+        size_t n = shaper->n_records;
+
+        if (util_grow(&shaper->records, &shaper->records_capacity, n + 1, sizeof(*record)) < 0)
+                return;
+        if (shaper->plan.heads) {
+                if (util_grow(&shaper->heads, &shaper->heads_capacity, n + 1, sizeof(*shaper->heads)) < 0)
+                        return;
+                shaper->heads[n] = (struct packet_head){ 0 };
+                memcpy(shaper->heads[n].bytes, bytes, MIN(record->bytes, sizeof(shaper->heads[n].bytes)));
+        }
+        shaper->records[shaper->n_records++] = *record;
 }
 
-size_t shaper_records(struct shaper *shaper, struct packet_record *ret, size_t n)
+size_t shaper_records(struct shaper *shaper, struct packet_record *ret, struct packet_head *ret_heads, size_t n)
 {
         size_t given = MIN(n, shaper->n_records);
 
@@ -88,6 +99,10 @@ size_t shaper_records(struct shaper *shaper, struct packet_record *ret, size_t n
         memcpy(ret, shaper->records, given * sizeof(*ret));
         shaper->n_records -= given;
         memmove(shaper->records, shaper->records + given, shaper->n_records * sizeof(*ret));
+        if (shaper->plan.heads) {
+                memcpy(ret_heads, shaper->heads, given * sizeof(*ret_heads));
+                memmove(shaper->heads, shaper->heads + given, shaper->n_records * sizeof(*ret_heads));
+        }
         return given;
 }
 
@@ -226,7 +241,7 @@ int shaper_take(struct shaper *shaper, enum radio_direction direction, const uin
         if (shaper->plan.radio && !record.woke && record_event(&early, &event))
                 coming_add(shaper, &event);
         if (record.verdict != PACKET_DELIVERED) {
-                note(shaper, &record);
+                note(shaper, &record, bytes);
                 return 0;
         }
         shaped = malloc(sizeof(*shaped) + length);
@@ -277,12 +292,12 @@ void shaper_end(struct shaper *shaper)
                 queue->first = (queue->first + 1) % queue->capacity;
                 queue->n--;
                 shaped->record.verdict = PACKET_WAITING;
-                note(shaper, &shaped->record);
+                note(shaper, &shaped->record, shaped->bytes);
                 free(shaped);
         }
 }
 
-const struct shaped *shaper_give(struct shaper *shaper, int64_t now_ns)
+struct shaped *shaper_give(struct shaper *shaper, int64_t now_ns)
 {
         struct queue *queue = next_queue(shaper);
         struct shaped *shaped;
@@ -294,7 +309,7 @@ const struct shaped *shaper_give(struct shaper *shaper, int64_t now_ns)
         queue->n--;
         queue->bytes -= shaped->record.bytes;
         shaped->record.out_ns = now_ns;
-        note(shaper, &shaped->record);
+        note(shaper, &shaped->record, shaped->bytes);
         free(shaper->given);
         shaper->given = shaped;
         return shaped;

@@ -19,6 +19,7 @@ struct shaper_plan {
         enum radio_signal signal;
         uint64_t seed;
         int64_t origin_ns;         /* of CLOCK_MONOTONIC when the run began */
+        bool heads;                /* packets' first bytes are to be recorded, too */
 };
 
 /* 0; -ENOMEM. The plan's pointers must outlive it. */
@@ -35,8 +36,11 @@ struct shaped {
         struct packet_record record;
         uint8_t bytes[];
 };
-const struct shaped *shaper_give(struct shaper *shaper, int64_t now_ns);
+struct shaped *shaper_give(struct shaper *shaper, int64_t now_ns);
 /* The app has ended: what still waits is not delivered, and its records are complete. */
 void shaper_end(struct shaper *shaper);
-/* Records that are complete since the last call, also of packets that were not delivered. Their number. */
-size_t shaper_records(struct shaper *shaper, struct packet_record *ret, size_t n);
+/*
+ * Records that are complete since the last call, also of packets that were not delivered, and with plan.heads their first bytes.
+ * Their number.
+ */
+size_t shaper_records(struct shaper *shaper, struct packet_record *ret, struct packet_head *ret_heads, size_t n);

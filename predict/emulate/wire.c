@@ -150,8 +150,6 @@ static void from_middle(struct state *state, size_t length, int64_t at_ns)
         if (!packet_read(state->bytes, length, &packet))
                 return;
         note_names(state, &packet, length);
-        if (packet.flow.to == PACKET_APP_LOCAL)
-                packet_readdress(state->bytes, length, UINT32_C(127) << 24 | (packet.flow.from & 0xffff), PACKET_LOOPBACK);
         (void)shaper_take(state->shaper, RADIO_RX, state->bytes, length, at_ns);
 }
 
@@ -171,13 +169,24 @@ static int receive(struct state *state, int tun)
         return 0;
 }
 
+/* By the addresses that the app knows. */
+static void to_app(struct state *state, struct shaped *shaped)
+{
+        struct packet packet;
+
+        if (packet_read(shaped->bytes, shaped->record.bytes, &packet) && packet.flow.to == PACKET_APP_LOCAL)
+                packet_readdress(shaped->bytes, shaped->record.bytes, UINT32_C(127) << 24 | (packet.flow.from & 0xffff),
+                                 PACKET_LOOPBACK);
+        (void)!write(state->wire->app_tun, shaped->bytes, shaped->record.bytes);
+}
+
 static int deliver(struct state *state)
 {
-        const struct shaped *shaped;
+        struct shaped *shaped;
 
         while ((shaped = shaper_give(state->shaper, run_ns(state)))) {
                 if (shaped->record.direction == RADIO_RX)
-                        (void)!write(state->wire->app_tun, shaped->bytes, shaped->record.bytes);
+                        to_app(state, shaped);
                 else if (relay_packet(state->relay, shaped->bytes, shaped->record.bytes) < 0)
                         return -EPIPE;
         }
@@ -187,11 +196,16 @@ static int deliver(struct state *state)
 static int write_log(struct state *state)
 {
         struct packet_record records[256];
+        struct packet_head heads[ARRAY_SIZE(records)];
         size_t n;
 
-        while ((n = shaper_records(state->shaper, records, ARRAY_SIZE(records))))
+        while ((n = shaper_records(state->shaper, records, heads, ARRAY_SIZE(records)))) {
                 if (write(state->wire->log, records, n * sizeof(*records)) != (ssize_t)(n * sizeof(*records)))
                         return -EIO;
+                if (state->wire->plan.heads &&
+                    write(state->wire->heads, heads, n * sizeof(*heads)) != (ssize_t)(n * sizeof(*heads)))
+                        return -EIO;
+        }
         return 0;
 }
 

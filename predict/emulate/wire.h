@@ -15,6 +15,7 @@ struct wire {
         int maker;                /* -1: nothing is outside */
         int stop;                 /* readable when it is to end */
         int log;                  /* gets struct packet_record */
+        int heads;                /* gets a struct packet_head for each, with plan.heads */
         int names;                /* gets struct name_record, of answers of DNS */
         bool outside;
         const int64_t *origin_ns; /* shared memory; 0 until the run begins */
