@@ -18,6 +18,7 @@ struct work {
         struct comparison *comparison;
         int alpha;
         int32_t *path_a, *path_b;
+        int32_t *back; /* of turn() */
         uint8_t *row;
         size_t pairs;
 };
@@ -26,6 +27,7 @@ static void work_clear(struct work *work)
 {
         free(work->path_a);
         free(work->path_b);
+        free(work->back);
         free(work->row);
 }
 
@@ -84,10 +86,23 @@ static void offer(struct leftover *leftover, int32_t node, int there)
         }
 }
 
+/* In the place of the partners that both had. */
+static void join(struct work *work, int32_t v, int32_t w, int edits)
+{
+        struct match *match = &work->comparison->match;
+
+        if (match->partner[v] >= 0)
+                work->back[match->partner[v]] = -1;
+        if (work->back[w] >= 0)
+                match->partner[work->back[w]] = -1;
+        match->partner[v] = w;
+        match->distance[v] = (uint8_t)edits;
+        work->back[w] = v;
+}
+
 /* Tasks of one name. True: there are new pairs, after which others may be the nearest. */
 static bool pair_group(struct work *work, struct leftover *a, size_t n_a, struct leftover *b, size_t n_b, char *left_a, char *left_b)
 {
-        struct match *match = &work->comparison->match;
         bool any = false;
 
         for (size_t i = 0; i < n_a; i++)
@@ -112,8 +127,7 @@ static bool pair_group(struct work *work, struct leftover *a, size_t n_a, struct
 
                 if (j < 0 || b[j].nearest != (int32_t)i)
                         continue;
-                match->partner[a[i].node] = b[j].node;
-                match->distance[a[i].node] = (uint8_t)a[i].distance;
+                join(work, a[i].node, b[j].node, a[i].distance);
                 left_a[a[i].node] = left_b[b[j].node] = 0;
                 any = true;
         }
@@ -155,6 +169,19 @@ static size_t take_group(const struct sorted *list, size_t n, int32_t label, str
         return taken;
 }
 
+/* Of each node of B, its partner. */
+static int32_t *turn(const struct match *match, int32_t n_a, int32_t n_b)
+{
+        int32_t *back = malloc((uint32_t)n_b * sizeof(*back));
+
+        for (int32_t w = 0; back && w < n_b; w++)
+                back[w] = -1;
+        for (int32_t v = 0; back && v < n_a; v++)
+                if (match->partner[v] >= 0)
+                        back[match->partner[v]] = v;
+        return back;
+}
+
 static int32_t depth_of(const struct tree *tree)
 {
         int32_t most = 0;
@@ -175,7 +202,8 @@ int leftover_pair(struct comparison *comparison, int alpha, char *left_a, char *
         work.path_a = calloc(depth_a, sizeof(*work.path_a));
         work.path_b = calloc(depth_b, sizeof(*work.path_b));
         work.row = calloc(depth_b + 1, 1);
-        if (!list_a || !list_b || !group_a || !group_b || !work.path_a || !work.path_b || !work.row)
+        work.back = turn(&comparison->match, a->n, b->n);
+        if (!list_a || !list_b || !group_a || !group_b || !work.path_a || !work.path_b || !work.row || !work.back)
                 return -ENOMEM;
         while (i < n_a && j < n_b) {
                 if (list_a[i].label != list_b[j].label) {

@@ -14,7 +14,8 @@
  * @left_a: of each node of A whether it is a task without a partner; the pairs' are unset
  * @left_b: likewise
  *
- * Pairs are added to comparison->match. A pair is made only where each is the nearest one to the other, and no other is as near.
+ * Pairs are added to comparison->match, in the place of those that their nodes had: each node still has one partner at most. A
+ * pair is made only where each is the nearest one to the other, and no other is as near.
  * Return: 0; -ENOMEM.
  */
 int leftover_pair(struct comparison *comparison, int alpha, char *left_a, char *left_b);

@@ -25,15 +25,6 @@ const trees = data.trees.map(readTree);
 const partner = Int32Array.from(data.partner);
 const back = new Int32Array(trees[1].n).fill(-1);
 partner.forEach((w, v) => { if (w >= 0) back[w] = v; });
-// A task whose partner was found later has it; the partner that its partner had before has none then.
-data.tasks.a_node.forEach((v, i) => {
-  const w = data.tasks.b_node[i];
-  if (v < 0 || w < 0) return;
-  partner[v] = w;
-  back[w] = v;
-});
-partner.forEach((w, v) => { if (w >= 0 && back[w] !== v) partner[v] = -1; });
-back.forEach((v, w) => { if (v >= 0 && partner[v] !== w) back[w] = -1; });
 
 const classOf = (side, node) => data.labels.class[trees[side].label[node]];
 const libraryOf = (side, node) => data.strings[data.labels.library[trees[side].label[node]]];
