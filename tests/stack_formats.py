@@ -74,6 +74,52 @@ class Profile:
         return types + self.samples + self.tables + b"".join(message(6, text.encode()) for text in strings or self.strings)
 
 
+def take_varint(data, at):
+    value = shift = 0
+    while True:
+        value |= (data[at] & 0x7f) << shift
+        shift += 7
+        at += 1
+        if data[at - 1] < 0x80:
+            return value, at
+
+
+def fields(data):
+    """Numbers of fields and their values: numbers, or bytes."""
+    at = 0
+    while at < len(data):
+        tag, at = take_varint(data, at)
+        value, at = take_varint(data, at)
+        if tag & 7 == 2:
+            at += value
+            value = data[at - value:at]
+        yield tag >> 3, value
+
+
+def numbers(data):
+    """A packed list, of numbers with a sign."""
+    at, found = 0, []
+    while at < len(data):
+        value, at = take_varint(data, at)
+        found.append(value - (value >> 63 << 64))
+    return found
+
+
+def read_pprof(data):
+    """Types with their units, the first mapping, and a list of (frames from the root, values)."""
+    top = list(fields(data))
+    strings = [value.decode() for field, value in top if field == 6]
+    tables = {kind: {dict(fields(value))[1]: dict(fields(value)) for field, value in top if field == kind} for kind in (3, 4, 5)}
+    files = {at: strings[mapping[5]] for at, mapping in tables[3].items()}
+    names = {}
+    for at, location in tables[4].items():
+        name, file = strings[tables[5][dict(fields(location[4]))[1]][2]], files.get(location.get(2))
+        names[at] = name + ("@" + file if file else "")
+    types = [tuple(strings[at] for _, at in fields(value)) for field, value in top if field == 1]
+    samples = [dict(fields(value)) for field, value in top if field == 2]
+    return types, files[next(iter(files))], [([names[at] for at in reversed(numbers(sample[1]))], numbers(sample[2])) for sample in samples]
+
+
 def pprof(stacks, period=1000000, packed=True, compressed=True):
     profile = Profile(stacks[0][0][0], packed)
     for frames, value in stacks:

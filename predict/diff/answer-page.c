@@ -184,14 +184,10 @@ static int print_labels(FILE *file, const struct labels *labels, struct labels *
         return number < 0 ? number : 0;
 }
 
-/* What a node costs itself, as the mean of the runs. Seven digits are more than a picture shows. */
+/* What a node costs itself. Seven digits are more than a picture shows. */
 static void print_self(FILE *file, const struct side *side, int32_t node)
 {
-        double sum = 0;
-
-        for (size_t i = 0; i < side->contexts.n_runs; i++)
-                sum += side->contexts.self[i][node];
-        fprintf(file, "%s%.7g", node ? "," : "", sum / (double)side->contexts.n_runs);
+        fprintf(file, "%s%.7g", node ? "," : "", side_self(side, node));
 }
 
 static int print_tree(FILE *file, const struct side *side, struct labels *strings)

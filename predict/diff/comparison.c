@@ -39,10 +39,10 @@ static int32_t *count_evidence(const struct comparison *comparison)
         return below;
 }
 
-static bool has_evidence(const struct comparison *comparison, int32_t v, int32_t w, int32_t evidence)
+bool comparison_has_evidence(const struct comparison *comparison, int32_t v, int32_t w)
 {
         const struct tree *a = &comparison->a->contexts.tree, *b = &comparison->b->contexts.tree;
-        int32_t smaller = MIN(a->end[v] - v, b->end[w] - w) - 1;
+        int32_t smaller = MIN(a->end[v] - v, b->end[w] - w) - 1, evidence = comparison->evidence[v];
 
         return same_label(comparison, v, w) || (evidence > 0 && evidence >= EVIDENCE_SHARE * smaller);
 }
@@ -59,7 +59,7 @@ static void add_task(struct comparison *comparison, int32_t v, int32_t w)
         if (v >= 0 && w >= 0) {
                 task.evidence = comparison->evidence[v];
                 task.distance = comparison->match.distance[v];
-                task.match = has_evidence(comparison, v, w, comparison->evidence[v]) ? TASK_BOTH : TASK_POSSIBLE;
+                task.match = comparison_has_evidence(comparison, v, w) ? TASK_BOTH : TASK_POSSIBLE;
         } else {
                 task.match = v >= 0 ? TASK_ONLY_A : TASK_ONLY_B;
         }
@@ -78,7 +78,7 @@ static void mark_left(struct comparison *comparison, char *left_a, char *left_b)
 
                 if (!is_task(comparison->a, comparison->labels, v))
                         continue;
-                if (w >= 0 && left_b[w] && has_evidence(comparison, v, w, comparison->evidence[v]))
+                if (w >= 0 && left_b[w] && comparison_has_evidence(comparison, v, w))
                         left_b[w] = 0;
                 else
                         left_a[v] = 1;

@@ -71,6 +71,8 @@ int comparison_match(struct side *a, struct side *b, const struct labels *labels
 /* All of it. */
 int comparison_make(struct side *a, struct side *b, const struct labels *labels, const struct match_wish *wish,
                     struct comparison *ret);
+/* Of a pair of the matching: are the names equal, or is enough below the same for it to count as the same function? */
+bool comparison_has_evidence(const struct comparison *comparison, int32_t v, int32_t w);
 void comparison_clear(struct comparison *comparison);
 /* comparison->comparable and the ranks of tasks in a plain profile. 0; -ENOMEM. */
 int comparable_measure(struct comparison *comparison);

@@ -31,7 +31,7 @@ struct list {
 struct asked {
         const char *sides[DIFF_SIDES_MAX + 1];
         struct list framework_prefixes, app_prefixes, app_dsos;
-        const char *callers, *objective, *page, *weight, *probe;
+        const char *callers, *objective, *page, *folded, *pprof, *weight, *probe;
         uint64_t alpha;
         double fail_percent;
         bool bisect, all;
@@ -162,6 +162,32 @@ static int print_page(const struct asked *asked, const struct comparison *compar
         return text ? page_write(asked->page, text) : CODE_FAILED;
 }
 
+/* --folded or --pprof. */
+static int write_joined(const struct asked *asked, const struct comparison *comparison)
+{
+        const char *path = asked->folded ? asked->folded : asked->pprof;
+        _cleanup_free_ char *text = NULL;
+        char printable[256];
+        size_t length;
+        int err = asked->folded ? answer_folded(comparison, &text, &length) : answer_pprof(comparison, &text, &length);
+
+        if (err == 0 && strcmp(path, "-") == 0) {
+                fwrite(text, 1, length, stdout);
+                return log_flush_stdout(&program_log) < 0 ? CODE_FAILED : CODE_OK;
+        }
+        if (err == 0)
+                err = util_write_file(path, text, length, 0644);
+        util_printable(path, printable, sizeof(printable));
+        if (err == -E2BIG)
+                log_error(&program_log, "%s would have more than 512 MiB or 16 million frames; compare shorter recordings",
+                          printable);
+        else if (err == -ENOTSUP)
+                log_error(&program_log, "--pprof compresses its file, and joulecast was built without zlib; use --folded");
+        else if (err < 0)
+                log_error(&program_log, "%s cannot be written: %s", printable, util_reason(err));
+        return err < 0 ? CODE_FAILED : CODE_OK;
+}
+
 static int compare(struct asked *asked, struct work *work, bool json)
 {
         _cleanup_(comparison_clear) struct comparison comparison = { 0 };
@@ -178,6 +204,8 @@ static int compare(struct asked *asked, struct work *work, bool json)
                 code = probe_become(&comparison, asked->sides, asked->probe);
         } else if (asked->page) {
                 code = print_page(asked, &comparison);
+        } else if (asked->folded || asked->pprof) {
+                code = write_joined(asked, &comparison);
         } else if (json) {
                 answer = answer_json(&comparison);
                 code = answer ? answer_print_json(answer) : CODE_FAILED;
@@ -266,11 +294,15 @@ int diff_main(int argc, char **argv)
                 { "limit", "N", N_("show N tasks"), .count = &asked.limit, .low = 1, .high = 1000000 },
                 { "html", "FILE", N_("a page with pictures in place of the table; - for standard output"), .letter = 'o',
                   .text = &asked.page },
+                { "folded", "FILE", N_("folded stacks with a count of A and one of B, for flamegraph.pl"),
+                  .text = &asked.folded },
+                { "pprof", "FILE", N_("a profile with values a, b and difference, for go tool pprof"),
+                  .text = &asked.pprof },
         };
         const struct option_table command = {
                 .called = "joulecast diff",
                 .usage = "joulecast diff A B [C]... [--framework-prefix P]... [--fail-if 20%]\n"
-                         "joulecast diff A B -o FILE.html ...\n"
+                         "joulecast diff A B -o FILE.html|--folded FILE|--pprof FILE.pb.gz ...\n"
                          "joulecast diff --bisect OLDEST ... NEWEST [--fail-if 20%]",
                 .about = N_("Why program A needs more energy than program B: by task, which is a call from\n"
                          "the app into a framework. A and B are folded stacks (app;frame;frame count),\n"
@@ -280,7 +312,7 @@ int diff_main(int argc, char **argv)
                 .exits = N_("0 done; 1 it failed; 2 wrong usage; 4 a task is dearer (--fail-if)"),
         };
         struct options options = { 0 };
-        int code = options_parse(&command, SHARED_JSON, argc, argv, &options);
+        int code = options_parse(&command, SHARED_JSON, argc, argv, &options), files;
 
         if (code >= 0)
                 return code;
@@ -288,7 +320,8 @@ int diff_main(int argc, char **argv)
                 log_error(&program_log, "diff compares two programs; give a file of stacks for each, as in joulecast diff --help");
                 return CODE_USAGE;
         }
-        if (asked.probe && (asked.sides[2] || asked.bisect || asked.page || options.json)) {
+        files = !!asked.page + !!asked.folded + !!asked.pprof;
+        if (asked.probe && (asked.sides[2] || asked.bisect || files || options.json)) {
                 log_error(&program_log, "--probe is for two programs, and prints a table");
                 return CODE_USAGE;
         }
@@ -296,8 +329,9 @@ int diff_main(int argc, char **argv)
                 log_error(&program_log, "--fail-if is for two programs, or for versions with --bisect");
                 return CODE_USAGE;
         }
-        if (asked.page && (options.json || asked.bisect || asked.sides[2])) {
-                log_error(&program_log, "--html is for two programs, in place of --json");
+        if (files && (files + options.json > 1 || asked.bisect || asked.sides[2])) {
+                log_error(&program_log, "--html, --folded and --pprof are for two programs, one of them at a time and without "
+                          "--json");
                 return CODE_USAGE;
         }
         return answer(&asked, options.json);

@@ -9,6 +9,7 @@
 struct cJSON;
 
 #define DIFF_AMOUNT_SIZE 64
+#define DIFF_FILE_MAX ((size_t)512 << 20) /* bytes of --folded and --pprof, before compression */
 
 /* How many tasks a table shows; JSON has all. */
 struct diff_limit {
@@ -19,6 +20,13 @@ struct diff_limit {
 struct cJSON *answer_json(const struct comparison *comparison);
 void answer_table(const struct comparison *comparison, int alpha, const struct diff_limit *limit);
 char *answer_page(const struct comparison *comparison, int alpha); /* HTML, to free(); NULL: no memory */
+/*
+ * Both programs' trees as one, for other tools: folded stacks with two counts, and a profile of pprof with three values.
+ * free() @ret. 0; -E2BIG: more than DIFF_FILE_MAX, or too many nodes; -ERANGE: values need more than 64 bits; -ENOTSUP:
+ * built without zlib; -ENOMEM.
+ */
+int answer_folded(const struct comparison *comparison, char **ret, size_t *length);
+int answer_pprof(const struct comparison *comparison, char **ret, size_t *length);
 struct cJSON *answer_matrix_json(const struct matrix *matrix, bool bisect);
 void answer_matrix_table(const struct matrix *matrix, bool bisect, const struct diff_limit *limit);
 

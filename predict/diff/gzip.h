@@ -14,5 +14,5 @@ int gzip_open(int fd, const char *head, size_t n, struct gzip **ret);
 /* Up to @size bytes; fewer at the end. -EBADMSG: damaged or cut off; another negative errno of read(). */
 ssize_t gzip_read(struct gzip *gzip, char *buf, size_t size);
 void gzip_close(struct gzip *gzip);
-/* Compresses a whole file; without zlib a copy. 0; -ENOMEM; free() @ret. */
+/* Compresses a whole file. 0; -ENOMEM; -ENOTSUP: built without zlib. free() @ret. */
 int gzip_pack(const char *data, size_t length, char **ret, size_t *ret_length);

@@ -2,7 +2,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /*
- * profile.proto of pprof (github.com/google/pprof/blob/main/proto/profile.proto): a message of protocol buffers, in which samples
+ * profile.proto of pprof (pprof-fields.h): a message of protocol buffers, in which samples
  * name locations, these functions and mappings, and all of them strings by index. The message is read where it stands: a generated
  * reader takes ten times its size.
  */
@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "pprof-fields.h"
 #include "read.h"
 #include "util/util.h"
 #include "util/words.h"
@@ -19,18 +20,6 @@
 #define ENTRIES_MAX 4000000 /* strings, locations, functions, or frames of all locations */
 #define TYPES_MAX 64
 #define FIELD_MAX 15 /* of a profile */
-
-enum { TYPE_VARINT = 0, TYPE_FIXED64 = 1, TYPE_BYTES = 2, TYPE_FIXED32 = 5 };
-
-/* Numbers of fields. */
-enum { PROFILE_SAMPLE_TYPE = 1, PROFILE_SAMPLE, PROFILE_MAPPING, PROFILE_LOCATION, PROFILE_FUNCTION, PROFILE_STRING,
-       PROFILE_DEFAULT_TYPE = 14 };
-enum { SAMPLE_LOCATION = 1, SAMPLE_VALUE };
-enum { LOCATION_ID = 1, LOCATION_MAPPING, LOCATION_LINE = 4 };
-enum { LINE_FUNCTION = 1 };
-enum { FUNCTION_ID = 1, FUNCTION_NAME, FUNCTION_FILE = 4 };
-enum { MAPPING_ID = 1, MAPPING_FILE = 5 };
-enum { VALUE_TYPE = 1, VALUE_UNIT };
 
 struct span {
         const char *at, *end;

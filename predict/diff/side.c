@@ -111,6 +111,15 @@ double side_value(const struct side *side, int32_t node)
         return sum / (double)side->contexts.n_runs;
 }
 
+double side_self(const struct side *side, int32_t node)
+{
+        double sum = 0;
+
+        for (size_t i = 0; i < side->contexts.n_runs; i++)
+                sum += side->contexts.self[i][node];
+        return sum / (double)side->contexts.n_runs;
+}
+
 double side_without_app(const struct side *side)
 {
         double without = 0, all = 0;

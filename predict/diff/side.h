@@ -40,6 +40,7 @@ double side_without_app(const struct side *side);
 double side_mean_sample(const struct stacks *stacks);
 /* The value of a node, as the mean of the runs. */
 double side_value(const struct side *side, int32_t node);
+double side_self(const struct side *side, int32_t node); /* without what is below it */
 /* Of how many samples of equal size a node is, in all runs: (sum of values)^2 by the sum of their squares. */
 double side_effective_samples(const struct side *side, int32_t node);
 /* What one of these counts; of a node without any, what a sample counts on average. */
