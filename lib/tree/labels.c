@@ -8,7 +8,7 @@
 
 #include "util/util.h"
 
-#define POOL_MAX ((size_t)1 << 30)
+#define POOL_MAX ((size_t)256 << 20)
 
 void labels_clear(struct labels *labels)
 {

@@ -8,7 +8,7 @@
 #include <stdint.h>
 
 /* More than any tree of a real program; keeps hostile input within the memory bound. */
-#define TRIE_NODES_MAX 16000000
+#define TRIE_NODES_MAX 2000000
 
 struct trie {
         int32_t *parent, *label; /* a parent has a smaller number than its children; of the root -1 */

@@ -5,8 +5,13 @@
 
 #include <cjson/cJSON.h>
 #include <math.h>
+#include <stdio.h>
+#include <string.h>
 
+#include "../answer.h"
+#include "../options.h"
 #include "diff.h"
+#include "model/json-print.h"
 #include "util/util.h"
 
 void answer_add_number(cJSON *object, const char *key, double value)
@@ -97,10 +102,10 @@ static void add_comparable(cJSON *json, const struct comparison *comparison)
         cJSON_AddBoolToObject(object, "single_run", single);
 }
 
-struct cJSON *answer_json(const struct comparison *comparison)
+static cJSON *head_json(const struct comparison *comparison)
 {
         static const char *const objectives[] = { "similar", "count" };
-        cJSON *json = cJSON_CreateObject(), *tasks;
+        cJSON *json = cJSON_CreateObject();
 
         add_comparable(json, comparison);
         cJSON_AddStringToObject(json, "unit", comparison->a->unit);
@@ -111,8 +116,25 @@ struct cJSON *answer_json(const struct comparison *comparison)
         cJSON_AddNumberToObject(json, "nodes_b", comparison->b->contexts.tree.n);
         cJSON_AddNumberToObject(json, "matched_nodes", comparison->match.matched);
         cJSON_AddNumberToObject(json, "matched_score", (double)comparison->match.score);
-        tasks = cJSON_AddArrayToObject(json, "tasks");
-        for (size_t i = 0; i < comparison->n; i++)
-                cJSON_AddItemToArray(tasks, task_json(comparison, &comparison->tasks[i]));
+        json_add_schema(json);
         return json;
+}
+
+/* A task at a time: all of a large tree would not fit into memory at once. */
+int answer_print_tasks(const struct comparison *comparison)
+{
+        _cleanup_free_ char *head = json_print(head_json(comparison), JSON_INDENTED);
+
+        if (!head)
+                return CODE_FAILED; /* main() says that there is no memory */
+        printf("%.*s,\n\t\"tasks\":\t[", (int)strlen(head) - (int)strlen("\n}"), head);
+        for (size_t i = 0; i < comparison->n; i++) {
+                _cleanup_free_ char *task = json_print(task_json(comparison, &comparison->tasks[i]), JSON_LINE);
+
+                if (!task)
+                        return CODE_FAILED;
+                printf("%s\n\t\t%s", i > 0 ? "," : "", task);
+        }
+        printf("]\n}\n");
+        return log_flush_stdout(&program_log) < 0 ? CODE_FAILED : CODE_OK;
 }

@@ -194,7 +194,6 @@ static int compare(struct asked *asked, struct work *work, bool json)
         const struct match_wish wish = wish_of(asked);
         const struct diff_limit limit = limit_of(asked);
         int err = comparison_make(&work->sides[0], &work->sides[1], &work->labels, &wish, &comparison), code = CODE_OK;
-        cJSON *answer;
 
         if (err < 0) {
                 log_error(&program_log, "%s and %s cannot be matched: %s", work->sides[0].name, work->sides[1].name, util_reason(err));
@@ -207,8 +206,7 @@ static int compare(struct asked *asked, struct work *work, bool json)
         } else if (asked->folded || asked->pprof) {
                 code = write_joined(asked, &comparison);
         } else if (json) {
-                answer = answer_json(&comparison);
-                code = answer ? answer_print_json(answer) : CODE_FAILED;
+                code = answer_print_tasks(&comparison);
         } else {
                 answer_table(&comparison, wish.alpha, &limit);
         }

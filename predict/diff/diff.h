@@ -17,7 +17,7 @@ struct diff_limit {
         bool given;  /* by the user; else no more than a screen or two */
 };
 
-struct cJSON *answer_json(const struct comparison *comparison);
+int answer_print_tasks(const struct comparison *comparison); /* as JSON; an exit code */
 void answer_table(const struct comparison *comparison, int alpha, const struct diff_limit *limit);
 char *answer_page(const struct comparison *comparison, int alpha); /* HTML, to free(); NULL: no memory */
 /*

@@ -35,7 +35,7 @@ int read_damaged(const struct read *read, size_t line, const char *what)
 int read_failed(const struct read *read, int err)
 {
         if (err == -E2BIG)
-                log_error(read->log, "%s: more than 16 million different stacks, or 1 GiB of names; use shorter recordings",
+                log_error(read->log, "%s: more than 2 million different calling contexts, or 256 MiB of names; use shorter recordings",
                           read->name);
         else if (err < 0)
                 log_error(read->log, "%s: %s", read->name, util_reason(err));
