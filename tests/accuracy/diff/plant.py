@@ -32,6 +32,11 @@ class World:
         self.methods, self.callbacks = methods, callbacks
         self.calls = {}
 
+    def path(self):
+        """Frameworks' frames from the root to a callback, and its name."""
+        loops = [f"fw.loop{self.chance.randrange(6)}" for _ in range(self.chance.randint(1, 4))]
+        return loops, f"on{self.chance.randrange(self.callbacks)}"
+
     def name(self):
         return f"fw.{self.chance.randrange(self.methods)}"
 
@@ -58,18 +63,17 @@ def program(world, size, prefix):
     root, count = Node(prefix), 1
     while count < size:
         node = root
-        for _ in range(chance.randint(1, 4)):  # a path through frameworks, shared near the root
-            name = f"fw.loop{chance.randrange(6)}"
+        path, callback_name = world.path()
+        for name in path:
             found = next((child for child in node.children if child.name == name), None)
             if not found:
                 found = Node(name)
                 node.children.append(found)
                 count += 1
             node = found
-        name = f"on{chance.randrange(world.callbacks)}"
-        callback = next((child for child in node.children if child.name == name), None)
+        callback = next((child for child in node.children if child.name == callback_name), None)
         if not callback:
-            callback = Node(name, True)
+            callback = Node(callback_name, True)
             node.children.append(callback)
             count += 1
         for _ in range(chance.randint(1, 4)):
@@ -144,10 +148,10 @@ def stacks(node, prefix, path=()):
         yield from stacks(child, prefix, path)
 
 
-def pair(seed, size, level, samples=None):
+def pair(seed, size, level, samples=None, made=World):
     """Folded text of both programs, and the true pairs of paths of their common tasks (those that were sampled)."""
     chance = random.Random(seed)
-    world = World(chance)
+    world = made(chance)
     first = program(world, size, "a")
     second = copy(world, first, LEVELS[level])
     second.name = "b"
