@@ -118,7 +118,7 @@ static int look_up(struct maker *maker, int32_t raw)
         return label < 0 ? label : 0;
 }
 
-/* An inlined function, without a DSO of its own, is its caller's. */
+/* An inlined function, or a frame without a name, is its caller's. */
 static int32_t inherited_label(struct maker *maker, int32_t raw, const struct place *above, char *class)
 {
         const char *text = labels_text(maker->labels, maker->contexts->trie.label[above->node]), *library = strchr(text, '\t');

@@ -153,7 +153,8 @@ static bool is_one_of(const char *name, const char *const *list)
 static bool is_kernel(const char *dso)
 {
         return starts(dso, "[kernel") || starts(dso, "[guest.kernel") || starts(dso, "vmlinux") || starts(dso, "[unknown]") ||
-               (*dso == '[' && !starts(dso, "[vdso") && !starts(dso, "[vsyscall") && !starts(dso, "[heap") && !starts(dso, "[stack"));
+               (*dso == '[' && !starts(dso, "[inlined") && !starts(dso, "[vdso") && !starts(dso, "[vsyscall") &&
+                !starts(dso, "[heap") && !starts(dso, "[stack"));
 }
 
 /* By name alone; FRAME_INHERIT: nothing is known. */
@@ -205,9 +206,11 @@ static enum frame_class class_of(const char *text, const char *dso, char annotat
                 return FRAME_APP;
         if (rules->app_prefixes)
                 return FRAME_FRAMEWORK;
+        if (dso ? strcmp(dso, "[inlined]") == 0 : rules->dsos && *text == '[') /* [unknown], [truncated] */
+                return FRAME_INHERIT;
         if (dso)
                 return is_program(dso, program) ? FRAME_APP : FRAME_FRAMEWORK;
-        return rules->dsos ? FRAME_INHERIT : FRAME_APP;
+        return FRAME_APP;
 }
 
 /* An app's function without its class or package, and without the app's name: what may be alike in another app. */

@@ -16,7 +16,7 @@ enum frame_class {
         FRAME_START,     /* code before main() or a thread's function, which the program does not choose */
         FRAME_INTERRUPT, /* not asked for by the code that it interrupts */
         FRAME_FAULT,     /* a page fault, likewise */
-        FRAME_INHERIT,   /* without a DSO among frames that have one, as inlined functions: as its caller */
+        FRAME_INHERIT,   /* inlined, or without a name: as its caller */
 };
 
 /* Rules of the user. Lists end with NULL, or are NULL. */

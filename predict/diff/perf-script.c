@@ -252,7 +252,7 @@ static int look_at_file(struct read *read, struct perf_script *script, const cha
         return script->program ? 0 : read_failed(read, -ENOMEM);
 }
 
-/* "symbol+0x12 (/path/of/dso)": an inlined function has "(inlined)" instead, and its caller's file. */
+/* "symbol+0x12 (/path/of/dso)": an inlined function has "(inlined)" instead, and is its caller's. */
 static int add_frame(struct read *read, struct perf_script *script, const char *at, const char *end)
 {
         const char *file, *symbol_end, *plus;
@@ -283,8 +283,12 @@ static int add_frame(struct read *read, struct perf_script *script, const char *
                 return read_damaged(read, script->lines, "a stack has more than 4096 frames");
         if (symbol_end - at == 9 && memcmp(at, "[unknown]", 9) == 0)
                 at = symbol_end;
-        if ((end - file == 9 && memcmp(file, "[unknown]", 9) == 0) || (end - file == 7 && memcmp(file, "inlined", 7) == 0))
+        if (end - file == 9 && memcmp(file, "[unknown]", 9) == 0)
                 file = end;
+        if (end - file == 7 && memcmp(file, "inlined", 7) == 0) {
+                file = "[inlined]";
+                end = file + strlen(file);
+        }
         if (end - file > 9 && memcmp(end - 4, ".map", 4) == 0 && memmem(file, (size_t)(end - file), "/perf-", 6)) {
                 file = "[jit]"; /* code of an interpreter, as joulecast record names it */
                 end = file + strlen(file);

@@ -4,6 +4,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "diff.h"
@@ -37,13 +38,41 @@ static const char *make_sides(const struct comparison *comparison, char *buf)
         return buf;
 }
 
+static bool is_below(const struct tree *tree, int32_t node, const bool *marked)
+{
+        for (int32_t at = node < 0 ? -1 : tree->parent[node]; at >= 0; at = tree->parent[at])
+                if (marked[at])
+                        return true;
+        return false;
+}
+
+/* What the first @n tasks differ by, without those that are below another of them; NAN: no memory. */
+static double sum_differences(const struct comparison *comparison, size_t n)
+{
+        const struct tree *a = &comparison->a->contexts.tree, *b = &comparison->b->contexts.tree;
+        _cleanup_free_ bool *in_a = calloc((size_t)a->n, sizeof(*in_a)), *in_b = calloc((size_t)b->n, sizeof(*in_b));
+        double sum = 0;
+
+        if (!in_a || !in_b)
+                return NAN;
+        for (size_t i = 0; i < n; i++) {
+                if (comparison->tasks[i].a.node >= 0)
+                        in_a[comparison->tasks[i].a.node] = true;
+                if (comparison->tasks[i].b.node >= 0)
+                        in_b[comparison->tasks[i].b.node] = true;
+        }
+        for (size_t i = 0; i < n; i++)
+                if (!is_below(a, comparison->tasks[i].a.node, in_a) && !is_below(b, comparison->tasks[i].b.node, in_b))
+                        sum += comparison->tasks[i].difference.value;
+        return sum;
+}
+
 static const char *make_sure(const struct comparison *comparison, char *buf)
 {
-        double sum = 0, all = comparison->comparable.total_a - comparison->comparable.total_b;
+        double sum, all = comparison->comparable.total_a - comparison->comparable.total_b;
         size_t sure = sentences_count_sure(comparison);
 
-        for (size_t i = 0; i < sure; i++)
-                sum += comparison->tasks[i].difference.value;
+        sum = sum_differences(comparison, sure);
         if (sure == 0)
                 return _("No task differs for sure.");
         if (!(sum / all >= 0) || sum / all > 2) { /* others differ the other way */
