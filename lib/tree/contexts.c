@@ -113,7 +113,7 @@ static int look_up(struct maker *maker, int32_t raw)
         else if (maker->frame.class == FRAME_APP)
                 label = find_label(maker, CONTEXT_APP, maker->frame.name, "");
         else if (maker->frame.class == FRAME_FRAMEWORK)
-                label = find_label(maker, CONTEXT_FRAMEWORK, maker->frame.name, maker->frame.library);
+                label = find_label(maker, CONTEXT_FRAMEWORK, maker->frame.name, maker->frame.dso);
         maker->name[raw] = label < 0 ? 0 : label + 1;
         return label < 0 ? label : 0;
 }

@@ -243,9 +243,9 @@ void frame_read(const char *text, const char *program, const struct frame_rules 
         snprintf(copy, sizeof(copy), "%s", text);
         annotation = cut_annotation(copy);
         dso = find_dso(copy);
-        ret->library[0] = '\0';
+        ret->dso[0] = '\0';
         if (dso) {
-                read_library(dso, ret->library);
+                read_library(dso, ret->dso);
                 copy[dso - copy - 1] = '\0';
                 annotation = annotation ? annotation : cut_annotation(copy);
         }

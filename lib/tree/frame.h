@@ -31,7 +31,7 @@ struct frame_rules {
 struct frame {
         enum frame_class class;
         char name[FRAME_NAME_MAX];    /* for people, and part of the label: "read", "onClick" */
-        char library[FRAME_NAME_MAX]; /* "libc"; empty: unknown */
+        char dso[FRAME_NAME_MAX];     /* without folder and version: "libc"; empty: unknown */
 };
 
 /**

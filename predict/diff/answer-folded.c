@@ -50,10 +50,10 @@ static int go_to(const struct joined *joined, struct path *path, int32_t node)
                 err = append(path, &length, ";");
                 if (err == 0)
                         err = append(path, &length, frame.name);
-                if (err == 0 && frame.library[0])
+                if (err == 0 && frame.dso[0])
                         err = append(path, &length, "@");
                 if (err == 0)
-                        err = append(path, &length, frame.library);
+                        err = append(path, &length, frame.dso);
         }
         path->end[node] = length;
         return err;

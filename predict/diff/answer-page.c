@@ -172,7 +172,7 @@ static int print_labels(FILE *file, const struct labels *labels, struct labels *
                 number = labels_add(strings, name, strcspn(name, "\t"));
                 fprintf(file, "%s%d", i ? "," : "", number);
         }
-        fputs("],\n\"library\":[", file);
+        fputs("],\n\"dso\":[", file);
         for (size_t i = 0; number >= 0 && i < labels->n; i++) {
                 const char *name = labels_text(labels, (int32_t)i) + 1, *library = name + strcspn(name, "\t");
 

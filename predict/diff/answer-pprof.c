@@ -165,7 +165,7 @@ static void write_frame(struct writer *writer, int32_t label)
         uint64_t id = (uint64_t)label + 1, library;
 
         joined_spell(writer->joined, label, &frame);
-        library = mapping(writer, frame.library);
+        library = mapping(writer, frame.dso);
         put_number(&writer->part, FUNCTION_ID, id);
         put_number(&writer->part, FUNCTION_NAME, string(writer, frame.name));
         put_message(&writer->out, PROFILE_FUNCTION, &writer->part);

@@ -43,7 +43,7 @@ void joined_spell(const struct joined *joined, int32_t label, struct joined_fram
                 library++;
         else
                 library = "";
-        spell(library, strlen(library), ";@ ", ret->library);
+        spell(library, strlen(library), ";@ ", ret->dso);
 }
 
 static void name_program(struct joined *joined)

@@ -21,7 +21,7 @@ struct joined {
 /* How a label is spelled: valid UTF-8 that can be printed, without ';'. */
 struct joined_frame {
         char name[FRAME_NAME_MAX];
-        char library[FRAME_NAME_MAX]; /* without blanks and '@'; empty: none */
+        char dso[FRAME_NAME_MAX];     /* without blanks and '@'; empty: none */
 };
 
 /**

@@ -29,7 +29,7 @@ static double energy_nj(const struct line *line)
  * wl_surface.commit is inline in wayland-client.h, and has no symbol: programs on Wayland that draw without EGL or Vulkan are not seen.
  */
 static const struct {
-        const char *function, *library;
+        const char *function, *dso;
 } shows[CALLS_SHOWS] = {
         { "vkQueuePresentKHR", "libvulkan.so.1" },     { "eglSwapBuffers", "libEGL.so.1" },
         { "glXSwapBuffers", "libGL.so.1" },            { "glXSwapBuffers", "libGLX.so.0" },
@@ -99,7 +99,7 @@ static int add_shows(struct called_list *list, const struct recording *recording
                         char file[64];
                         uint64_t offset;
 
-                        if (*path != '/' || strcmp(frame_dso(path, file, sizeof(file)), shows[i].library) != 0 ||
+                        if (*path != '/' || strcmp(frame_dso(path, file, sizeof(file)), shows[i].dso) != 0 ||
                             symbol_offset(path, shows[i].function, &offset) < 0)
                                 continue;
                         list->shows[i] = (struct called){ strdup(shows[i].function), strdup(path), offset, -1 };

@@ -66,7 +66,7 @@ function showTask(task) {
       link(at > 0 ? table.rows[at - 1] : null, words.previous), link(at >= 0 ? table.rows[at + 1] : null, words.next)),
     element("h2", { tabindex: "-1", id: "title" }, whole ? words.whole : named(task.name),
       !whole && task.other ? " / " : null, !whole && task.other ? named(task.other) : null,
-      !whole && task.library ? element("small", {}, " ", named(task.library)) : null),
+      !whole && task.dso ? element("small", {}, " ", named(task.dso)) : null),
     ...(whole ? [] : [element("p", { class: "verdict" }, said.join("; ") + "."), numbers(task),
       element("p", {}, task.advice || ""), element("h3", {}, words.path), pathTable(a, b),
       element("h3", {}, words.trees)]),

@@ -205,7 +205,7 @@ function find(text) {
   const fits = data.strings.map((string) => string.toLowerCase().includes(wanted));
   const isHit = (node, side) => {
     const label = node < 0 ? -1 : trees[side].label[node];
-    return label >= 0 && (fits[data.labels.name[label]] || fits[data.labels.library[label]] || fits[trees[side].frame[node]]);
+    return label >= 0 && (fits[data.labels.name[label]] || fits[data.labels.dso[label]] || fits[trees[side].frame[node]]);
   };
   view.hits = view.below = null;
   byId("found").textContent = "";

@@ -26,7 +26,7 @@ function cell(task, column) {
       element("span", { class: "mark", "aria-hidden": "true" }, task.significant ? "\u25cf" : ""),
       element("a", { href: "#task-" + task.at }, named(task.name)),
       task.other ? element("small", {}, " / ", named(task.other)) : null,
-      task.library ? element("small", {}, " ", named(task.library)) : null,
+      task.dso ? element("small", {}, " ", named(task.dso)) : null,
       task.match === POSSIBLE ? " ?" : null,
       task.significant ? element("span", { class: "hidden" }, " (" + words.sure + ")") : null);
   case "from":

@@ -13,10 +13,10 @@ for (let i = 0; i < TASKS; i++) {
   const node = task.nodes[task.side];
   const above = trees[task.side].parent[node];
   task.name = nameOf(task.side, node);
-  task.library = libraryOf(task.side, node);
+  task.dso = libraryOf(task.side, node);
   task.from = above > 0 ? nameOf(task.side, above) : data.programs[task.side];
   if (task.a_node >= 0 && task.b_node >= 0 && nameOf(1, task.b_node) !== task.name) task.other = nameOf(1, task.b_node);
-  task.text = [task.name, task.other, task.from, task.library].join("\n").toLowerCase();
+  task.text = [task.name, task.other, task.from, task.dso].join("\n").toLowerCase();
   task.rank = task.a_value >= task.b_value ? task.plain_rank_a : task.plain_rank_b;
   tasks.push(task);
 }

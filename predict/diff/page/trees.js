@@ -27,6 +27,6 @@ const back = new Int32Array(trees[1].n).fill(-1);
 partner.forEach((w, v) => { if (w >= 0) back[w] = v; });
 
 const classOf = (side, node) => data.labels.class[trees[side].label[node]];
-const libraryOf = (side, node) => data.strings[data.labels.library[trees[side].label[node]]];
+const libraryOf = (side, node) => data.strings[data.labels.dso[trees[side].label[node]]];
 const frameOf = (side, node) => data.strings[trees[side].frame[node]];
 const nameOf = (side, node) => node === 0 ? data.names[side] : data.strings[data.labels.name[trees[side].label[node]]];
