@@ -255,6 +255,17 @@ static int64_t cpu_ns(const struct rusage *usage)
                ((int64_t)usage->ru_utime.tv_usec + usage->ru_stime.tv_usec) * (int64_t)NS_PER_US;
 }
 
+/* A child that has ended, after it was looked at for the last time; 0: none has. */
+static pid_t wait_for(struct box *box, int *status, struct rusage *usage)
+{
+        siginfo_t info = { .si_pid = 0 };
+
+        if (waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) < 0 || info.si_pid == 0)
+                return 0;
+        slow_ending(box->slow, info.si_pid, run_ns(box));
+        return wait4(info.si_pid, status, 0, usage);
+}
+
 /* Whoever ended, also those whose parents ended before them. */
 static void reap(struct box *box)
 {
@@ -262,7 +273,7 @@ static void reap(struct box *box)
         int status;
         pid_t pid;
 
-        while ((pid = wait4(-1, &status, WNOHANG, &usage)) > 0) {
+        while ((pid = wait_for(box, &status, &usage)) > 0) {
                 if ((pid == box->wire_pid || pid == box->maker_pid) && !box->app_ended)
                         fail(box, BOX_STEP_PART, ECHILD);
                 if (pid == box->wire_pid || pid == box->maker_pid) {

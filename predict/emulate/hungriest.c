@@ -14,7 +14,8 @@
 #include "util/util.h"
 #include "util/words.h"
 
-#define SEGMENT 5      /* parts of the series */
+#define SEGMENT 5      /* parts of the series, at least */
+#define LOOKS 2        /* at who ran, in a segment, at least: between them it is not known who ran when */
 #define HUNGRIEST 3
 #define SHOWN 3        /* processes, and peers */
 #define LEAST_PART 0.01 /* of a segment's CPU time, to be named */
@@ -26,18 +27,23 @@ struct share {
         size_t packets;
 };
 
+struct segment {
+        double joules[COMPONENT_COUNT], from_s, to_s;
+        bool told;
+};
+
 struct shares {
         struct share *list;
         size_t n, capacity;
 };
 
-static double sum_of(const double *parts)
+static double watts_of(const struct segment *segment)
 {
         double sum = 0;
 
         for (int c = 0; c < COMPONENT_COUNT; c++)
-                sum += parts[c];
-        return sum;
+                sum += segment->joules[c];
+        return sum / (segment->to_s - segment->from_s);
 }
 
 static int dearest(const double *parts)
@@ -96,12 +102,22 @@ static int print_processes(const struct condition *condition, const struct run *
         struct shares shares = { 0 };
         double all_s = cpu_s(run, from_ns, to_ns), rest_s = all_s;
         char name[4 * RECORD_TASK_MAX];
+        size_t look = 0;
         int err = 0;
 
-        for (size_t i = 0; !err && i < run->n_tasks; i++)
-                if (run->tasks[i].time_ns > from_ns && run->tasks[i].time_ns <= to_ns)
-                        err = add(&shares, util_printable(run->tasks[i].name, name, sizeof(name)),
-                                  (double)run->tasks[i].cpu_ns / NS_PER_S);
+        /* A record is of the time since the look at all processes before it: of that, the segment may have a part. */
+        for (size_t i = 0; !err && i < run->n_tasks; i++) {
+                const struct task_record *task = &run->tasks[i];
+                int64_t since_ns, common_ns;
+
+                while (look < run->n_cpu && run->cpu[look].time_ns < task->time_ns)
+                        look++;
+                since_ns = look ? run->cpu[look - 1].time_ns : 0;
+                common_ns = MIN(task->time_ns, to_ns) - MAX(since_ns, from_ns);
+                if (common_ns > 0)
+                        err = add(&shares, util_printable(task->name, name, sizeof(name)),
+                                  (double)task->cpu_ns / NS_PER_S * (double)common_ns / (double)(task->time_ns - since_ns));
+        }
         if (shares.n)
                 qsort(shares.list, shares.n, sizeof(*shares.list), compare);
         if (!err && all_s > 0) {
@@ -161,43 +177,45 @@ static int print_peers(const struct run *run, int64_t from_ns, int64_t to_ns)
         return err;
 }
 
-static int print_segment(const struct condition *condition, const struct run *run, const double *joules, double from_s,
-                         double to_s)
+static int print_segment(const struct condition *condition, const struct run *run, const struct segment *segment)
 {
-        int c = dearest(joules), err;
+        int64_t from_ns = (int64_t)(segment->from_s * 1e9), to_ns = (int64_t)(segment->to_s * 1e9);
+        int c = dearest(segment->joules), err;
 
         printf("  ");
-        printf(_("%.3g to %.3g s: %.0f mW, of which %s %.0f mW"), from_s, to_s, sum_of(joules) / (to_s - from_s) * 1e3,
-               _(component_names[c]), joules[c] / (to_s - from_s) * 1e3);
+        printf(_("%.3g to %.3g s: %.0f mW, of which %s %.0f mW"), segment->from_s, segment->to_s, watts_of(segment) * 1e3,
+               _(component_names[c]), segment->joules[c] / (segment->to_s - segment->from_s) * 1e3);
         putchar('\n');
-        err = print_processes(condition, run, (int64_t)(from_s * 1e9), (int64_t)(to_s * 1e9));
-        return err ? err : print_peers(run, (int64_t)(from_s * 1e9), (int64_t)(to_s * 1e9));
+        err = print_processes(condition, run, from_ns, to_ns);
+        return err ? err : print_peers(run, from_ns, to_ns);
 }
 
 int hungriest_print(const struct condition *condition, const struct run *run, const double (*series)[COMPONENT_COUNT], size_t n,
                     double part_s)
 {
-        size_t n_segments = n / SEGMENT;
-        double (*segments)[COMPONENT_COUNT] = calloc(n_segments + 1, sizeof(*segments));
-        bool *told = calloc(n_segments + 1, sizeof(*told));
-        int err = segments && told ? 0 : -ENOMEM;
+        size_t looks = MAX(run->n_cpu / LOOKS, (size_t)1), parts = MAX((size_t)SEGMENT, (n + looks - 1) / looks);
+        size_t n_segments = (n + parts - 1) / parts;
+        _cleanup_free_ struct segment *segments = calloc(n_segments + 1, sizeof(*segments));
+        int err = segments ? 0 : -ENOMEM;
 
-        for (size_t i = 0; !err && i < n_segments * SEGMENT; i++)
+        for (size_t i = 0; !err && i < n; i++) {
+                struct segment *segment = &segments[i / parts];
+
+                segment->from_s = (double)(i / parts * parts) * part_s;
+                segment->to_s = (double)(i + 1) * part_s;
                 for (int c = 0; c < COMPONENT_COUNT; c++)
-                        segments[i / SEGMENT][c] += series[i][c];
+                        segment->joules[c] += series[i][c];
+        }
         if (!err)
                 printf("%s\n", _("The hungriest parts:"));
         for (size_t k = 0; !err && k < MIN((size_t)HUNGRIEST, n_segments); k++) {
                 size_t best = n_segments;
 
                 for (size_t i = 0; i < n_segments; i++)
-                        if (!told[i] && (best == n_segments || sum_of(segments[i]) > sum_of(segments[best])))
+                        if (!segments[i].told && (best == n_segments || watts_of(&segments[i]) > watts_of(&segments[best])))
                                 best = i;
-                told[best] = true;
-                err = print_segment(condition, run, segments[best], (double)(best * SEGMENT) * part_s,
-                                    (double)((best + 1) * SEGMENT) * part_s);
+                segments[best].told = true;
+                err = print_segment(condition, run, &segments[best]);
         }
-        free(segments);
-        free(told);
         return err;
 }

@@ -170,13 +170,24 @@ static void tell(struct slow *slow, struct process *process, int64_t cpu_ns)
         (void)!write(slow->plan.tasks, &record, sizeof(record));
 }
 
+void slow_ending(struct slow *slow, pid_t pid, int64_t now_ns)
+{
+        struct process *process = find(slow, pid);
+
+        if (!process && slow->n < PROCESSES_MAX && !is_other(slow, pid)) {
+                process = &slow->list[slow->n++];
+                *process = (struct process){ .pid = pid };
+        }
+        slow->now_ns = now_ns;
+        if (process)
+                tell(slow, process, cpu_of(pid));
+}
+
 void slow_ended(struct slow *slow, pid_t pid, int64_t cpu_ns)
 {
         struct process *process = find(slow, pid);
 
         slow->ended_ns += cpu_ns;
-        if (process && *process->name) /* of one that was never seen to run, nobody knows the name */
-                tell(slow, process, MAX(process->told_ns, process->cpu_ns));
         if (process) {
                 free(process->threads);
                 *process = slow->list[--slow->n];

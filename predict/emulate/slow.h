@@ -30,7 +30,9 @@ struct slow_plan {
 /* 0; -ENOMEM. To be used by the first process of a PID namespace, with /proc mounted. */
 int slow_new(const struct slow_plan *plan, struct slow **ret);
 void slow_free(struct slow *slow);
-/* A process ended, with the CPU time of itself and of its children. */
+/* A process ended, and was not waited for yet: who it was, and what it ran since the last look, is still to be seen. */
+void slow_ending(struct slow *slow, pid_t pid, int64_t now_ns);
+/* It was waited for, with the CPU time of itself and of its children. */
 void slow_ended(struct slow *slow, pid_t pid, int64_t cpu_ns);
 /* To be called when the time comes that it returned before, in ns since the run began. */
 int64_t slow_turn(struct slow *slow, int64_t now_ns);
