@@ -66,7 +66,8 @@ static int sort_edges(struct expand *expand)
         struct callgraph *graph = expand->graph;
         size_t n = 0;
 
-        qsort(graph->edges, graph->n_edges, sizeof(*graph->edges), compare_edges);
+        if (graph->n_edges > 0)
+                qsort(graph->edges, graph->n_edges, sizeof(*graph->edges), compare_edges);
         for (size_t i = 0; i < graph->n_edges; i++) {
                 if (n > 0 && compare_edges(&graph->edges[n - 1], &graph->edges[i]) == 0)
                         graph->edges[n - 1].cost += graph->edges[i].cost;
