@@ -26,7 +26,7 @@ void answer_json(struct answer *answer, cJSON *object)
 
 void answer_unavailable(struct answer *answer)
 {
-        answer_error(answer, 503, "the database does not answer now; nothing of this request is kept");
+        answer_error(answer, 503, "the database does not answer now; send the same again later");
         answer->retry_s = RETRY_S;
 }
 

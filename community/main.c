@@ -57,7 +57,11 @@ static int load_main(int argc, char **argv)
         }
         printf("%" PRIu64 " files: %" PRIu64 " samples are new, %" PRIu64 " were there already, %" PRIu64 " lines are left out\n",
                counts.files, counts.added, counts.known, counts.bad);
-        return counts.unread || (counts.bad && !counts.added && !counts.known) ? CODE_FAILED : CODE_OK;
+        if (counts.bad && !counts.added && !counts.known) {
+                log_error(&program_log, "load: no line of it is a sample that can be used");
+                return CODE_FAILED;
+        }
+        return counts.unread ? CODE_FAILED : CODE_OK;
 }
 
 static int check_client(const char *command, const char *client)
@@ -220,7 +224,8 @@ static int answer_main(int argc, char **argv)
 
 static int serve_main(int argc, char **argv)
 {
-        struct serve_options options = { .address = "127.0.0.1:8451", .new_clients = 60, .connections = 4, .report_every_s = 3600 };
+        struct serve_options options = { .address = "127.0.0.1:8451", .new_clients = 60, .connections = 4, .report_every_s = 3600,
+                                         .deadline_s = 30 };
         const struct option_row rows[] = {
                 { .name = "database", .value = "D", .help = N_("a file for SQLite, made if there is none, or postgresql://..."), .text = &options.database },
                 { .name = "listen", .value = "ADDRESS:PORT", .help = N_("where a proxy that ends TLS reaches it"), .usual = "127.0.0.1:8451",
@@ -231,6 +236,8 @@ static int serve_main(int argc, char **argv)
                   .high = POOL_MAX },
                 { .name = "report-every", .value = "S", .help = N_("seconds between two reports"), .usual = "3600",
                   .count = &options.report_every_s, .low = 1, .high = 1e6 },
+                { .name = "deadline", .value = "S", .help = N_("seconds to wait for an answer of PostgreSQL"), .usual = "30",
+                  .count = &options.deadline_s, .low = 1, .high = 1e6 },
         };
         const struct option_table table = {
                 .program = "joulecast-community",

@@ -4,11 +4,9 @@
 #include "pool.h"
 #include "util/util.h"
 
-#define DEADLINE_S 30 /* of what a device waits for */
-
-void pool_init(struct pool *pool, const char *where, int n, const struct log *log)
+void pool_init(struct pool *pool, const char *where, int n, int deadline_s, const struct log *log)
 {
-        *pool = (struct pool){ .where = where, .log = log, .n = n };
+        *pool = (struct pool){ .where = where, .log = log, .n = n, .deadline_s = deadline_s };
         pthread_mutex_init(&pool->mutex, NULL);
         pthread_cond_init(&pool->free, NULL);
 }
@@ -35,7 +33,7 @@ static int open_place(struct pool *pool, struct pool_place *place)
 
         if (err < 0)
                 return err;
-        place->database->deadline_s = DEADLINE_S;
+        place->database->deadline_s = pool->deadline_s;
         err = writer_open(place->database, &place->writer);
         if (err < 0) {
                 database_close(place->database);

@@ -24,9 +24,10 @@ struct pool {
         pthread_cond_t free;
         struct pool_place places[POOL_MAX];
         int n;
+        int deadline_s; /* of an answer of the database */
 };
 
-void pool_init(struct pool *pool, const char *where, int n, const struct log *log);
+void pool_init(struct pool *pool, const char *where, int n, int deadline_s, const struct log *log);
 /* When nobody uses it any more. */
 void pool_clear(struct pool *pool);
 /* Waits for a place. A negative errno, with its sentence in the log: the database cannot be opened. */

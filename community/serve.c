@@ -56,7 +56,8 @@ int serve_run(const struct serve_options *options, const struct log *log)
                 return CODE_FAILED;
         limits_init(&limits);
         /* A file has one writer at a time: a second would only wait. */
-        pool_init(&pool, options->database, database_is_url(options->database) ? (int)options->connections : 1, log);
+        pool_init(&pool, options->database, database_is_url(options->database) ? (int)options->connections : 1,
+                  (int)options->deadline_s, log);
         err = shared_report_start(&report, options->database, options->report_every_s, log);
         if (!err) {
                 err = serve_until_signal(options, &server, &signals);

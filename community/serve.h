@@ -14,6 +14,7 @@ struct serve_options {
         uint64_t new_clients;     /* of a network, in an hour */
         uint64_t connections;     /* to the database */
         uint64_t report_every_s;
+        uint64_t deadline_s;      /* of an answer of PostgreSQL, for what a device waits for */
 };
 
 /* A report that answers share, and that is made anew from time to time. */

@@ -8,7 +8,7 @@
 #include "util/util.h"
 
 #define DEPTH_MAX 8
-#define NUMBER_MAX 4000000000000000000 /* of either sign: differences of two fit into 64 bits */
+#define NUMBER_MAX 9000000000000000000 /* of either sign; as a time in ns, the year 2255 */
 
 static void skip_blanks(struct scan *scan)
 {

@@ -10,6 +10,8 @@
 #include "util/util.h"
 
 #define LEVEL_MAX_PPM 1000000
+#define FIRST_MAX 1000000000000000 /* what a double of JSON holds exactly, and far from where a line more would overflow */
+#define OWN_MAX_W 1000 /* of all apps: more than any portable device draws */
 #define OWN_MAX_MJ 1000000000 /* 1 MJ: several times what any portable battery holds */
 
 static int wrong(const char **why, const char *text)
@@ -213,7 +215,7 @@ static int read_header_key(struct scan *scan, const struct scan_text *key, struc
                 err = read_client(scan, header->client, why);
         } else if (is_key(key, "first")) {
                 bit = HAS_FIRST;
-                if (!scan_integer(scan, &header->first) || header->first < 0)
+                if (!scan_integer(scan, &header->first) || header->first < 0 || header->first > FIRST_MAX)
                         err = wrong(why, "\"first\" is no sequence number");
         } else if (is_key(key, "apps")) {
                 bit = HAS_APPS;
@@ -439,12 +441,19 @@ static int read_sample_key(struct scan *scan, const struct scan_text *key, const
 /* What no discharge can be. */
 static int check_sample(const struct upload_sample *sample, const char **why)
 {
+        int64_t own_mj = 0;
+
         if (sample->t2_ns <= sample->t_ns)
                 return wrong(why, "\"t2\" is not after \"t\": the clock was set back");
-        if (sample->t2_ns - sample->t_ns > UPLOAD_SPAN_MAX_NS)
+        /* Of two times that are centuries apart, the difference fits only without a sign. */
+        if ((uint64_t)sample->t2_ns - (uint64_t)sample->t_ns > UPLOAD_SPAN_MAX_NS)
                 return wrong(why, "\"t2\" is more than a day after \"t\": the clock jumped");
         if (sample->level2_ppm > sample->level_ppm)
                 return wrong(why, "the level rises: a sample is a span of discharge");
+        for (size_t i = 0; i < sample->n_own; i++)
+                own_mj += sample->own[i].mj;
+        if (own_mj > (sample->t2_ns - sample->t_ns) / 1000000 * OWN_MAX_W)
+                return wrong(why, "\"own_mj\" is more than 1000 W: no portable device draws that");
         return 0;
 }
 

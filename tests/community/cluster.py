@@ -1,6 +1,7 @@
 # SPDX-FileCopyrightText: joulecast authors
 # SPDX-License-Identifier: GPL-2.0-or-later
 """A PostgreSQL of its own, in a folder of its own, reached by a socket in it. Root gives itself up for it."""
+import contextlib
 import glob
 import os
 import pwd
@@ -59,13 +60,16 @@ class Cluster:
         with open(f"/proc/{first}/task/{first}/children", encoding="ascii") as file:
             return [first] + [int(pid) for pid in file.read().split()]
 
-    def freeze(self):
+    def signal_all(self, number):
         for pid in self.processes():
-            os.kill(pid, signal.SIGSTOP)
+            with contextlib.suppress(ProcessLookupError):  # it has just ended
+                os.kill(pid, number)
+
+    def freeze(self):
+        self.signal_all(signal.SIGSTOP)
 
     def wake(self):
-        for pid in self.processes():
-            os.kill(pid, signal.SIGCONT)
+        self.signal_all(signal.SIGCONT)
 
     def __exit__(self, *what):
         if not self.killed:

@@ -9,14 +9,15 @@ import subprocess
 
 
 class Server:
-    """with Server(PROGRAM, DATABASE, *MORE) as server: ..."""
+    """with Server(PROGRAM, DATABASE, *MORE) as server: ... @before: what its process does before it starts."""
 
-    def __init__(self, program, database, *more):
+    def __init__(self, program, database, *more, before=None):
+        self.before = before
         self.words = [program, "serve", "--database", database, "--listen", "127.0.0.1:0", *more]
         self.said = []
 
     def __enter__(self):
-        self.process = subprocess.Popen(self.words, stderr=subprocess.PIPE, text=True)
+        self.process = subprocess.Popen(self.words, stderr=subprocess.PIPE, text=True, preexec_fn=self.before)
         for line in self.process.stderr:
             self.said.append(line)
             found = re.search(r", port (\d+)", line)
