@@ -192,7 +192,8 @@ static void leave_out(struct client_list *clients, struct report *report, int64_
         if (n < EXTREME_CLIENTS)
                 return;
         qsort(clients->list, n, sizeof(*clients->list), compare_means);
-        *limit = (int64_t)(EXTREME * MAX(mean_of(&clients->list[n / 2]), 1));
+        report->middle_rate = mean_of(&clients->list[n / 2]);
+        *limit = (int64_t)(EXTREME * MAX(report->middle_rate, 1));
         while (clients->n > 0 && clients->list[clients->n - 1].s1 > *limit * clients->list[clients->n - 1].n)
                 clients->n--;
         report->extreme = (int64_t)(n - clients->n);

@@ -249,7 +249,7 @@ static void adjust_client(const struct joint *joint, size_t client, size_t rank,
 static size_t adjust_app(const struct joint *joint, size_t use, struct drop *ret)
 {
         struct drop_sums sums = { .n = 0 };
-        const struct all_sums none = { .n = 0 };
+        const struct all_sums none = { .rate = joint->report->middle_rate };
         uint32_t rank = joint->uses[use].rank;
 
         for (; use < joint->n_uses && joint->uses[use].rank == rank; use++)

@@ -68,7 +68,7 @@ int report_select(struct database *database, const char *sql, const char *sql_of
         return err;
 }
 
-static int read_all(struct database *database, int64_t limit, struct all_sums *ret)
+static int read_all(struct database *database, int64_t limit, double middle_rate, struct all_sums *ret)
 {
         _cleanup_(statement_freep) struct statement *select = NULL;
         int rc = database_prepare(database, all_sql, &select);
@@ -79,7 +79,7 @@ static int read_all(struct database *database, int64_t limit, struct all_sums *r
         rc = select->ops->step(select);
         if (rc == 1)
                 *ret = (struct all_sums){ select->ops->get_sum(select, 0), select->ops->get_sum(select, 1),
-                                          select->ops->get_sum(select, 2), select->ops->get_sum(select, 3) };
+                                          select->ops->get_sum(select, 2), select->ops->get_sum(select, 3), middle_rate };
         return rc < 0 ? rc : 0;
 }
 
@@ -268,7 +268,7 @@ static int make_within(struct database *database, const char *asked, struct repo
                 err = report_clients(database, report, &limit);
 
         if (!err)
-                err = read_all(database, limit, &all);
+                err = read_all(database, limit, report->middle_rate, &all);
         if (!err)
                 err = read_apps(database, limit, &all, report);
         if (!err)

@@ -85,6 +85,7 @@ struct report {
         int64_t clients, samples, rates;
         int64_t overlapping, too_many, fast;  /* samples that are left out */
         int64_t quarantined, extreme;         /* clients that are left out */
+        double middle_rate;                   /* of the middle client */
         struct app_report *apps;              /* all, by name */
         size_t n_apps, tested, paper_only;    /* paper_only: hogs by the paper's rule alone */
         size_t *hogs, n_hogs;                 /* in apps; by minutes, the most first */

@@ -73,6 +73,6 @@ int tables_make(struct database *database)
                 err = database_run(database, "CREATE INDEX client_token ON client (token);"
                                              "CREATE TABLE app (id BIGINT PRIMARY KEY, name TEXT NOT NULL);"
                                              "CREATE TABLE joulecast_community (version INTEGER NOT NULL, shards INTEGER NOT NULL);"
-                                             "INSERT INTO joulecast_community VALUES (3, 0)");
+                                             "INSERT INTO joulecast_community VALUES (4, 0)");
         return err ? err : database_run(database, "COMMIT");
 }

@@ -114,8 +114,8 @@ static void check_sums(void)
         check_int(sums.apps[0].n, 5);
         check_int(sums.apps[0].s1, 5 * 20000);
         check_int(sums.apps[0].w, 16 * 5 * 5 / 10);
-        check_int(sums.apps[0].wa, 40 * 20000 / 64);
-        check_int(sums.apps[0].wb, 40 * 10000 / 64);
+        check_int(sums.apps[0].wa, 13653); /* 40 * 256 * 4 / 3 */
+        check_int(sums.apps[0].wb, 6827); /* and * 2 / 3 */
         check_near((double)sums.apps[0].x / 256 / 40, 2.0 / 3, 1e-3);
         client_sums_clear(&sums);
 }

@@ -8,10 +8,9 @@
 
 #define NS_PER_DAY 86400000000000
 #define WEIGHT_UNIT 16
-#define WEIGHT_MAX (64 * WEIGHT_UNIT)
-#define RATE_UNIT 64   /* of wa and wb */
-#define EFFECT_UNIT 256
-#define EFFECT_MAX 2
+#define WEIGHT_MAX (16 * WEIGHT_UNIT)
+#define EFFECT_MAX 1
+#define RELATIVE_MAX 3 /* of a and b */
 #define COARSE_RATE_MAX (2 * RATE_MAX) /* of one step: 5 % within a minute */
 
 void client_sums_clear(struct client_sums *sums)
@@ -139,6 +138,14 @@ static int64_t rounded(wide dividend, wide divisor)
         return (int64_t)((dividend + (dividend < 0 ? -divisor : divisor) / 2) / divisor);
 }
 
+/* w times a rate of sum / count, in parts of the client's mean of s1 / n. */
+static int64_t weigh_relative(int64_t w, wide sum, wide count, int64_t n, int64_t s1)
+{
+        wide unit = count * s1;
+
+        return rounded(MIN(sum * n, RELATIVE_MAX * unit) * w * CLIENT_SUMS_UNIT, unit);
+}
+
 void client_sums_weigh(struct app_sums *app, int64_t n, int64_t s1)
 {
         int64_t without = n - app->n, rest = s1 - app->s1;
@@ -148,12 +155,12 @@ void client_sums_weigh(struct app_sums *app, int64_t n, int64_t s1)
         if (app->n <= 0 || without <= 0 || s1 <= 0)
                 return;
         app->w = MIN(WEIGHT_UNIT * app->n * without / n, WEIGHT_MAX);
-        app->wa = rounded((wide)app->w * app->s1, (wide)app->n * RATE_UNIT);
-        app->wb = rounded((wide)app->w * rest, (wide)without * RATE_UNIT);
+        app->wa = weigh_relative(app->w, app->s1, app->n, n, s1);
+        app->wb = weigh_relative(app->w, rest, without, n, s1);
         effect = (wide)n * ((wide)app->s1 * without - (wide)rest * app->n);
         unit = (wide)app->n * without * s1;
         effect = MAX(MIN(effect, EFFECT_MAX * unit), -EFFECT_MAX * unit);
-        app->x = rounded(effect * app->w * EFFECT_UNIT, unit);
+        app->x = rounded(effect * app->w * CLIENT_SUMS_UNIT, unit);
 }
 
 /* Its own energy in a sample, of which it is the app at @index. */

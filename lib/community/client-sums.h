@@ -31,9 +31,12 @@ struct rate_sample {
 
 /*
  * An app on one client. With the app the mean rate is a, without it b, of all it is m. The weight w = n (N - n) / N, in 1/16,
- * is the precision of a - b; it ends at 64 samples, so that no client decides alone. wa = w a / 64, wb = w b / 64, and
- * x = 256 w (a - b) / m, where the fraction ends at +-2.
+ * is the precision of a - b; it ends at 64 samples, so that no client decides alone. wa = 256 w a / m, wb = 256 w b / m, where
+ * the fractions end at 3, and x = 256 w (a - b) / m, where it ends at +-2: a client that drains ten times as fast as others, or
+ * says so, weighs no more than they do.
  */
+#define CLIENT_SUMS_UNIT 256
+
 struct app_sums {
         int64_t app;
         int64_t n, s1, s2; /* rates with the app, their sum, their squares' */

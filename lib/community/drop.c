@@ -9,8 +9,6 @@
 #include "util/quantile.h"
 #include "util/util.h"
 
-#define RATE_UNIT 64.0 /* of wa and wb; sums.c */
-#define EFFECT_UNIT 256.0
 #define LEVEL 0.95
 #define PAPER_H 1.96
 #define SIGN_MIN 1.645 /* standard deviations by which clients with more must outnumber those with less */
@@ -78,9 +76,9 @@ static double cluster_variance(double wyy, double wwy, double ww, double mean, d
 }
 
 /* Minutes of a full charge, and their error by the delta method: a and b are of the same clients. */
-static void find_minutes(const struct drop_sums *app, double clients, struct drop *ret)
+static void find_minutes(const struct drop_sums *app, double unit, double clients, struct drop *ret)
 {
-        double a = ret->rate_with, b = ret->rate_without, unit = RATE_UNIT;
+        double a = ret->rate_with, b = ret->rate_without;
         double vaa, vbb, vab, error, factor = clients / (clients - 1) / (app->w * app->w);
         double per_a = 1 / (a * a), per_b = 1 / (b * b);
 
@@ -119,19 +117,19 @@ void drop_add(struct drop_sums *sums, const struct app_sums *app)
 
 void drop_compare(const struct drop_sums *app, const struct all_sums *all, struct drop *ret)
 {
-        double clients = app->ww > 0 ? app->w * app->w / app->ww : 0, variance, effect, sign;
+        double clients = app->ww > 0 ? app->w * app->w / app->ww : 0, unit = all->rate / CLIENT_SUMS_UNIT, variance, effect, sign;
 
         *ret = (struct drop){ .p = 1, .q = 1, .paper_rule = paper_rule(app, all) };
         if (app->both < COMMUNITY_CLIENTS_MIN || clients < 3 || app->wa <= 0 || app->wb <= 0)
                 return;
         ret->enough = true;
-        ret->rate_with = app->wa * RATE_UNIT / app->w;
-        ret->rate_without = app->wb * RATE_UNIT / app->w;
-        find_minutes(app, clients, ret);
+        ret->rate_with = app->wa * unit / app->w;
+        ret->rate_without = app->wb * unit / app->w;
+        find_minutes(app, unit, clients, ret);
         effect = app->x / app->w;
-        ret->effect = effect / EFFECT_UNIT;
+        ret->effect = effect / CLIENT_SUMS_UNIT;
         variance = cluster_variance(app->xx, app->wx, app->ww, effect, app->w, clients);
-        ret->effect_low = (effect - sqrt(variance) * quantile_student_t(clients - 1, LEVEL)) / EFFECT_UNIT;
+        ret->effect_low = (effect - sqrt(variance) * quantile_student_t(clients - 1, LEVEL)) / CLIENT_SUMS_UNIT;
         sign = (app->more - app->less) / sqrt(MAX(app->more + app->less, 1));
         ret->degrees = clients - 1;
         ret->t = variance > 0 ? effect / sqrt(variance) : 0;

@@ -19,6 +19,7 @@
 /* All rates. */
 struct all_sums {
         double clients, n, s1, s2;
+        double rate; /* of the middle client: what minutes are of */
 };
 
 /* Of one app, over its clients. The names are those of struct app_sums; "ww" is the sum of w * w. */
@@ -33,7 +34,7 @@ struct drop_sums {
 };
 
 struct drop {
-        double rate_with, rate_without;         /* mean of the clients that had both */
+        double rate_with, rate_without;         /* of a device like the middle one, by the clients that had both */
         double minutes, minutes_low, minutes_high; /* of a full charge that it costs, with 95 % bounds */
         double effect, effect_low;              /* the rate with it is so much higher, of the client's mean; lower 95 % bound */
         double t, degrees;                      /* effect in standard errors, and what Student's t needs */
