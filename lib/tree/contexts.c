@@ -12,6 +12,7 @@
 /* A node of the stacks, while its part of the contexts is made. */
 struct place {
         int32_t node;  /* of the trie */
+        int32_t self;  /* likewise, for the stacks that end here */
         int32_t depth;
         char class;    /* of the last frame; enum context_class */
         bool started;  /* a frame that is no start code came */
@@ -177,6 +178,25 @@ static int32_t step(struct maker *maker, int32_t origin, const struct place *abo
         return node;
 }
 
+static bool ends_here(const struct stacks *stacks, int32_t origin)
+{
+        for (size_t run = 0; run < stacks->n_runs; run++)
+                if ((size_t)origin < stacks->runs[run].n && stacks->runs[run].self[origin] > 0)
+                        return true;
+        return false;
+}
+
+/* A function of the app as a task: a call below the app's node that calls nothing. */
+static int32_t own_node(struct maker *maker, int32_t origin, int32_t node, int32_t label)
+{
+        const char *name = labels_text(maker->labels, label) + 1;
+        bool named = strcmp(name, "[unknown]") != 0;
+        char copy[FRAME_NAME_MAX]; /* a new label may move the others */
+
+        snprintf(copy, sizeof(copy), "%s", name);
+        return child(maker, node, find_label(maker, CONTEXT_FRAMEWORK, copy, named ? "[own]" : maker->program), origin);
+}
+
 static int visit(struct maker *maker, int32_t origin)
 {
         int32_t raw = maker->stacks->trie.label[origin], node, label;
@@ -212,23 +232,31 @@ static int visit(struct maker *maker, int32_t origin)
                 node = step(maker, origin, above, place, label);
         }
         place->app |= place->class == CONTEXT_APP;
-        place->node = node;
-        return node < 0 ? node : 0;
+        place->node = place->self = node;
+        if (node >= 0 && maker->rules->own && place->class == CONTEXT_APP && ends_here(maker->stacks, origin))
+                place->self = own_node(maker, origin, node, label);
+        return node < 0 ? node : place->self < 0 ? place->self : 0;
+}
+
+/* Room for the contexts' nodes: at most as many as the stacks have, and as many for functions of the app as tasks. */
+static size_t count_nodes(const struct maker *maker)
+{
+        return (maker->stacks->trie.n + 1) * (maker->rules->own ? 2 : 1);
 }
 
 static int allocate(struct maker *maker)
 {
         const struct stacks *stacks = maker->stacks;
         struct contexts *contexts = maker->contexts;
-        size_t n = stacks->trie.n + 1, n_labels = stacks->labels.n + 1;
+        size_t n = stacks->trie.n + 1, n_nodes = count_nodes(maker), n_labels = stacks->labels.n + 1;
 
         maker->places = calloc(n, sizeof(*maker->places));
         maker->weight = calloc(n, sizeof(*maker->weight));
-        maker->origin_weight = calloc(n, sizeof(*maker->origin_weight));
+        maker->origin_weight = calloc(n_nodes, sizeof(*maker->origin_weight));
         maker->app_path = calloc(n_labels, sizeof(*maker->app_path));
         maker->name = calloc(n_labels, sizeof(*maker->name));
         maker->class = calloc(n_labels, 1);
-        contexts->trie_origin = calloc(n, sizeof(*contexts->trie_origin));
+        contexts->trie_origin = calloc(n_nodes, sizeof(*contexts->trie_origin));
         contexts->trie_self = calloc(stacks->n_runs + 1, sizeof(*contexts->trie_self));
         contexts->trie_square = calloc(stacks->n_runs + 1, sizeof(*contexts->trie_square));
         contexts->self = calloc(stacks->n_runs + 1, sizeof(*contexts->self));
@@ -255,7 +283,7 @@ static void weigh(struct maker *maker, const int32_t *order)
                 if (node > 0)
                         maker->weight[stacks->trie.parent[node]] += maker->weight[node];
         }
-        for (size_t i = 0; i < stacks->trie.n; i++)
+        for (size_t i = 0; i < count_nodes(maker); i++)
                 maker->origin_weight[i] = -1;
 }
 
@@ -272,9 +300,9 @@ static int fill(struct maker *maker)
                 if (!contexts->trie_self[run] || (stacks->runs[run].square && !contexts->trie_square[run]))
                         return -ENOMEM;
                 for (size_t i = 0; i < stacks->runs[run].n_square; i++)
-                        contexts->trie_square[run][maker->places[i].node] += stacks->runs[run].square[i];
+                        contexts->trie_square[run][maker->places[i].self] += stacks->runs[run].square[i];
                 for (size_t i = 0; i < stacks->runs[run].n; i++) {
-                        contexts->trie_self[run][maker->places[i].node] += stacks->runs[run].self[i];
+                        contexts->trie_self[run][maker->places[i].self] += stacks->runs[run].self[i];
                         if (!maker->places[i].app)
                                 contexts->without_app[run] += stacks->runs[run].self[i];
                 }

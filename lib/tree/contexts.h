@@ -22,6 +22,7 @@ enum context_class {
 struct context_rules {
         struct frame_rules frames;
         bool keep; /* the app's frames as they are, instead of merged into its callbacks */
+        bool own;  /* what a function of the app costs itself is a node below it, and a task */
 };
 
 struct contexts {

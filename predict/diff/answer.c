@@ -84,6 +84,18 @@ static cJSON *task_json(const struct comparison *comparison, const struct task *
         return json;
 }
 
+static void add_same_work(cJSON *json, const struct comparison *comparison)
+{
+        const struct side *a = comparison->a, *b = comparison->b;
+        char reason[1024];
+        enum same_work same = same_work_check(&a->work, a->name, &b->work, b->name, reason, sizeof(reason));
+
+        if (a->work.n == 0 || b->work.n == 0)
+                cJSON_AddNullToObject(json, "same_work");
+        else
+                cJSON_AddBoolToObject(json, "same_work", same != OTHER_WORK);
+}
+
 static void add_comparable(cJSON *json, const struct comparison *comparison)
 {
         const struct comparable *comparable = &comparison->comparable;
@@ -94,12 +106,15 @@ static void add_comparable(cJSON *json, const struct comparison *comparison)
         answer_add_number(object, "functions_common", comparable->functions_common);
         answer_add_number(object, "without_app_a", comparable->without_app_a);
         answer_add_number(object, "without_app_b", comparable->without_app_b);
+        answer_add_number(object, "own_a", comparable->own_a);
+        answer_add_number(object, "own_b", comparable->own_b);
         answer_add_number(object, "total_a", comparable->total_a);
         answer_add_number(object, "total_b", comparable->total_b);
         answer_add_number(object, "smallest_difference", comparable->smallest);
         answer_add_number(object, "runs_a", (double)comparison->a->contexts.n_runs);
         answer_add_number(object, "runs_b", (double)comparison->b->contexts.n_runs);
         cJSON_AddBoolToObject(object, "single_run", single);
+        add_same_work(object, comparison);
 }
 
 static cJSON *head_json(const struct comparison *comparison)

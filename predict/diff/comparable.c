@@ -118,6 +118,24 @@ static void find_smallest(struct comparison *comparison)
         comparison->comparable.smallest = (high - value) * (level + 0.8416) / level;
 }
 
+/* What the app's functions cost themselves, but for callbacks, whose cost is their task's. */
+static int share_own(const struct side *side, const struct labels *labels, double *ret)
+{
+        const struct tree *tree = &side->contexts.tree;
+        _cleanup_free_ bool *outside = calloc((size_t)tree->n, sizeof(*outside));
+        double own = 0;
+
+        if (!outside)
+                return -ENOMEM;
+        outside[0] = true;
+        for (int32_t i = 1; i < tree->n; i++) {
+                outside[i] = outside[tree->parent[i]] && contexts_class(&side->contexts, labels, i) == CONTEXT_APP;
+                own += outside[i] ? side_self(side, i) : 0;
+        }
+        *ret = own / side_value(side, 0);
+        return 0;
+}
+
 int comparable_measure(struct comparison *comparison)
 {
         size_t n = comparison->labels->n;
@@ -125,7 +143,8 @@ int comparable_measure(struct comparison *comparison)
         _cleanup_free_ char *in_a = functions(comparison->a, comparison->labels), *in_b = functions(comparison->b, comparison->labels);
         struct comparable *comparable = &comparison->comparable;
 
-        if (!cost_a || !cost_b || !in_a || !in_b)
+        if (!cost_a || !cost_b || !in_a || !in_b || share_own(comparison->a, comparison->labels, &comparable->own_a) < 0 ||
+            share_own(comparison->b, comparison->labels, &comparable->own_b) < 0)
                 return -ENOMEM;
         share_functions(comparison, cost_a, cost_b, in_a, in_b);
         comparable->total_a = side_value(comparison->a, 0);

@@ -43,6 +43,7 @@ struct task {
 struct comparable {
         double energy_common, functions_common; /* shares of frameworks' energy and functions that both have */
         double without_app_a, without_app_b;    /* shares of stacks */
+        double own_a, own_b;                    /* shares of the app's own functions, outside of tasks */
         double total_a, total_b;
         double smallest;       /* difference that this much data can show */
         bool calls;            /* counted on both sides */

@@ -34,7 +34,7 @@ struct asked {
         const char *callers, *objective, *page, *folded, *pprof, *weight, *probe;
         uint64_t alpha;
         double fail_percent;
-        bool bisect, all;
+        bool bisect, all, even_so, own;
         uint64_t limit;
 };
 
@@ -89,6 +89,25 @@ static int read_sides(const struct asked *asked, struct work *work)
         return 0;
 }
 
+/* 0; -EINVAL after its sentence: two of them did not do the same, and it was not said that this is meant. */
+static int check_work(const struct asked *asked, const struct work *work)
+{
+        for (size_t i = 1; i < work->n; i++) {
+                char reason[1024];
+                enum same_work same = same_work_check(&work->sides[0].work, work->sides[0].name, &work->sides[i].work,
+                                                      work->sides[i].name, reason, sizeof(reason));
+
+                if (same == OTHER_WORK && !asked->even_so) {
+                        log_error(&program_log, "%s, so they did not do the same work; if that is meant, --even-so compares them",
+                                  reason);
+                        return -EINVAL;
+                }
+                if (same != SAME_WORK)
+                        log_warning(&program_log, "%s", reason);
+        }
+        return 0;
+}
+
 /* Without a rule, DSOs tell frameworks from the app; without these nothing does. */
 static int check_rules(const struct context_rules *rules, const struct work *work)
 {
@@ -108,6 +127,7 @@ static int make_contexts(struct asked *asked, struct work *work)
                 .frames = { .framework_prefixes = words_of(&asked->framework_prefixes),
                             .app_prefixes = words_of(&asked->app_prefixes), .app_dsos = words_of(&asked->app_dsos) },
                 .keep = asked->callers && strcmp(asked->callers, "keep") == 0,
+                .own = asked->own,
         };
         _cleanup_free_ int32_t *rank = NULL;
         int err = check_rules(&rules, work);
@@ -260,6 +280,8 @@ static int answer(struct asked *asked, bool json)
         int err = read_sides(asked, &work);
 
         if (err == 0)
+                err = check_work(asked, &work);
+        if (err == 0)
                 err = make_contexts(asked, &work);
         if (err < 0)
                 return CODE_FAILED;
@@ -280,6 +302,8 @@ int diff_main(int argc, char **argv)
                   .high = MATCH_ALPHA_MAX },
                 { "callers", "HOW", N_("merge the app's functions into its callbacks, or keep them"), "merge", .text = &asked.callers,
                   .words = "merge keep" },
+                { "own", .help = N_("the app's own functions are tasks, too: what each of them costs itself"),
+                  .flag = &asked.own },
                 { "objective", "WHAT", N_("match by similar names and paths, or most pairs"), "similar", .text = &asked.objective,
                   .words = "similar count" },
                 { "weight", "WHAT", N_("compare energy, or other columns of folders of joulecast record"), "energy", .text = &asked.weight,
@@ -288,6 +312,7 @@ int diff_main(int argc, char **argv)
                 { "bisect", .help = N_("versions, the oldest first: between which two tasks became dearer"), .flag = &asked.bisect },
                 { "fail-if", "N%", N_("exit with 4 if a task of A is dearer for sure by more than N %"),
                   .number = &asked.fail_percent, .high = 1e6, .unit = "%" },
+                { "even-so", .help = N_("compare programs that did not do the same work"), .flag = &asked.even_so },
                 { "all", .help = N_("show all tasks"), .flag = &asked.all },
                 { "limit", "N", N_("show N tasks"), .count = &asked.limit, .low = 1, .high = 1000000 },
                 { "html", "FILE", N_("a page with pictures in place of the table; - for standard output"), .letter = 'o',

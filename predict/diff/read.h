@@ -14,6 +14,7 @@
 #include "util/log.h"
 
 struct calls;
+struct work_done;
 
 struct read {
         const char *name; /* of the file, for sentences; safe to print */
@@ -21,6 +22,7 @@ struct read {
         struct stacks *stacks;
         const char *unit; /* set by the reader: "samples", "nJ", "ns", "bytes", "instructions" */
         struct calls *calls; /* of files that count them; NULL: none did */
+        struct work_done *work; /* what the program did, of folders of joulecast record */
 };
 
 /* A file is damaged, or is none: the sentence is told in the user's language, -EBADMSG. */

@@ -5,11 +5,13 @@
 #include <cjson/cJSON.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "calls.h"
+#include "same-work.h"
 #include "util/util.h"
 
 #define RUNS_MAX 1000
@@ -120,6 +122,32 @@ static int take_program(const struct read *read, const cJSON *json)
         return read->stacks->program ? 0 : read_failed(read, -ENOMEM);
 }
 
+static double number_of(const cJSON *json, const char *key)
+{
+        const cJSON *number = cJSON_GetObjectItemCaseSensitive(json, key);
+
+        return cJSON_IsNumber(number) && number->valuedouble >= 0 ? number->valuedouble : NAN;
+}
+
+/* What a run did, and not what it cost. */
+static void take_work(struct work_done *work, const cJSON *run)
+{
+        const cJSON *bytes = cJSON_GetObjectItemCaseSensitive(run, "bytes");
+        double status = number_of(run, "exit_status");
+
+        work_add(work, &(struct work_run){ status <= 255 ? (int)status : WORK_STATUS_UNKNOWN, number_of(bytes, "read"),
+                                           number_of(bytes, "written"), number_of(run, "wall_s"), number_of(run, "cpu_s") });
+}
+
+static void take_pace(struct work_done *work, const cJSON *json)
+{
+        const char *script = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(json, "input"));
+        double frames = number_of(json, "frames_shown");
+
+        work->frames = isnan(frames) ? 0 : frames;
+        snprintf(work->script, sizeof(work->script), "%s", script ? script : "");
+}
+
 static int read_run(struct read *read, const char *folder, size_t number, const cJSON *run)
 {
         const cJSON *samples = cJSON_GetObjectItemCaseSensitive(run, "samples");
@@ -137,6 +165,8 @@ static int read_run(struct read *read, const char *folder, size_t number, const 
                 err = read_variances(read, components);
         if (err == 0 && cJSON_IsNumber(samples) && samples->valuedouble >= 1)
                 read->stacks->runs[read->stacks->n_runs - 1].samples = samples->valuedouble;
+        if (err == 0)
+                take_work(read->work, run);
         return err;
 }
 
@@ -150,6 +180,7 @@ static int read_runs(struct read *read, const char *folder, const cJSON *json)
                 return read_damaged(read, 0, "run.json lists no runs");
         for (int i = 0; err == 0 && i < n; i++)
                 err = read_run(read, folder, (size_t)i + 1, cJSON_GetArrayItem(runs, i));
+        take_pace(read->work, json);
         read->unit = unit && strncmp(unit, "ns", 2) == 0 ? "ns" : "nJ";
         return err;
 }

@@ -11,6 +11,8 @@
 #include "util/util.h"
 #include "util/words.h"
 
+#define OWN_MUCH 0.2 /* share of a program that no task explains */
+
 size_t sentences_count_sure(const struct comparison *comparison)
 {
         size_t n = 0;
@@ -116,6 +118,17 @@ static const char *note_of_cut(const struct comparison *comparison, char *buf)
         return buf;
 }
 
+static const char *note_of_own(const struct comparison *comparison, char *buf)
+{
+        const struct comparable *comparable = &comparison->comparable;
+
+        if (is_calls(comparison) || (!(comparable->own_a > OWN_MUCH) && !(comparable->own_b > OWN_MUCH)))
+                return NULL;
+        snprintf(buf, SENTENCE_SIZE, _("%.0f %% of A and %.0f %% of B are in their own functions, outside of any call of a "
+                 "framework: --own makes tasks of these."), 100 * comparable->own_a, 100 * comparable->own_b);
+        return buf;
+}
+
 static const char *note_of_pairs(const struct comparison *comparison, int alpha, char *buf)
 {
         if (!comparison->fell_back)
@@ -143,6 +156,8 @@ const char *sentences_make(const struct comparison *comparison, int alpha, size_
                 return note_of_runs(comparison);
         case SENTENCE_CUT:
                 return note_of_cut(comparison, buf);
+        case SENTENCE_OWN:
+                return note_of_own(comparison, buf);
         case SENTENCE_FELL_BACK:
                 return note_of_pairs(comparison, alpha, buf);
         default:
@@ -177,6 +192,12 @@ const char *sentences_fact(const struct comparison *comparison, size_t which, ch
                         snprintf(buf, SENTENCE_SIZE, "%.1f %%, %.1f %%", 100 * comparable->without_app_a,
                                  100 * comparable->without_app_b);
                 return _("Stacks without a frame of the app, in A and B");
+        case 3:
+                if (is_calls(comparison))
+                        snprintf(buf, SENTENCE_SIZE, "-");
+                else
+                        snprintf(buf, SENTENCE_SIZE, "%.1f %%, %.1f %%", 100 * comparable->own_a, 100 * comparable->own_b);
+                return _("Own functions of the app, outside of tasks, in A and B");
         default:
                 snprintf(buf, SENTENCE_SIZE, "%s", answer_amount(comparison->a->unit, comparable->smallest, text));
                 return _("Smallest difference that shows, of a task of 1 %");

@@ -14,12 +14,13 @@ enum sentence {
         SENTENCE_POSSIBLE,
         SENTENCE_RUNS,
         SENTENCE_CUT,
+        SENTENCE_OWN,
         SENTENCE_FELL_BACK,
         SENTENCE_COUNT,
 };
 
 #define SENTENCE_SIZE (FRAME_NAME_MAX + 1024)
-#define SENTENCE_FACTS 4 /* whether the two can be compared at all */
+#define SENTENCE_FACTS 5 /* whether the two can be compared at all */
 
 /* @alpha: that was asked for; @shown: tasks. @buf of SENTENCE_SIZE. NULL: there is nothing to say. */
 const char *sentences_make(const struct comparison *comparison, int alpha, size_t shown, enum sentence which, char *buf);

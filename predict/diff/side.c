@@ -71,7 +71,7 @@ int side_read(const char *words, const struct log *log, struct side *ret)
 {
         _cleanup_(side_clear) struct side side = { 0 };
         _cleanup_free_ char *copy = strdup(words);
-        struct read read = { .log = log, .stacks = &side.stacks };
+        struct read read = { .log = log, .stacks = &side.stacks, .work = &side.work };
         char name[256];
         int err;
 

@@ -6,6 +6,7 @@
 
 #include "dispersion.h"
 #include "read.h"
+#include "same-work.h"
 #include "tree/contexts.h"
 
 #define DIFF_SIDES_MAX 16
@@ -19,6 +20,7 @@ struct side {
         const char *unit;    /* of values */
         double sample;       /* what a sample counts, on average */
         struct calls *calls; /* NULL: unknown */
+        struct work_done work; /* of folders of joulecast record */
         struct dispersion dispersion; /* of contexts */
 };
 

@@ -165,7 +165,7 @@ static int record(struct request *request)
         if (!err && request->calls)
                 err = count_calls(request);
         if (!err && request->n_sides == 2)
-                err = side_compare(&request->sides[0], &request->sides[1], request->input != NULL);
+                err = side_compare(&request->sides[0], &request->sides[1], request->input);
         if (err == -EINTR)
                 log_error(&program_log, "stopped; nothing was written");
         how.know_clock = !err && request->sides[0].runs[0].know_clock;

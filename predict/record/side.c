@@ -2,20 +2,17 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 #include <errno.h>
-#include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "options.h"
+#include "same-work.h"
 #include "side.h"
 #include "space.h"
 #include "util/util.h"
 #include "util/words.h"
 
 #define SAMPLES_LEAST 10 /* below, nothing can be told of a run */
-#define ALIKE 0.10       /* bytes of two sides that did the same */
-#define SMALL_BYTES 1e5  /* what starting a program reads is not its work */
-#define SMALL_FRAMES 10
-#define SMALL_S 1.0      /* a machine is busy now and then */
 
 static const char *name_of(const struct side *side, char *buf, size_t size)
 {
@@ -62,56 +59,35 @@ int side_check(const struct side *side)
         return 0;
 }
 
-static double mean(const struct side *side, double (*of)(const struct run *))
+static struct work_done work_of(const struct side *side, const char *script)
 {
-        double sum = 0;
+        struct work_done work = { .frames = side->frames > 0 ? (double)side->frames : 0 };
 
-        for (size_t i = 0; i < side->n; i++)
-                sum += of(&side->runs[i]);
-        return sum / (double)side->n;
+        for (size_t i = 0; i < side->n; i++) {
+                const struct child_result *result = &side->runs[i].result;
+
+                work_add(&work, &(struct work_run){ result->status, (double)result->read_bytes, (double)result->written_bytes,
+                                                    result->wall_s, result->cpu_s });
+        }
+        snprintf(work.script, sizeof(work.script), "%s", script ? script : "");
+        return work;
 }
 
-static double read_bytes(const struct run *run)
+/* joulecast diff refuses these; what was recorded is kept, as the difference may be meant. */
+static void warn_of_work(const struct side *a, const struct side *b, const char *script)
 {
-        return (double)run->result.read_bytes;
+        const struct work_done first = work_of(a, script), second = work_of(b, script);
+        char reason[512];
+        enum same_work same = same_work_check(&first, _("the first program"), &second, _("the second"), reason, sizeof(reason));
+
+        if (same == OTHER_WORK)
+                log_warning(&program_log, "%s, so they did not do the same work; joulecast diff compares them only with "
+                            "--even-so", reason);
+        else if (same == SAME_WORK_PART)
+                log_warning(&program_log, "%s; is it the same work?", reason);
 }
 
-static double written_bytes(const struct run *run)
-{
-        return (double)run->result.written_bytes;
-}
-
-static double wall_s(const struct run *run)
-{
-        return run->result.wall_s;
-}
-
-static bool are_unlike(double a, double b, double small)
-{
-        return fabs(a - b) > ALIKE * fmax(a, b) && fmax(a, b) > small;
-}
-
-static void warn_of_work(const struct side *a, const struct side *b, bool script)
-{
-        double read_a = mean(a, read_bytes), read_b = mean(b, read_bytes);
-        double written_a = mean(a, written_bytes), written_b = mean(b, written_bytes);
-        double time_a = mean(a, wall_s), time_b = mean(b, wall_s);
-
-        if (are_unlike(read_a, read_b, SMALL_BYTES))
-                log_warning(&program_log, "the first program read %.4g bytes, the second %.4g; is it the same work?", read_a,
-                            read_b);
-        if (are_unlike(written_a, written_b, SMALL_BYTES))
-                log_warning(&program_log, "the first program wrote %.4g bytes, the second %.4g; is it the same work?", written_a,
-                            written_b);
-        if (a->frames >= 0 && b->frames >= 0 && are_unlike((double)a->frames, (double)b->frames, SMALL_FRAMES))
-                log_warning(&program_log, "the first program showed %lld frames, the second %lld; is it the same work?",
-                            (long long)a->frames, (long long)b->frames);
-        if (script && are_unlike(time_a, time_b, SMALL_S))
-                log_warning(&program_log, "with the same input the first program took %.3g s, the second %.3g s; is it the same work?",
-                            time_a, time_b);
-}
-
-int side_compare(const struct side *a, const struct side *b, bool script)
+int side_compare(const struct side *a, const struct side *b, const char *script)
 {
         int first = a->runs[0].result.status, second = b->runs[0].result.status;
 

@@ -29,9 +29,9 @@ struct recorded_how {
 /* 0; -EBADMSG after its sentence: too many samples have no frame of the program. */
 int side_check(const struct side *side);
 /*
- * Did both do the same, as far as it can be told? 0; -EBADMSG after its sentence. Differences that may be meant are warned of: bytes,
- * frames, and with a @script, which sets the pace, the time.
+ * Did both do the same, as far as it can be told? 0; -EBADMSG after its sentence. Differences that may be meant are warned of.
+ * @script: that played the input of both; NULL: none.
  */
-int side_compare(const struct side *a, const struct side *b, bool script);
+int side_compare(const struct side *a, const struct side *b, const char *script);
 int side_write(struct side *side, const struct recorded_how *how);
 void side_clear(struct side *side);
