@@ -12,6 +12,7 @@
 #define ALIKE 0.10       /* bytes and frames of two programs that did the same */
 #define ALIKE_TIME 0.25  /* what a script paces; the machine may be busy now and then */
 #define SMALL_BYTES 1e5  /* what starting a program reads is not its work */
+#define SMALL_OUTPUT 1e3 /* but what it wrote is, unless it is a line or two */
 #define SMALL_FRAMES 10
 #define SMALL_S 2.0
 
@@ -40,9 +41,9 @@ static bool are_unlike(double a, double b, double small)
         return fabs(a - b) > ALIKE * fmax(a, b) && fmax(a, b) > small;
 }
 
-static bool are_alike(double a, double b)
+static bool are_alike(double a, double b, double small)
 {
-        return fabs(a - b) <= ALIKE * fmax(a, b) && fmax(a, b) > SMALL_BYTES;
+        return fabs(a - b) <= ALIKE * fmax(a, b) && fmax(a, b) > small;
 }
 
 /* A slower program takes longer by what it computes more; the script's pauses are the same for both. */
@@ -82,7 +83,8 @@ static enum same_work check_bytes(const struct work_done *a, const char *name_a,
                 snprintf(reason, size, _("%s wrote %.4g bytes, and %s %.4g"), name_a, a->written_bytes, name_b, b->written_bytes);
         else
                 return SAME_WORK;
-        return are_alike(a->read_bytes, b->read_bytes) || are_alike(a->written_bytes, b->written_bytes) ? SAME_WORK_PART : OTHER_WORK;
+        return are_alike(a->read_bytes, b->read_bytes, SMALL_BYTES) || are_alike(a->written_bytes, b->written_bytes, SMALL_OUTPUT)
+                       ? SAME_WORK_PART : OTHER_WORK;
 }
 
 enum same_work same_work_check(const struct work_done *a, const char *name_a, const struct work_done *b, const char *name_b,
