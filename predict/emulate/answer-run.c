@@ -89,6 +89,8 @@ static struct cJSON *quality_json(const struct factor *factor, const struct pric
         cJSON_AddNumberToObject(rates, "down", quality->kbps[RADIO_RX]);
         cJSON_AddNumberToObject(rates, "up", quality->kbps[RADIO_TX]);
         cJSON_AddNumberToObject(json, "lateness_p99_ms", quality->lateness_p99_ms);
+        cJSON_AddNumberToObject(json, "host_delay_ms", quality->host_delay_ms);
+        cJSON_AddNumberToObject(json, "host_late_ms", quality->host_late_ms);
         return json;
 }
 
@@ -209,6 +211,27 @@ static void print_quality(const struct answer_run *answer)
                            text_of(late, sizeof(late), 2, quality->lateness_p99_ms));
 }
 
+#define LATE_MS 1.0 /* that is worth a sentence */
+
+static void print_host(const struct answer_run *answer)
+{
+        const struct price_quality *quality = &answer->price.quality;
+        const struct network_way *way = answer->network.way;
+
+        if (isnan(quality->host_delay_ms))
+                return;
+        if (!(way[RADIO_TX].delay_ms > 0) && !(way[RADIO_RX].delay_ms > 0))
+                table_text(TABLE_PLAIN, "This machine's own network took %.1f ms there and back, and %s has no delay.",
+                           quality->host_delay_ms, answer->network.name);
+        else if (quality->host_late_ms < LATE_MS)
+                table_text(TABLE_PLAIN, "This machine's own network took %.1f ms there and back, which were taken off the delay.",
+                           quality->host_delay_ms);
+        else
+                table_text(TABLE_PLAIN, "This machine's own network took %.1f ms there and back, more than %s has: each packet "
+                           "came %.1f ms too late on average, so the run took longer than it would on the target.",
+                           quality->host_delay_ms, answer->network.name, quality->host_late_ms);
+}
+
 int answer_run_print(const struct answer_run *answer)
 {
         const struct price *price = &answer->price;
@@ -231,6 +254,7 @@ int answer_run_print(const struct answer_run *answer)
         err = hungriest_print(&answer->condition, &answer->recorded->runs[0], (const double (*)[COMPONENT_COUNT])series, PARTS,
                               part_s);
         print_quality(answer);
+        print_host(answer);
         table_note("Emulated, not measured: docs/emulation.md says how right that is.");
         free(series);
         return err;

@@ -4,6 +4,7 @@
 
 #include <cjson/cJSON.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,6 +18,7 @@
 #include "capture.h"
 #include "commands.h"
 #include "harness/script-file.h"
+#include "host-link.h"
 #include "options.h"
 #include "util/util.h"
 
@@ -165,6 +167,23 @@ static void warn_of(const struct request *request, const struct answer_run *answ
                 log_warning(&program_log, "no radio is known for this target and network, so packets cost nothing");
 }
 
+/* What this machine's own link cannot carry cannot be emulated. */
+static int check_link(const struct request *request, const struct network *network)
+{
+        _cleanup_close_ int root_fd = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
+        double wanted = fmax(network->way[RADIO_RX].kbps, network->way[RADIO_TX].kbps), kbps;
+        char name[IF_NAMESIZE];
+
+        if (net_of(request->net) != BOX_OUTSIDE)
+                return 0;
+        kbps = host_link_kbps(root_fd, name);
+        if (!(wanted > kbps))
+                return 0;
+        log_error(&program_log, "%s has %g kbit/s, and %s, by which this machine reaches the outside, only %g; use a slower "
+                  "network or --net loopback", network->name, wanted, name, kbps);
+        return -EOPNOTSUPP;
+}
+
 /* A wrong script is said before anything runs. */
 static int check_script(const char *path)
 {
@@ -187,8 +206,11 @@ static int emulate(const struct request *request)
                 err = answer_run_make(&run, request->battery_mwh, &program_log, &before);
         if (err)
                 return CODE_FAILED;
-        warn_of(request, &before);
-        err = run_app(request, &before, &run);
+        err = check_link(request, &before.network);
+        if (!err) {
+                warn_of(request, &before);
+                err = run_app(request, &before, &run);
+        }
         answer_run_clear(&before);
         return err ? CODE_FAILED : answer(request, &run);
 }

@@ -121,17 +121,16 @@ static double clamped_mean(double mean, double sd)
         return mean * 0.5 * erfc(-z / M_SQRT2) + sd * exp(-z * z / 2) / sqrt(2 * M_PI);
 }
 
-/* Delays below 0 do not exist, and 0 in their place makes the mean larger; the law is moved down by as much. */
-static double draw_mean(double wanted, double sd)
+double network_draw_ms(double mean_ms, double sd_ms)
 {
-        double low = wanted - 10 * sd - 1, high = wanted;
+        double low = mean_ms - 10 * sd_ms - 1, high = mean_ms;
 
-        if (!(sd > 0))
-                return wanted;
+        if (!(sd_ms > 0))
+                return mean_ms;
         for (int i = 0; i < 60; i++) {
                 double middle = (low + high) / 2;
 
-                *(clamped_mean(middle, sd) < wanted ? &low : &high) = middle;
+                *(clamped_mean(middle, sd_ms) < mean_ms ? &low : &high) = middle;
         }
         return high;
 }
@@ -148,12 +147,11 @@ int network_parse(const char *text, size_t length, const char *name, const struc
         if (!parsing.kind)
                 return ini_error(&whole, "kind is missing: wifi or cellular");
         for (int i = 0; i < RADIO_DIRECTIONS; i++) {
-                struct network_way *way = &network->way[i];
+                const struct network_way *way = &network->way[i];
 
                 if (way->delay_sd_ms > network->knot_ms / 4)
                         return ini_error(&whole, "a delay that varies by %g ms needs knot_ms = %g or more, as packets would "
                                          "overtake each other", way->delay_sd_ms, 4 * way->delay_sd_ms);
-                way->draw_ms = draw_mean(way->delay_ms, way->delay_sd_ms);
         }
         *ret = *network;
         return 0;

@@ -24,7 +24,6 @@ enum network_kind {
 struct network_way {
         double kbps;             /* of IP packets; 0: unlimited */
         double delay_ms, delay_sd_ms;
-        double draw_ms;          /* mean of the normal law whose values below 0 count as 0, so that their mean is delay_ms */
 };
 
 /* Gilbert and Elliott: probabilities for each packet. All 0: nothing is lost. */
@@ -50,15 +49,28 @@ int network_load(const char *name, const struct log *log, struct network *ret);
 /* The same from a text; @name: for its errors. 0; -EINVAL after its sentence. */
 int network_parse(const char *text, size_t length, const char *name, const struct log *log, struct network *ret);
 
+/*
+ * Mean of the normal law whose values below 0 count as 0, so that their mean is @mean_ms: delays below 0 do not exist, and 0 in
+ * their place makes the mean larger.
+ */
+double network_draw_ms(double mean_ms, double sd_ms);
+
 struct weather {
         const struct network *network;
         uint64_t seed;
         uint64_t draws[RADIO_DIRECTIONS];
         bool bad[RADIO_DIRECTIONS];
+        struct {
+                int64_t host_ns;
+                double draw_ms;
+        } law[RADIO_DIRECTIONS];     /* the one that was used last */
 };
 
 void weather_start(struct weather *weather, const struct network *network, uint64_t seed);
-/* Delay at a time since the run began, in ns: a function of seed, direction and time, so it does not depend on packets. */
-int64_t weather_delay_ns(const struct weather *weather, enum radio_direction direction, int64_t time_ns);
+/*
+ * Delay at a time since the run began, in ns: a function of seed, direction and time, so it does not depend on packets. Its mean
+ * is less by @host_ns, which the packet waits elsewhere, and 0 where that is more.
+ */
+int64_t weather_delay_ns(struct weather *weather, enum radio_direction direction, int64_t host_ns, int64_t time_ns);
 /* Is the next packet lost? */
 bool weather_loses(struct weather *weather, enum radio_direction direction);

@@ -55,7 +55,12 @@ bool packet_read(const uint8_t *bytes, size_t length, struct packet *ret)
                         return false;
                 packet.flow.from_port = get16(bytes + header);
                 packet.flow.to_port = get16(bytes + header + 2);
-                packet.opens = bytes[9] == IPPROTO_TCP && (bytes[header + TCP_FLAGS] & (TCP_SYN | TCP_ACK)) == TCP_SYN;
+                if (bytes[9] == IPPROTO_TCP) {
+                        unsigned flags = bytes[header + TCP_FLAGS] & (TCP_SYN | TCP_ACK);
+
+                        packet.opens = flags == TCP_SYN;
+                        packet.accepts = flags == (TCP_SYN | TCP_ACK);
+                }
         }
         *ret = packet;
         return true;

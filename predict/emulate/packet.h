@@ -28,6 +28,7 @@ struct packet {
         struct packet_flow flow;
         bool first;  /* it has the ports: no later fragment */
         bool opens;  /* TCP: SYN without ACK */
+        bool accepts; /* TCP: SYN with ACK */
 };
 
 /* False: no whole IPv4 packet. */

@@ -239,6 +239,29 @@ static int measure_lateness(const struct run *run, double *ret)
         return 0;
 }
 
+/* Of delivered packets whose peers' distance is known. 0; -ENOMEM. */
+static int measure_host(const struct run *run, struct price_quality *quality)
+{
+        _cleanup_free_ double *delays = calloc(run->n_packets + 1, sizeof(*delays));
+        double left_ms = 0;
+        size_t n = 0;
+
+        if (!delays)
+                return -ENOMEM;
+        for (size_t i = 0; i < run->n_packets; i++) {
+                const struct packet_record *packet = &run->packets[i];
+
+                if (packet->verdict != PACKET_DELIVERED || packet->host_ns == 0)
+                        continue;
+                delays[n++] = 2 * (double)packet->host_ns / NS_PER_MS; /* of one way, but for the packet that accepts */
+                left_ms += (double)packet->left_ns / NS_PER_MS;
+        }
+        qsort(delays, n, sizeof(*delays), compare);
+        quality->host_delay_ms = n ? delays[n / 2] : NAN;
+        quality->host_late_ms = n ? left_ms / (double)n : NAN;
+        return 0;
+}
+
 /*
  * While packets waited for the link: their bits, by the time that the link took for them. That is as computed, and later by as
  * much as they were delivered late. Of few packets it says nothing.
@@ -287,6 +310,8 @@ int price_run(const struct condition *condition, const struct run *run, struct p
         }
         if (!err)
                 err = measure_lateness(run, &price.quality.lateness_p99_ms);
+        if (!err)
+                err = measure_host(run, &price.quality);
         if (err)
                 return err;
         for (int d = 0; d < RADIO_DIRECTIONS; d++)

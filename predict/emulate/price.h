@@ -46,6 +46,8 @@ struct span {
 struct price_quality {
         double kbps[RADIO_DIRECTIONS]; /* achieved while packets waited for the link */
         double lateness_p99_ms;        /* of deliveries, behind their computed time */
+        double host_delay_ms;          /* of this machine's own network, there and back: the median of its peers, by packets */
+        double host_late_ms;           /* how much later packets came on average, as that is longer than the network's */
 };
 
 struct price {

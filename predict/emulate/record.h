@@ -25,6 +25,8 @@ struct packet_record {
         int64_t link_ns;  /* its last bit did */
         int64_t due_ns;   /* it should have been delivered */
         int64_t out_ns;   /* it was, as the clock said; 0: never */
+        int64_t host_ns;  /* what it waits in this machine's own network, which is taken off its delay; 0: not known */
+        int64_t left_ns;  /* of that, what is more than its delay */
         uint32_t bytes;
         uint8_t direction; /* enum radio_direction */
         uint8_t verdict;

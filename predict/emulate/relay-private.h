@@ -6,12 +6,14 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <uthash.h>
 
 #include "packet.h"
 #include "relay.h"
 
 #define RELAY_CONNECTIONS_MAX 512
 #define RELAY_FLOWS_MAX 512
+#define RELAY_HOSTS_MAX 4096
 #define RELAY_BUFFER 65536
 #define RELAY_OPEN_S 75  /* a connection that the app does not complete */
 #define RELAY_IDLE_S 120 /* UDP */
@@ -51,6 +53,7 @@ struct connection {
         double since_s;
         uint8_t *syn;
         size_t syn_length;
+        bool early;          /* it was sent when the delay of this machine's network was not known */
 };
 
 /* A listening socket of an address for which connections are being opened. */
@@ -59,6 +62,14 @@ struct listener {
         uint32_t address;
         uint16_t port;
         size_t users;    /* 0: the place is free */
+};
+
+/* A peer on this machine's network, to which TCP was connected. */
+struct host {
+        uint32_t address;
+        uint32_t owed;       /* connections whose first packet was not sent earlier, as the delay was not known */
+        int64_t round_ns;    /* there and back, the least that was seen */
+        UT_hash_handle hh;
 };
 
 struct flow {
@@ -76,6 +87,7 @@ struct relay {
         struct listener listeners[RELAY_CONNECTIONS_MAX];
         struct flow *flows[RELAY_FLOWS_MAX];
         size_t n_flows;
+        struct host *hosts;
         uint8_t datagram[PACKET_MAX];
 };
 
@@ -92,6 +104,13 @@ bool relay_same_flow(const struct packet_flow *a, const struct packet_flow *b);
 /* True: the packet may go to the middle now. */
 bool tcp_packet(struct relay *relay, const struct packet_flow *flow, const uint8_t *bytes, size_t length);
 void tcp_ready(struct relay *relay, struct end *end, uint32_t events);
+
+/* NULL: its delay is not known. */
+struct host *host_find(const struct relay *relay, uint32_t address);
+/* By what the kernel saw of a connection that was just made. */
+void host_learn(struct relay *relay, const struct connection *connection);
+void host_forget(struct relay *relay);
+
 void tcp_tidy(struct relay *relay, bool all); /* frees what is over, or @all */
 
 bool udp_packet(struct relay *relay, const struct packet_flow *flow);

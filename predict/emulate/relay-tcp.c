@@ -116,6 +116,7 @@ bool tcp_packet(struct relay *relay, const struct packet_flow *flow, const uint8
                 connection->ends[side] = (struct end){ .kind = END_CONNECTION, .side = side, .fd = -1, .owner = connection };
         connection->flow = *flow;
         connection->since_s = relay_now_s();
+        connection->early = host_find(relay, flow->to) == NULL;
         connection->ends[SIDE_HOST].fd = relay_connect(relay, flow, SOCK_STREAM);
         connection->syn = malloc(length);
         if (connection->ends[SIDE_HOST].fd < 0 || !connection->syn ||
@@ -138,6 +139,8 @@ static void connected(struct relay *relay, struct connection *connection)
 
         if (getsockopt(end->fd, SOL_SOCKET, SO_ERROR, &err, &size) < 0)
                 err = errno;
+        if (err == 0)
+                host_learn(relay, connection);
         if (err == 0 && use_listener(relay, &connection->flow) == 0 && relay_watch(relay, end, 0) == 0)
                 connection->state = CONNECTION_OPENED;
         else

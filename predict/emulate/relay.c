@@ -106,6 +106,7 @@ void relay_free(struct relay *relay)
                 return;
         tcp_tidy(relay, true);
         udp_tidy(relay, true);
+        host_forget(relay);
         close(relay->epoll);
         free(relay);
 }

@@ -33,6 +33,13 @@ int relay_work(struct relay *relay);
 int relay_packet(struct relay *relay, const uint8_t *bytes, size_t length);
 
 /*
+ * What a packet to or from an address (as it is in the middle) waits in this machine's network: half of the time there and back
+ * that its connections took at least, 0 before the first one. A packet that @accepts a connection,
+ * whose first packet waited longer, is told the whole time for both.
+ */
+int64_t relay_host_ns(struct relay *relay, uint32_t address, bool accepts);
+
+/*
  * A process in the present network namespace that makes sockets for others, over the descriptor @ret. It ends when the
  * other side is closed. Its pid; a negative errno.
  */

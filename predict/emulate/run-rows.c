@@ -13,7 +13,7 @@
 #include "util/text.h"
 #include "util/util.h"
 
-#define PACKETS_HEAD "in_ns,start_ns,link_ns,due_ns,out_ns,bytes,direction,verdict,woke,queued,protocol,peer,port"
+#define PACKETS_HEAD "in_ns,start_ns,link_ns,due_ns,out_ns,host_ns,left_ns,bytes,direction,verdict,woke,queued,protocol,peer,port"
 #define CPU_HEAD "time_ns,cpu_ns"
 #define TASKS_HEAD "time_ns,cpu_ns,pid,name"
 #define NAMES_HEAD "address,name"
@@ -57,8 +57,10 @@ static int save_packets(const struct run *run, const char *folder, const struct 
                 const struct packet_record *packet = &run->packets[i];
                 char address[INET_ADDRSTRLEN];
 
-                fprintf(stream, "%" PRId64 ",%" PRId64 ",%" PRId64 ",%" PRId64 ",%" PRId64 ",%" PRIu32 ",%s,%s,%u,%u,%u,%s,%u\n",
-                        packet->in_ns, packet->start_ns, packet->link_ns, packet->due_ns, packet->out_ns, packet->bytes,
+                fprintf(stream, "%" PRId64 ",%" PRId64 ",%" PRId64 ",%" PRId64 ",%" PRId64 ",%" PRId64 ",%" PRId64 ",%" PRIu32
+                        ",%s,%s,%u,%u,%u,%s,%u\n",
+                        packet->in_ns, packet->start_ns, packet->link_ns, packet->due_ns, packet->out_ns, packet->host_ns,
+                        packet->left_ns, packet->bytes,
                         radio_directions[packet->direction], verdicts[packet->verdict], packet->woke, packet->queued,
                         packet->protocol, address_text(packet->peer, address), packet->port);
         }
@@ -255,10 +257,11 @@ static int parse_packet(const char *line, struct packet_record *ret)
         struct packet_record packet = { 0 };
         int end = 0, which = -1;
 
-        if (sscanf(line, "%" SCNd64 ",%" SCNd64 ",%" SCNd64 ",%" SCNd64 ",%" SCNd64 ",%" SCNu32 ",%3[a-z],%11[a-z],%u,%u,%u,"
-                   "%15[0-9.],%u%n",
-                   &packet.in_ns, &packet.start_ns, &packet.link_ns, &packet.due_ns, &packet.out_ns, &packet.bytes, direction,
-                   verdict, &woke, &queued, &protocol, peer, &port, &end) != 13 || line[end] ||
+        if (sscanf(line, "%" SCNd64 ",%" SCNd64 ",%" SCNd64 ",%" SCNd64 ",%" SCNd64 ",%" SCNd64 ",%" SCNd64 ",%" SCNu32
+                   ",%3[a-z],%11[a-z],%u,%u,%u,%15[0-9.],%u%n",
+                   &packet.in_ns, &packet.start_ns, &packet.link_ns, &packet.due_ns, &packet.out_ns, &packet.host_ns,
+                   &packet.left_ns, &packet.bytes, direction,
+                   verdict, &woke, &queued, &protocol, peer, &port, &end) != 15 || line[end] ||
             direction_of(direction) < 0 || woke > 1 || queued > 1 || protocol > UINT8_MAX || port > UINT16_MAX ||
             inet_pton(AF_INET, peer, &address) != 1)
                 return -EINVAL;
@@ -267,7 +270,8 @@ static int parse_packet(const char *line, struct packet_record *ret)
                         which = (int)i;
         if (which < 0 || packet.in_ns < 0 || packet.in_ns > RUN_ROWS_NS_MAX || packet.link_ns < 0 ||
             packet.link_ns > RUN_ROWS_NS_MAX ||
-            packet.due_ns < 0 || packet.due_ns > RUN_ROWS_NS_MAX || packet.out_ns < 0 || packet.out_ns > RUN_ROWS_NS_MAX)
+            packet.due_ns < 0 || packet.due_ns > RUN_ROWS_NS_MAX || packet.out_ns < 0 || packet.out_ns > RUN_ROWS_NS_MAX ||
+            packet.host_ns < 0 || packet.host_ns > RUN_ROWS_NS_MAX || packet.left_ns < 0 || packet.left_ns > RUN_ROWS_NS_MAX)
                 return -EINVAL;
         packet.direction = (uint8_t)direction_of(direction);
         packet.verdict = (uint8_t)which;

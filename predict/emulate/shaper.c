@@ -12,12 +12,11 @@
 
 #define WAITING_BYTES_MAX (64u << 20) /* of all packets that wait for one direction */
 
-/* Packets of one direction that wait, the first one first. */
+/* Packets of one direction that wait, by when they are due. */
 struct queue {
         struct shaped **list; /* a ring of @capacity */
         size_t first, n, capacity, bytes;
         int64_t free_ns;      /* the link is, then */
-        int64_t last_due_ns;
 };
 
 struct shaper {
@@ -183,6 +182,24 @@ static void name_peer(struct packet_record *record, const uint8_t *bytes, size_t
         record->port = sent ? packet.flow.to_port : packet.flow.from_port;
 }
 
+static struct shaped **place_of(const struct queue *queue, size_t number)
+{
+        return &queue->list[(queue->first + number) % queue->capacity];
+}
+
+/* It does not overtake those that are as far from this machine. */
+static void keep_order(const struct queue *queue, struct packet_record *record)
+{
+        for (size_t i = queue->n; i > 0; i--) {
+                const struct packet_record *before = &(*place_of(queue, i - 1))->record;
+
+                if (before->host_ns == record->host_ns) {
+                        record->due_ns = MAX(record->due_ns, before->due_ns);
+                        return;
+                }
+        }
+}
+
 /* Its times, and whether it is lost. */
 static void schedule(struct shaper *shaper, struct packet_record *record)
 {
@@ -201,13 +218,16 @@ static void schedule(struct shaper *shaper, struct packet_record *record)
         record->link_ns = start_ns + (way->kbps > 0 ? (int64_t)((double)record->bytes * 8e6 / way->kbps) : 0);
         queue->free_ns = record->link_ns;
         record->verdict = weather_loses(&shaper->weather, record->direction) ? PACKET_LOST : PACKET_DELIVERED;
-        record->due_ns = MAX(record->link_ns + weather_delay_ns(&shaper->weather, record->direction, record->link_ns),
-                             queue->last_due_ns);
-        queue->last_due_ns = record->due_ns;
+        record->due_ns = record->link_ns +
+                         weather_delay_ns(&shaper->weather, record->direction, record->host_ns, record->link_ns);
+        record->left_ns = MAX(record->host_ns - (int64_t)(way->delay_ms * NS_PER_MS), INT64_C(0));
+        keep_order(queue, record);
 }
 
 static int push(struct queue *queue, struct shaped *shaped)
 {
+        size_t at;
+
         if (queue->n == queue->capacity) {
                 size_t capacity = queue->capacity ? 2 * queue->capacity : 64;
                 struct shaped **list = calloc(capacity, sizeof(struct shaped *));
@@ -221,14 +241,19 @@ static int push(struct queue *queue, struct shaped *shaped)
                 queue->capacity = capacity;
                 queue->first = 0;
         }
-        queue->list[(queue->first + queue->n++) % queue->capacity] = shaped;
+        at = queue->n++;
+        for (; at > 0 && (*place_of(queue, at - 1))->record.due_ns > shaped->record.due_ns; at--)
+                *place_of(queue, at) = *place_of(queue, at - 1);
+        *place_of(queue, at) = shaped;
         queue->bytes += shaped->record.bytes;
         return 0;
 }
 
-int shaper_take(struct shaper *shaper, enum radio_direction direction, const uint8_t *bytes, size_t length, int64_t now_ns)
+int shaper_take(struct shaper *shaper, enum radio_direction direction, const uint8_t *bytes, size_t length, int64_t host_ns,
+                int64_t now_ns)
 {
-        struct packet_record record = { .in_ns = now_ns, .bytes = (uint32_t)length, .direction = (uint8_t)direction };
+        struct packet_record record = { .in_ns = now_ns, .bytes = (uint32_t)length, .direction = (uint8_t)direction,
+                                        .host_ns = host_ns };
         struct packet_record early;
         struct radio_event event;
         struct shaped *shaped;

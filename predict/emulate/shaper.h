@@ -27,8 +27,12 @@ int shaper_new(const struct shaper_plan *plan, struct shaper **ret);
 void shaper_free(struct shaper *shaper);
 void shaper_freep(struct shaper **shaper);
 
-/* A packet comes at @now_ns since the run began. 0; -ENOMEM: it is as if it were lost. @record: if it will not be delivered. */
-int shaper_take(struct shaper *shaper, enum radio_direction direction, const uint8_t *bytes, size_t length, int64_t now_ns);
+/*
+ * A packet comes at @now_ns since the run began. @host_ns: what it waits in this machine's own network, before or after. 0;
+ * -ENOMEM: it is as if it were lost.
+ */
+int shaper_take(struct shaper *shaper, enum radio_direction direction, const uint8_t *bytes, size_t length, int64_t host_ns,
+                int64_t now_ns);
 /* When the next packet is due; INT64_MAX: none waits. */
 int64_t shaper_next_ns(const struct shaper *shaper);
 /* The next packet that is due by @now_ns, valid until the next call of any of these; NULL: none. Its record is complete. */

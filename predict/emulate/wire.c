@@ -125,9 +125,10 @@ static void from_app(struct state *state, size_t length, int64_t at_ns)
         if (packet_is_loopback(to)) {
                 if (to >> 16 != PACKET_LOOPBACK >> 16 || from != PACKET_LOOPBACK)
                         return;
-                packet_readdress(state->bytes, length, PACKET_APP_LOCAL, PACKET_HOST_LOCAL | (to & 0xffff));
+                to = PACKET_HOST_LOCAL | (to & 0xffff);
+                packet_readdress(state->bytes, length, PACKET_APP_LOCAL, to);
         }
-        (void)shaper_take(state->shaper, RADIO_TX, state->bytes, length, at_ns);
+        (void)shaper_take(state->shaper, RADIO_TX, state->bytes, length, relay_host_ns(state->relay, to, false), at_ns);
 }
 
 /* What a server of DNS answers, for those who read the log. */
@@ -150,7 +151,8 @@ static void from_middle(struct state *state, size_t length, int64_t at_ns)
         if (!packet_read(state->bytes, length, &packet))
                 return;
         note_names(state, &packet, length);
-        (void)shaper_take(state->shaper, RADIO_RX, state->bytes, length, at_ns);
+        (void)shaper_take(state->shaper, RADIO_RX, state->bytes, length,
+                          relay_host_ns(state->relay, packet.flow.from, packet.accepts), at_ns);
 }
 
 /* 0; a negative errno: the device is gone. */

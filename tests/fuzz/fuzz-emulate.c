@@ -22,7 +22,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
                 fuzz_assert(*names[i].name && strlen(names[i].name) < sizeof(names[i].name));
         if (network_parse((const char *)data, size, "fuzz", NULL, &network) == 0)
                 for (int d = 0; d < RADIO_DIRECTIONS; d++)
-                        fuzz_assert(network.way[d].kbps >= 0 && network.way[d].draw_ms <= network.way[d].delay_ms);
+                        fuzz_assert(network.way[d].kbps >= 0 && network_draw_ms(network.way[d].delay_ms,
+                                    network.way[d].delay_sd_ms) <= network.way[d].delay_ms);
         if (size <= sizeof(bytes)) {
                 memcpy(bytes, data, size);
                 if (packet_read(bytes, size, &packet)) {

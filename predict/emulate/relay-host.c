@@ -1,0 +1,71 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* How far peers of a relay (relay.h) are from this machine: as the kernel saw it when a connection was made. */
+
+#include <netinet/in.h>
+#include <linux/tcp.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+
+#include "relay-private.h"
+#include "util/units.h"
+#include "util/util.h"
+
+struct host *host_find(const struct relay *relay, uint32_t address)
+{
+        struct host *host;
+
+        HASH_FIND(hh, relay->hosts, &address, sizeof(address), host);
+        return host;
+}
+
+void host_forget(struct relay *relay)
+{
+        struct host *host, *next;
+
+        HASH_ITER(hh, relay->hosts, host, next) {
+                HASH_DEL(relay->hosts, host);
+                free(host);
+        }
+}
+
+/* -1: the kernel does not tell. */
+static int64_t round_of(int fd)
+{
+        struct tcp_info info = { 0 };
+        socklen_t size = sizeof(info);
+
+        if (getsockopt(fd, IPPROTO_TCP, TCP_INFO, &info, &size) < 0)
+                return -1;
+        return (int64_t)info.tcpi_rtt * (int64_t)NS_PER_US;
+}
+
+void host_learn(struct relay *relay, const struct connection *connection)
+{
+        struct host *host = host_find(relay, connection->flow.to);
+        int64_t round_ns = round_of(connection->ends[SIDE_HOST].fd);
+
+        if (round_ns < 0)
+                return;
+        if (!host && HASH_COUNT(relay->hosts) < RELAY_HOSTS_MAX && (host = calloc(1, sizeof(*host)))) {
+                host->address = connection->flow.to;
+                host->round_ns = round_ns;
+                HASH_ADD(hh, relay->hosts, address, sizeof(host->address), host);
+        }
+        if (!host)
+                return;
+        host->round_ns = MIN(host->round_ns, round_ns);
+        host->owed += connection->early;
+}
+
+int64_t relay_host_ns(struct relay *relay, uint32_t address, bool accepts)
+{
+        struct host *host = host_find(relay, address);
+
+        if (!host)
+                return 0;
+        if (!accepts || !host->owed)
+                return host->round_ns / 2;
+        host->owed--;
+        return host->round_ns;
+}
