@@ -77,13 +77,14 @@ static int enter_group(struct refuge *refuge)
 
 struct refuge *refuge_enter(const struct log *log)
 {
+        const struct scope_plan plan = { "joulecast-watchdog", "Restores what a calibration of joulecast changes", NULL };
         struct refuge *refuge = calloc(1, sizeof(*refuge));
         int err;
 
         if (!refuge)
                 return NULL;
         refuge->root_fd = -1;
-        err = scope_enter("joulecast-watchdog");
+        err = scope_enter(&plan);
         if (err)
                 err = enter_group(refuge);
         if (!err)

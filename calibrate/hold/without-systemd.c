@@ -6,12 +6,10 @@
 #include <errno.h>
 
 #include "logind.h"
-#include "scope.h"
 #include "sessions.h"
 
 int logind_set_brightness(const char *backlight, uint32_t brightness) { return -ENOSYS; }
 int logind_inhibit(const char *why) { return -ENOSYS; }
-int scope_enter(const char *name) { return -ENOSYS; }
 int sessions_open(const struct log *log, struct sessions **ret) { return -ENOSYS; }
 void sessions_close(struct sessions *sessions) {}
 int sessions_fd(const struct sessions *sessions) { return -1; }

@@ -78,13 +78,14 @@ static struct cJSON *components_json(const struct price *price)
         return json;
 }
 
-static struct cJSON *quality_json(const struct factor *factor, const struct price_quality *quality)
+static struct cJSON *quality_json(const struct factor *factor, enum cpu_means means, const struct price_quality *quality)
 {
         struct cJSON *json = cJSON_CreateObject(), *rates;
 
         cJSON_AddNumberToObject(json, "cpu_factor", factor->value);
         cJSON_AddNumberToObject(json, "cpu_factor_low", factor->low);
         cJSON_AddNumberToObject(json, "cpu_factor_high", factor->high);
+        cJSON_AddStringToObject(json, "cpu_means", record_means[means]);
         rates = cJSON_AddObjectToObject(json, "rate_kbps");
         cJSON_AddNumberToObject(rates, "down", quality->kbps[RADIO_RX]);
         cJSON_AddNumberToObject(rates, "up", quality->kbps[RADIO_TX]);
@@ -95,13 +96,13 @@ static struct cJSON *quality_json(const struct factor *factor, const struct pric
 }
 
 /* What an answer has for one seed, and for the mean of several. */
-static void add_price(struct cJSON *json, const struct answer_run *answer, const struct price *price)
+static void add_price(struct cJSON *json, const struct answer_run *answer, const struct run *run, const struct price *price)
 {
         cJSON_AddNumberToObject(json, "wall_s", price->wall_s);
         cJSON_AddItemToObject(json, "energy_j", span_json(&price->energy_j));
         cJSON_AddItemToObject(json, "components_j", components_json(price));
         cJSON_AddItemToObject(json, "battery_hours", span_json(&price->battery_hours));
-        cJSON_AddItemToObject(json, "quality", quality_json(&answer->condition.factor, &price->quality));
+        cJSON_AddItemToObject(json, "quality", quality_json(&answer->condition.factor, run->means, &price->quality));
 }
 
 struct cJSON *answer_run_json(const struct answer_run *answer)
@@ -111,7 +112,7 @@ struct cJSON *answer_run_json(const struct answer_run *answer)
         cJSON_AddStringToObject(json, "target", answer->target.name);
         cJSON_AddStringToObject(json, "network", answer->network.name);
         cJSON_AddNumberToObject(json, "seed", (double)answer->recorded->runs[0].seed);
-        add_price(json, answer, &answer->price);
+        add_price(json, answer, &answer->recorded->runs[0], &answer->price);
         if (answer->recorded->n_runs > 1) {
                 struct cJSON *seeds = cJSON_AddArrayToObject(json, "seeds");
 
@@ -119,7 +120,7 @@ struct cJSON *answer_run_json(const struct answer_run *answer)
                         struct cJSON *one = cJSON_CreateObject();
 
                         cJSON_AddNumberToObject(one, "seed", (double)answer->recorded->runs[i].seed);
-                        add_price(one, answer, &answer->prices[i]);
+                        add_price(one, answer, &answer->recorded->runs[i], &answer->prices[i]);
                         cJSON_AddItemToArray(seeds, one);
                 }
         }
@@ -185,6 +186,12 @@ static const char *text_of(char *buf, size_t size, int digits, double value)
 
 static void print_quality(const struct answer_run *answer)
 {
+        static const char *const means[CPU_MEANS] = {
+                [CPU_MEANS_STOPS] = N_("Its processes were stopped for parts of the time, as no control group with a quota of "
+                                       "CPU time could be made."),
+                [CPU_MEANS_QUOTA_V1] = N_("Each thread had a quota of CPU time, by control groups of version 1."),
+                [CPU_MEANS_QUOTA_V2] = N_("Each thread had a quota of CPU time, by control groups of version 2."),
+        };
         const struct factor *factor = &answer->condition.factor;
         const struct price_quality *quality = &answer->price.quality;
         char down[32], up[32], late[32];
@@ -196,6 +203,8 @@ static void print_quality(const struct answer_run *answer)
                            factor->high);
         else
                 table_text(TABLE_PLAIN, "CPU: as fast as here, as the target's profile has no results of joulecast bench.");
+        if (means[answer->recorded->runs[0].means])
+                table_text(TABLE_PLAIN, "%s", _(means[answer->recorded->runs[0].means]));
         if (factor->spread > SPREAD_LARGE)
                 table_text(TABLE_PLAIN, "The kernels of joulecast bench differ by a factor of %.1f; the answer depends on what "
                            "the app computes.", factor->spread);

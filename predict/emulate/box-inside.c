@@ -24,6 +24,7 @@
 #include "box-private.h"
 #include "link.h"
 #include "packet.h"
+#include "quota.h"
 #include "relay.h"
 #include "slow.h"
 #include "util/units.h"
@@ -42,7 +43,9 @@ struct box {
         int stop;                /* a byte ends the wire */
         int signals;
         pid_t maker_pid, wire_pid, app_pid;
+        pid_t others[2];         /* that are not slowed */
         struct slow *slow;
+        struct quota *quota;     /* NULL: the app is stopped for parts of the time */
         bool app_ended;
         int status;
 };
@@ -219,6 +222,29 @@ static _Noreturn void become_app(const struct box *box, int go, int failed)
         _exit(127);
 }
 
+/* Its first thread has its quota before it runs. */
+static void slow_app(struct box *box)
+{
+        const struct box_inside *inside = box->inside;
+        struct slow_plan plan = { .factor = inside->plan->factor, .cpus = inside->plan->cpus, .log = inside->cpu,
+                                  .tasks = inside->tasks };
+
+        if (inside->groups->version != GROUPS_NONE && quota_new(inside->groups, &box->quota) == 0 &&
+            quota_thread(box->quota, box->app_pid) < 0) {
+                quota_free(box->quota);
+                box->quota = NULL;
+        }
+        plan.quota = box->quota;
+        box->others[0] = box->maker_pid;
+        box->others[1] = box->wire_pid;
+        plan.others = box->others;
+        plan.n_others = ARRAY_SIZE(box->others);
+        if (slow_new(&plan, &box->slow) < 0)
+                fail(box, BOX_STEP_FORK, ENOMEM);
+        inside->report->means = !(plan.factor > 1) ? CPU_MEANS_NONE : !box->quota ? CPU_MEANS_STOPS :
+                                inside->groups->version == GROUPS_V1 ? CPU_MEANS_QUOTA_V1 : CPU_MEANS_QUOTA_V2;
+}
+
 /* Starts it, and the run's clock. */
 static void start_app(struct box *box)
 {
@@ -234,6 +260,7 @@ static void start_app(struct box *box)
                 become_app(box, go[0], failed[1]);
         close(go[0]);
         close(failed[1]);
+        slow_app(box);
         __atomic_store_n(&box->inside->report->origin_ns, clock_ns(), __ATOMIC_RELEASE);
         if (box->inside->plan->scene)
                 (void)!write(box->inside->plan->scene->connection, "", 1);
@@ -381,10 +408,7 @@ _Noreturn void box_inside(const struct box_inside *inside)
 {
         struct box box = { .inside = inside, .app_tun = -1, .middle_tun = -1, .app_netns = -1, .listening = -1, .maker = -1,
                            .stop = -1, .maker_pid = -1, .wire_pid = -1 };
-        struct slow_plan slow = { .factor = inside->plan->factor, .cpus = inside->plan->cpus, .log = inside->cpu,
-                                  .tasks = inside->tasks };
         const struct sched_param first = { .sched_priority = 1 };
-        pid_t others[2];
         int err;
 
         prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -395,12 +419,6 @@ _Noreturn void box_inside(const struct box_inside *inside)
         watch_signals(&box);
         start_networks(&box);
         (void)sched_setscheduler(0, SCHED_RR | SCHED_RESET_ON_FORK, &first); /* where the user may: the app is stopped in time */
-        others[0] = box.maker_pid;
-        others[1] = box.wire_pid;
-        slow.others = others;
-        slow.n_others = ARRAY_SIZE(others);
-        if (slow_new(&slow, &box.slow) < 0)
-                fail(&box, BOX_STEP_FORK, ENOMEM);
         start_app(&box);
         watch_app(&box);
         end_all(&box);

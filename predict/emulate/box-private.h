@@ -5,6 +5,7 @@
 /* What both sides of a box share: box.c before, box-inside.c within the namespaces. */
 
 #include "box.h"
+#include "groups.h"
 
 /* Where it failed, for a sentence. */
 enum box_step {
@@ -26,6 +27,7 @@ struct box_report {
         int64_t wall_ns;
         int32_t step, error;
         int32_t status;
+        int32_t means;     /* enum cpu_means */
         bool done;
 };
 
@@ -35,6 +37,7 @@ struct box_inside {
         bool users;                /* it is in a new user namespace */
         uid_t uid;
         gid_t gid;
+        struct groups *groups; /* the app's, or none */
         int life;                  /* its other end is closed when the program outside is gone */
         int packets, heads, cpu, tasks, names; /* files of records */
 };

@@ -101,7 +101,8 @@ void box_result_clear(struct box_result *result)
 static int finish(const struct box_inside *inside, const struct log *log, struct box_result *ret)
 {
         const struct box_report *report = inside->report;
-        struct box_result result = { .origin_ns = report->origin_ns, .wall_ns = report->wall_ns, .status = report->status };
+        struct box_result result = { .origin_ns = report->origin_ns, .wall_ns = report->wall_ns, .status = report->status,
+                                     .means = (enum cpu_means)report->means };
         int err = report->step || !report->done ? -ECANCELED : 0;
         size_t n_heads = 0;
 
@@ -127,19 +128,24 @@ static int finish(const struct box_inside *inside, const struct log *log, struct
         return err;
 }
 
-/* Until the process has ended; or -ECANCELED: that in which it shows itself did before. */
-static int wait_for_both(pid_t pid, const struct scene *scene)
+/* Until the process has ended; or -ECANCELED: that in which it shows itself did before. There is always a guard. */
+static int wait_for_all(pid_t pid, const struct scene *scene, struct groups *groups)
 {
-        _cleanup_close_ int process = scene ? (int)syscall(SYS_pidfd_open, pid, 0) : -1;
-        struct pollfd polled[] = { { process, POLLIN, 0 }, { scene ? scene->process : -1, POLLIN, 0 } };
+        bool guarded = groups->version != GROUPS_NONE;
+        _cleanup_close_ int process = scene || guarded ? (int)syscall(SYS_pidfd_open, pid, 0) : -1;
+        struct pollfd polled[] = { { process, POLLIN, 0 }, { scene ? scene->process : -1, POLLIN, 0 }, { -1, POLLIN, 0 } };
 
-        while (process >= 0 && !polled[0].revents && !polled[1].revents)
+        while (process >= 0 && !polled[0].revents && !polled[1].revents) {
+                if (guarded && polled[2].revents)
+                        (void)groups_guard(groups);
+                polled[2].fd = guarded ? groups->guarding : -1;
                 (void)poll(polled, ARRAY_SIZE(polled), -1);
+        }
         return process >= 0 && !polled[0].revents ? -ECANCELED : 0;
 }
 
-/* The app gets what is typed at the terminal; we wait for its end. 0; -ECANCELED: as it lost its place. */
-static int wait_for(pid_t pid, const struct scene *scene)
+/* The app gets what is typed at the terminal; we wait for its end. 0; as wait_for_all(): it was ended. */
+static int wait_for(pid_t pid, const struct scene *scene, struct groups *groups)
 {
         int err;
 
@@ -147,7 +153,7 @@ static int wait_for(pid_t pid, const struct scene *scene)
 
         sigaction(SIGINT, &ignore, &interrupt);
         sigaction(SIGQUIT, &ignore, &quit);
-        err = wait_for_both(pid, scene);
+        err = wait_for_all(pid, scene, groups);
         if (err)
                 kill(pid, SIGKILL);
         while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
@@ -176,7 +182,7 @@ static int start(struct box_inside *inside, const struct log *log)
                 log_error(log, "no namespaces can be made (%s); the kernel must allow user namespaces for this user "
                           "(user.max_user_namespaces, kernel.unprivileged_userns_clone), or run it as root", strerror(-pid));
         else
-                err = wait_for(pid, inside->plan->scene);
+                err = wait_for(pid, inside->plan->scene, inside->groups);
         close(life[1]);
         return pid < 0 ? pid : err;
 }
@@ -189,12 +195,18 @@ int box_run(const struct box_plan *plan, const struct log *log, struct box_resul
         struct box_report *report = mmap(NULL, sizeof(*report), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
         struct box_inside inside = { .plan = plan, .report = report, .uid = geteuid(), .gid = getegid(), .packets = packets,
                                      .heads = heads, .cpu = cpu, .tasks = tasks, .names = names };
+        struct groups groups = { .version = GROUPS_NONE };
         int err = packets < 0 || heads < 0 || cpu < 0 || tasks < 0 || names < 0 || report == MAP_FAILED ? -errno : 0;
 
         if (err)
                 log_error(log, "there is no memory for the run: %s", strerror(-err));
-        else
+        else {
+                inside.groups = &groups;
+                if (plan->factor > 1)
+                        (void)groups_make(plan->factor, plan->cpus, &groups);
                 err = start(&inside, log);
+                groups_remove(&groups);
+        }
         if (!err)
                 err = finish(&inside, log, ret);
         if (report != MAP_FAILED)

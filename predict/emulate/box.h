@@ -38,6 +38,7 @@ struct box_result {
         int64_t origin_ns;           /* of CLOCK_MONOTONIC when it began */
         int64_t wall_ns;
         int status;                  /* as waitpid() gives it */
+        enum cpu_means means;
         struct packet_record *packets; /* by when they were delivered or lost */
         size_t n_packets;
         struct packet_head *heads;   /* of each packet; NULL: not wanted */

@@ -81,9 +81,9 @@ static int run_once(const struct request *request, const struct answer_run *answ
                 return err;
         err = box_run(&boxed, &program_log, &result);
         if (!err) {
-                run = (struct run){ usual->seed, result.wall_ns, result.status, result.packets, result.n_packets, result.heads,
-                                    result.cpu, result.n_cpu, result.tasks, result.n_tasks, result.names, result.n_names,
-                                    NULL, 0 };
+                run = (struct run){ usual->seed, result.wall_ns, result.status, result.means, result.packets, result.n_packets,
+                                    result.heads, result.cpu, result.n_cpu, result.tasks, result.n_tasks, result.names,
+                                    result.n_names, NULL, 0 };
                 err = scene_frames(&scene, result.origin_ns, &run.frames, &run.n_frames);
         }
         ended = scene_end(&scene);

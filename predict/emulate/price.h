@@ -15,6 +15,7 @@ struct run {
         uint64_t seed;
         int64_t wall_ns;
         int32_t status;                /* as waitpid() gives it */
+        enum cpu_means means;
         struct packet_record *packets;
         size_t n_packets;
         struct packet_head *heads;     /* of each packet; NULL: not kept, as in a run that was loaded */

@@ -5,6 +5,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
+const char *const record_means[CPU_MEANS] = { "none", "stops", "quota-v1", "quota-v2" };
+
 bool record_event(const struct packet_record *record, struct radio_event *ret)
 {
         if (record->verdict == PACKET_DROPPED && !record->woke)

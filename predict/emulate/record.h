@@ -58,6 +58,18 @@ struct cpu_record {
         int64_t cpu_ns;
 };
 
+/* How the app was slowed. */
+enum cpu_means {
+        CPU_MEANS_NONE,     /* it was not */
+        CPU_MEANS_STOPS,    /* its processes were stopped for parts of the time */
+        CPU_MEANS_QUOTA_V1, /* by the kernel, in control groups of that version */
+        CPU_MEANS_QUOTA_V2,
+        CPU_MEANS
+};
+
+/* As files and JSON have it. */
+extern const char *const record_means[CPU_MEANS];
+
 #define RECORD_TASK_MAX 16
 #define RECORD_NAME_MAX 64
 

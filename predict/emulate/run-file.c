@@ -53,6 +53,7 @@ static struct cJSON *to_json(const struct recorded_run *run)
                 cJSON_AddNumberToObject(one, "seed", (double)run->runs[i].seed);
                 cJSON_AddNumberToObject(one, "wall_ns", (double)run->runs[i].wall_ns);
                 cJSON_AddNumberToObject(one, "status", run->runs[i].status);
+                cJSON_AddStringToObject(one, "cpu_means", record_means[run->runs[i].means]);
                 cJSON_AddItemToArray(runs, one);
         }
         return json;
@@ -122,11 +123,17 @@ static int read_run(const struct cJSON *json, const char *folder, const struct l
 {
         double seed = member_of(json, "seed", 0, 9e15), wall_ns = member_of(json, "wall_ns", 1, (double)RUN_ROWS_NS_MAX);
         double status = member_of(json, "status", 0, INT32_MAX);
+        const struct cJSON *means = cJSON_GetObjectItemCaseSensitive(json, "cpu_means");
+        int at = 0;
 
-        if (isnan(seed) || isnan(wall_ns) || isnan(status)) {
-                log_error(log, "%s/run.json is no run of joulecast emulate: a run needs seed, wall_ns and status", folder);
+        while (cJSON_IsString(means) && at < CPU_MEANS && strcmp(means->valuestring, record_means[at]) != 0)
+                at++;
+        if (isnan(seed) || isnan(wall_ns) || isnan(status) || !cJSON_IsString(means) || at == CPU_MEANS) {
+                log_error(log, "%s/run.json is no run of joulecast emulate: a run needs seed, wall_ns, status and cpu_means",
+                          folder);
                 return -EINVAL;
         }
+        run->means = (enum cpu_means)at;
         run->seed = (uint64_t)seed;
         run->wall_ns = (int64_t)wall_ns;
         run->status = (int32_t)status;

@@ -12,12 +12,14 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "quota.h"
 #include "record.h"
 #include "util/units.h"
 #include "util/util.h"
 
 #define TURN_NS INT64_C(1000000)    /* how long a process may run before it is looked at again */
 #define CREDIT_NS INT64_C(5000000)  /* wall time whose part may be saved up */
+#define LOOK_NS INT64_C(4000000)    /* how often new threads get a quota of their own: until then they share one */
 #define PROCESSES_MAX 1024
 #define THREADS_MAX 256
 
@@ -340,6 +342,30 @@ static int64_t hold(struct slow *slow, int64_t now_ns)
         return next_ns;
 }
 
+/* Every thread has its group. */
+static int64_t spread(struct slow *slow, int64_t now_ns)
+{
+        quota_begin(slow->plan.quota);
+        for (size_t i = 0; i < slow->n; i++) {
+                char path[64];
+                struct dirent *entry;
+                DIR *dir;
+
+                snprintf(path, sizeof(path), "/proc/%d/task", slow->list[i].pid);
+                dir = opendir(path);
+                while (dir && (entry = readdir(dir))) {
+                        pid_t tid = (pid_t)strtol(entry->d_name, NULL, 10);
+
+                        if (tid > 0)
+                                (void)quota_thread(slow->plan.quota, tid);
+                }
+                if (dir)
+                        closedir(dir);
+        }
+        quota_end(slow->plan.quota);
+        return now_ns + LOOK_NS;
+}
+
 static void trace(struct slow *slow, int64_t now_ns)
 {
         struct cpu_record record = { now_ns, slow->ended_ns };
@@ -362,7 +388,7 @@ int64_t slow_turn(struct slow *slow, int64_t now_ns)
 
         slow->now_ns = now_ns;
         look_for_processes(slow);
-        next_ns = slow->plan.factor > 1 ? hold(slow, now_ns) : INT64_MAX;
+        next_ns = slow->plan.quota ? spread(slow, now_ns) : slow->plan.factor > 1 ? hold(slow, now_ns) : INT64_MAX;
         if (now_ns >= trace_ns) {
                 trace(slow, now_ns);
                 trace_ns = now_ns + SLOW_TRACE_MS * (int64_t)NS_PER_MS;

@@ -15,9 +15,11 @@
 #include <sys/types.h>
 
 struct slow;
+struct quota;
 
 struct slow_plan {
         double factor;       /* 1 or less: nothing is stopped, and CPU time is counted only */
+        struct quota *quota; /* the kernel slows it by that, and nothing is stopped; NULL: there is none */
         uint32_t cpus;       /* of the target */
         const pid_t *others; /* processes of this namespace that are not the app's */
         size_t n_others;
