@@ -86,18 +86,29 @@ static int map_ids(const struct box_inside *inside)
         return err ? err : write_text("/proc/self/gid_map", text);
 }
 
+/* Sockets in the file system by which others would look up names for the app, past the emulated network: nobody listens there. */
+static void hide_resolvers(void)
+{
+        static const char *const paths[] = { "/run/systemd/resolve/io.systemd.Resolve", "/run/nscd/socket" };
+
+        for (size_t i = 0; i < ARRAY_SIZE(paths); i++)
+                (void)mount("/dev/null", paths[i], NULL, MS_BIND, NULL); /* most machines have none of them */
+}
+
 static int mount_proc(void)
 {
         if (mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0)
                 return -errno;
+        hide_resolvers();
         return mount("proc", "/proc", "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC, NULL) < 0 ? -errno : 0;
 }
 
 /* Not all kernels have all of them, and without some it works, too. */
 static void quiet_network(void)
 {
-        (void)link_set("/proc/sys/net/ipv6/conf/all/disable_ipv6", "1");
+        /* IPv6 remains within the loopback; devices that are made from now on have none, so all else is unreachable at once. */
         (void)link_set("/proc/sys/net/ipv6/conf/default/disable_ipv6", "1");
+        (void)link_set("/proc/sys/net/ipv6/conf/lo/disable_ipv6", "0");
         (void)link_set("/proc/sys/net/ipv4/conf/all/rp_filter", "0");
         (void)link_set("/proc/sys/net/ipv4/conf/default/rp_filter", "0");
         /* The same on each machine. Where another is the default, a namespace may have no cubic, but always reno. */

@@ -16,14 +16,18 @@
 
 static bool matches(const struct inet_diag_msg *message, uint16_t port)
 {
-        uint32_t address = ntohl(message->id.idiag_src[0]);
+        const uint32_t *words = message->id.idiag_src;
+        bool six = message->idiag_family == AF_INET6;
+        uint32_t address = ntohl(words[six ? 3 : 0]);
 
         if (!port)
                 return true;
         if (ntohs(message->id.idiag_sport) != port)
                 return false;
-        /* One of IPv6 also takes IPv4, if it listens at any address. */
-        return message->idiag_family == AF_INET6 || address == 0 || packet_is_loopback(address);
+        /* One of IPv6 also takes IPv4, if it listens at any address, or at one that is mapped. */
+        if (six && (words[0] || words[1] || (words[2] ? words[2] != htonl(0xffff) : address != 0)))
+                return false;
+        return address == 0 || packet_is_loopback(address);
 }
 
 /* One answer of the kernel. 1: a socket matches; 0: go on; -1: it was the last. */
