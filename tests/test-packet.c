@@ -102,9 +102,37 @@ static void test_refused(void)
         check(!read.first && !read.opens && read.flow.to_port == 0);
 }
 
+static void test_datagram(void)
+{
+        const struct packet_flow flow = { PACKET_HOST_LOCAL | 1, PACKET_APP_LOCAL, 53, 40000, 17 };
+        uint8_t packet[64] = { 0 };
+        size_t start, length;
+        struct packet read;
+
+        packet_datagram_head(&flow, 5, packet);
+        memcpy(packet + PACKET_DATAGRAM_HEAD, "hello", 5);
+        check_int(header_sum(packet), 0);
+        check(packet_read(packet, PACKET_DATAGRAM_HEAD + 5, &read));
+        check_int(read.flow.from, flow.from);
+        check_int(read.flow.to, flow.to);
+        check_int(read.flow.from_port, 53);
+        check_int(read.flow.to_port, 40000);
+        check(packet_datagram(packet, PACKET_DATAGRAM_HEAD + 5, &start, &length));
+        check(length == 5 && memcmp(packet + start, "hello", 5) == 0);
+        put16(packet + 24, 14); /* more than there is */
+        check(!packet_datagram(packet, PACKET_DATAGRAM_HEAD + 5, &start, &length));
+        put16(packet + 24, 7); /* less than its head */
+        check(!packet_datagram(packet, PACKET_DATAGRAM_HEAD + 5, &start, &length));
+        put16(packet + 24, 13);
+        packet[6] = 0x20; /* the first fragment */
+        check(!packet_datagram(packet, PACKET_DATAGRAM_HEAD + 5, &start, &length));
+        check(!packet_datagram(packet, make(packet, 6, 1), &start, &length));
+}
+
 int main(void)
 {
         test_readdress();
         test_refused();
+        test_datagram();
         return check_result();
 }

@@ -5,6 +5,9 @@
 #include <netinet/in.h>
 
 #define FRAGMENT_OFFSET 0x1fff
+#define FRAGMENTS_FOLLOW 0x2000
+#define FRAGMENT_NEVER 0x4000
+#define TIME_TO_LIVE 64
 #define TCP_CHECKSUM 16
 #define UDP_CHECKSUM 6
 #define TCP_FLAGS 13
@@ -49,6 +52,8 @@ bool packet_read(const uint8_t *bytes, size_t length, struct packet *ret)
         if (header < 20 || header > length || get16(bytes + 2) != length)
                 return false;
         packet.flow = (struct packet_flow){ .from = get32(bytes + 12), .to = get32(bytes + 16), .protocol = bytes[9] };
+        packet.id = get16(bytes + 4);
+        packet.whole = (get16(bytes + 6) & (FRAGMENT_OFFSET | FRAGMENTS_FOLLOW)) == 0;
         packet.first = (get16(bytes + 6) & FRAGMENT_OFFSET) == 0;
         if (packet.first && (bytes[9] == IPPROTO_TCP || bytes[9] == IPPROTO_UDP)) {
                 if (length < header + (bytes[9] == IPPROTO_TCP ? 20 : 8))
@@ -104,4 +109,42 @@ void packet_readdress(uint8_t *bytes, size_t length, uint32_t from, uint32_t to)
         }
         for (int i = 0; i < 8; i++)
                 bytes[12 + i] = new[i];
+}
+
+bool packet_datagram(const uint8_t *bytes, size_t length, size_t *ret_start, size_t *ret_length)
+{
+        struct packet packet;
+        size_t header, whole;
+
+        if (!packet_read(bytes, length, &packet) || packet.flow.protocol != IPPROTO_UDP || !packet.whole)
+                return false;
+        header = header_length(bytes);
+        whole = get16(bytes + header + 4);
+        if (whole < 8 || whole > length - header)
+                return false;
+        *ret_start = header + 8;
+        *ret_length = whole - 8;
+        return true;
+}
+
+void packet_datagram_head(const struct packet_flow *flow, size_t length, uint8_t ret[PACKET_DATAGRAM_HEAD])
+{
+        uint32_t sum = 0;
+
+        for (int i = 0; i < PACKET_DATAGRAM_HEAD; i++)
+                ret[i] = 0;
+        ret[0] = 4 << 4 | 5;
+        put16(ret + 2, (uint16_t)(length + PACKET_DATAGRAM_HEAD));
+        put16(ret + 6, FRAGMENT_NEVER);
+        ret[8] = TIME_TO_LIVE;
+        ret[9] = IPPROTO_UDP;
+        put32(ret + 12, flow->from);
+        put32(ret + 16, flow->to);
+        for (int i = 0; i < 20; i += 2)
+                sum += get16(ret + i);
+        sum = (sum & 0xffff) + (sum >> 16);
+        put16(ret + 10, (uint16_t)~((sum & 0xffff) + (sum >> 16)));
+        put16(ret + 20, flow->from_port);
+        put16(ret + 22, flow->to_port);
+        put16(ret + 24, (uint16_t)(length + 8));
 }

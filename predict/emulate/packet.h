@@ -27,6 +27,8 @@ struct packet_flow {
 struct packet {
         struct packet_flow flow;
         bool first;  /* it has the ports: no later fragment */
+        bool whole;  /* no fragment */
+        uint16_t id; /* all fragments of a packet have the same */
         bool opens;  /* TCP: SYN without ACK */
         bool accepts; /* TCP: SYN with ACK */
 };
@@ -35,6 +37,12 @@ struct packet {
 bool packet_read(const uint8_t *bytes, size_t length, struct packet *ret);
 /* Changes both addresses, and the checksums with them. @bytes: as packet_read() accepts it. */
 void packet_readdress(uint8_t *bytes, size_t length, uint32_t from, uint32_t to);
+
+#define PACKET_DATAGRAM_HEAD 28 /* headers of IP and UDP */
+/* What a whole datagram of UDP carries, which begins @ret_start bytes in it. False: it is none, or a fragment. */
+bool packet_datagram(const uint8_t *bytes, size_t length, size_t *ret_start, size_t *ret_length);
+/* Writes the headers of one that carries @length bytes; it has no checksum, as UDP allows. @length: at most PACKET_MTU with them. */
+void packet_datagram_head(const struct packet_flow *flow, size_t length, uint8_t ret[PACKET_DATAGRAM_HEAD]);
 
 /* The far address as the app has it: on the link those of the host's loopback are others. */
 static inline uint32_t packet_peer(uint32_t address)

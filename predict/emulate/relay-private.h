@@ -15,6 +15,7 @@
 #define RELAY_FLOWS_MAX 512
 #define RELAY_HOSTS_MAX 4096
 #define RELAY_BUFFER 65536
+#define RELAY_AT_ONCE 32 /* datagrams */
 #define RELAY_OPEN_S 75  /* a connection that the app does not complete */
 #define RELAY_IDLE_S 120 /* UDP */
 
@@ -79,16 +80,25 @@ struct flow {
         bool over;
 };
 
+/* Datagrams of one flow that are as long as each other, but for the last one, which may be shorter: the kernel takes them at once. */
+struct bundle {
+        struct flow *flow; /* NULL: there are none */
+        size_t each, n, length;
+        uint8_t bytes[PACKET_MAX];
+};
+
 struct relay {
-        int maker, tun, epoll;
-        bool outside, maker_gone;
+        struct relay_plan plan;
+        int epoll;
+        bool maker_gone;
         struct connection *connections[RELAY_CONNECTIONS_MAX];
         size_t n_connections;
         struct listener listeners[RELAY_CONNECTIONS_MAX];
         struct flow *flows[RELAY_FLOWS_MAX];
         size_t n_flows;
         struct host *hosts;
-        uint8_t datagram[PACKET_MAX];
+        struct bundle bundle;
+        uint8_t datagrams[RELAY_AT_ONCE][PACKET_MAX]; /* each after room for its headers */
 };
 
 double relay_now_s(void);
@@ -113,6 +123,7 @@ void host_forget(struct relay *relay);
 
 void tcp_tidy(struct relay *relay, bool all); /* frees what is over, or @all */
 
-bool udp_packet(struct relay *relay, const struct packet_flow *flow);
+bool udp_packet(struct relay *relay, const struct packet_flow *flow, const uint8_t *bytes, size_t length);
+void udp_flush(struct relay *relay);
 void udp_ready(struct relay *relay, struct end *end);
 void udp_tidy(struct relay *relay, bool all);

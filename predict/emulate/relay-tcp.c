@@ -145,7 +145,7 @@ static void connected(struct relay *relay, struct connection *connection)
                 connection->state = CONNECTION_OPENED;
         else
                 end_connection(relay, connection);
-        (void)!write(relay->tun, connection->syn, connection->syn_length); /* lost like any packet where it fails */
+        (void)!write(relay->plan.tun, connection->syn, connection->syn_length); /* lost like any packet where it fails */
 }
 
 static void set_options(int app, int host)

@@ -27,7 +27,7 @@ uint32_t relay_target(const struct relay *relay, uint32_t address)
         if ((address & 0xffff0000) == PACKET_HOST_LOCAL)
                 return UINT32_C(127) << 24 | (address & 0xffff);
         /* Neither this network, nor multicast, nor what we use ourselves. */
-        return !relay->outside || address >> 24 == 0 || packet_is_loopback(address) || address >> 28 >= 14 ||
+        return !relay->plan.outside || address >> 24 == 0 || packet_is_loopback(address) || address >> 28 >= 14 ||
                address >> 17 == PACKET_APP >> 17 ? 0 : address;
 }
 
@@ -41,7 +41,7 @@ int relay_connect(struct relay *relay, const struct packet_flow *flow, int type)
 
         if (!target)
                 return -1;
-        got = maker_socket(relay->maker, type);
+        got = maker_socket(relay->plan.maker, type);
         relay->maker_gone |= got == -EPIPE;
         fd = got < 0 ? -1 : got;
         /* What the other side sent should wait with it, and not here; but a distant one must be able to fill the link. */
@@ -82,15 +82,13 @@ bool relay_same_flow(const struct packet_flow *a, const struct packet_flow *b)
         return a->from == b->from && a->to == b->to && a->from_port == b->from_port && a->to_port == b->to_port;
 }
 
-int relay_new(int maker, int tun, bool outside, struct relay **ret)
+int relay_new(const struct relay_plan *plan, struct relay **ret)
 {
         struct relay *relay = calloc(1, sizeof(*relay));
 
         if (!relay)
                 return -ENOMEM;
-        relay->maker = maker;
-        relay->tun = tun;
-        relay->outside = outside;
+        relay->plan = *plan;
         relay->epoll = epoll_create1(EPOLL_CLOEXEC);
         if (relay->epoll < 0) {
                 free(relay);
@@ -109,6 +107,11 @@ void relay_free(struct relay *relay)
         host_forget(relay);
         close(relay->epoll);
         free(relay);
+}
+
+void relay_flush(struct relay *relay)
+{
+        udp_flush(relay);
 }
 
 void relay_freep(struct relay **relay)
@@ -152,8 +155,8 @@ int relay_packet(struct relay *relay, const uint8_t *bytes, size_t length)
         if (packet.opens)
                 go = tcp_packet(relay, &packet.flow, bytes, length);
         else if (packet.first && packet.flow.protocol == IPPROTO_UDP)
-                go = udp_packet(relay, &packet.flow);
-        if (go && write(relay->tun, bytes, length) < 0 && errno == EBADFD)
+                go = udp_packet(relay, &packet.flow, bytes, length);
+        if (go && write(relay->plan.tun, bytes, length) < 0 && errno == EBADFD)
                 return -EPIPE;
         return relay->maker_gone ? -EPIPE : 0;
 }

@@ -5,8 +5,9 @@
 /*
  * From the middle network namespace to this machine's network. The app's TCP ends at a socket of the middle, which has
  * the address that the app asked for; what it says goes on over a socket of the machine's network. So no rule of the
- * machine's changes, and it needs no rights there. UDP likewise. The SYN of a connection waits until the other one is
- * made, so that a port where nobody listens is refused to the app, too.
+ * machine's changes, and it needs no rights there. The SYN of a connection waits until the other one is
+ * made, so that a port where nobody listens is refused to the app, too. UDP has sockets of both, too, but what fits into a packet
+ * does not pass the middle.
  */
 
 #include <stdbool.h>
@@ -15,22 +16,29 @@
 
 struct relay;
 
-/*
- * @maker: of maker_start(), gives sockets of the machine's network
- * @tun:   of the middle namespace, to which packets go; both stay the caller's
- * @outside: any address may be asked for, else only the machine's loopback
- *
- * 0; a negative errno.
- */
-int relay_new(int maker, int tun, bool outside, struct relay **ret);
+/* Gets a packet for the app that did not come through the middle; only valid during the call. */
+typedef void relay_received(void *context, const uint8_t *bytes, size_t length);
+
+struct relay_plan {
+        int maker;    /* of maker_start(), gives sockets of the machine's network */
+        int tun;      /* of the middle namespace, to which packets go; both stay the caller's */
+        bool outside; /* any address may be asked for, else only the machine's loopback */
+        relay_received *received;
+        void *context;
+};
+
+/* 0; a negative errno. */
+int relay_new(const struct relay_plan *plan, struct relay **ret);
 void relay_free(struct relay *relay);
 void relay_freep(struct relay **relay);
 /* To poll; relay_work() when it is readable. */
 int relay_fd(const struct relay *relay);
 /* 0; -EPIPE: the maker is gone. */
 int relay_work(struct relay *relay);
-/* A packet of the app, which goes to the middle now, or later, or never. */
+/* A packet of the app, which goes on now, by relay_flush(), later, or never. 0; -EPIPE. */
 int relay_packet(struct relay *relay, const uint8_t *bytes, size_t length);
+/* Sends what was kept to go together. To be called after the last of several packets. */
+void relay_flush(struct relay *relay);
 
 /*
  * What a packet to or from an address (as it is in the middle) waits in this machine's network: half of the time there and back

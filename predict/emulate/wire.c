@@ -23,10 +23,13 @@
 #define DNS_PORT 53
 #define AT_ONCE 64        /* packets of one device before others get their turn */
 #define INSIDE_MAX 16384  /* remembered flows from the app to itself */
+#define FRAGMENTED 65536  /* identifications of packets */
+#define OUTSIDE_NS INT64_C(20000000) /* before the kernel is asked again whether the app listens at a flow's end: that takes long */
 
-/* A flow of the app over its own loopback; both directions have one. */
+/* A flow of the app over its own loopback; both directions have one. Or, for some time, one of UDP that leaves it. */
 struct inside {
         struct packet_flow flow;
+        int64_t outside_until_ns; /* 0: it stays inside */
         UT_hash_handle hh;
 };
 
@@ -36,6 +39,7 @@ struct state {
         struct shaper *shaper;
         struct relay *relay;
         struct inside *inside;
+        bool fragments_inside[FRAGMENTED]; /* whether the first fragment of a packet of that identification stayed inside */
 };
 
 static int64_t now_ns(void)
@@ -53,21 +57,12 @@ static int64_t run_ns(const struct state *state)
         return origin_ns ? MAX(now_ns() - origin_ns, INT64_C(1)) : 0;
 }
 
-static void remember(struct state *state, const struct packet_flow *flow)
+static void remember(struct state *state, const struct packet_flow *flow, int64_t outside_until_ns)
 {
-        struct packet_flow back = *flow; /* a copy, with the same bytes between its members */
-        const struct packet_flow *both[2] = { flow, &back };
+        struct inside *inside, *oldest = state->inside;
 
-        back.from = flow->to;
-        back.to = flow->from;
-        back.from_port = flow->to_port;
-        back.to_port = flow->from_port;
-        for (int i = 0; i < 2; i++) {
-                struct inside *inside, *oldest = state->inside;
-
-                HASH_FIND(hh, state->inside, both[i], sizeof(*flow), inside);
-                if (inside)
-                        continue;
+        HASH_FIND(hh, state->inside, flow, sizeof(*flow), inside);
+        if (!inside) {
                 if (HASH_COUNT(state->inside) >= INSIDE_MAX) {
                         HASH_DEL(state->inside, oldest);
                         free(oldest);
@@ -75,15 +70,16 @@ static void remember(struct state *state, const struct packet_flow *flow)
                 inside = calloc(1, sizeof(*inside));
                 if (!inside)
                         return;
-                memcpy(&inside->flow, both[i], sizeof(*flow));
+                memcpy(&inside->flow, flow, sizeof(*flow));
                 HASH_ADD(hh, state->inside, flow, sizeof(inside->flow), inside);
         }
+        inside->outside_until_ns = outside_until_ns;
 }
 
 /* Does the app talk to itself with it? That is asked when a flow begins. */
-static bool stays_inside(struct state *state, const struct packet *packet)
+static bool flow_stays_inside(struct state *state, const struct packet *packet, int64_t at_ns)
 {
-        struct packet_flow key;
+        struct packet_flow key, back;
         struct inside *inside;
 
         memset(&key, 0, sizeof(key));
@@ -93,19 +89,40 @@ static bool stays_inside(struct state *state, const struct packet *packet)
         key.to_port = packet->flow.to_port;
         key.protocol = packet->flow.protocol;
         HASH_FIND(hh, state->inside, &key, sizeof(key), inside);
+        if (inside && inside->outside_until_ns > at_ns)
+                return false;
         if (packet->opens && inside && !wire_listens(state->wire->listening, key.protocol, key.to_port)) {
                 HASH_DEL(state->inside, inside);
                 free(inside);
                 return false;
         }
-        if (inside)
+        if (inside && !inside->outside_until_ns)
                 return true;
         if (!packet->opens && key.protocol != IPPROTO_UDP)
                 return false;
-        if (!wire_listens(state->wire->listening, key.protocol, key.to_port))
+        if (!wire_listens(state->wire->listening, key.protocol, key.to_port)) {
+                if (key.protocol == IPPROTO_UDP)
+                        remember(state, &key, at_ns + OUTSIDE_NS);
                 return false;
-        remember(state, &key);
+        }
+        memcpy(&back, &key, sizeof(key)); /* with the same bytes between its members */
+        back.from = key.to;
+        back.to = key.from;
+        back.from_port = key.to_port;
+        back.to_port = key.from_port;
+        remember(state, &key, 0);
+        remember(state, &back, 0);
         return true;
+}
+
+/* Later fragments, which have no ports, go where the first one went. */
+static bool stays_inside(struct state *state, const struct packet *packet, int64_t at_ns)
+{
+        bool inside = packet->first ? flow_stays_inside(state, packet, at_ns) : state->fragments_inside[packet->id];
+
+        if (packet->first && !packet->whole)
+                state->fragments_inside[packet->id] = inside;
+        return inside;
 }
 
 /* From the app: to itself at once, else to the link by the addresses that its packets have there. */
@@ -118,7 +135,7 @@ static void from_app(struct state *state, size_t length, int64_t at_ns)
                 return;
         from = packet.flow.from;
         to = packet.flow.to;
-        if (packet_is_loopback(to) && (!packet_is_loopback(from) || stays_inside(state, &packet) || state->wire->maker < 0)) {
+        if (packet_is_loopback(to) && (!packet_is_loopback(from) || stays_inside(state, &packet, at_ns) || state->wire->maker < 0)) {
                 (void)!write(state->wire->app_tun, state->bytes, length);
                 return;
         }
@@ -132,27 +149,34 @@ static void from_app(struct state *state, size_t length, int64_t at_ns)
 }
 
 /* What a server of DNS answers, for those who read the log. */
-static void note_names(const struct state *state, const struct packet *packet, size_t length)
+static void note_names(const struct state *state, const struct packet *packet, const uint8_t *bytes, size_t length)
 {
         struct name_record names[16];
-        size_t header = (size_t)(state->bytes[0] & 15) * 4 + 8, n;
+        size_t header = (size_t)(bytes[0] & 15) * 4 + 8, n;
 
         if (packet->flow.protocol != IPPROTO_UDP || packet->flow.from_port != DNS_PORT || !packet->first || length < header)
                 return;
-        n = dns_answer(state->bytes + header, length - header, names, ARRAY_SIZE(names));
+        n = dns_answer(bytes + header, length - header, names, ARRAY_SIZE(names));
         if (n)
                 (void)!write(state->wire->names, names, n * sizeof(*names));
 }
 
-static void from_middle(struct state *state, size_t length, int64_t at_ns)
+static void to_link(struct state *state, const uint8_t *bytes, size_t length, int64_t at_ns)
 {
         struct packet packet;
 
-        if (!packet_read(state->bytes, length, &packet))
+        if (!packet_read(bytes, length, &packet))
                 return;
-        note_names(state, &packet, length);
-        (void)shaper_take(state->shaper, RADIO_RX, state->bytes, length,
+        note_names(state, &packet, bytes, length);
+        (void)shaper_take(state->shaper, RADIO_RX, bytes, length,
                           relay_host_ns(state->relay, packet.flow.from, packet.accepts), at_ns);
+}
+
+static void received(void *context, const uint8_t *bytes, size_t length)
+{
+        struct state *state = context;
+
+        to_link(state, bytes, length, run_ns(state));
 }
 
 /* 0; a negative errno: the device is gone. */
@@ -166,7 +190,7 @@ static int receive(struct state *state, int tun)
                 if (tun == state->wire->app_tun)
                         from_app(state, (size_t)n, run_ns(state));
                 else
-                        from_middle(state, (size_t)n, run_ns(state));
+                        to_link(state, state->bytes, (size_t)n, run_ns(state));
         }
         return 0;
 }
@@ -192,6 +216,7 @@ static int deliver(struct state *state)
                 else if (relay_packet(state->relay, shaped->bytes, shaped->record.bytes) < 0)
                         return -EPIPE;
         }
+        relay_flush(state->relay);
         return 0;
 }
 
@@ -262,7 +287,8 @@ int wire_run(const struct wire *wire)
         (void)sched_setscheduler(0, SCHED_RR | SCHED_RESET_ON_FORK, &first); /* where the user may: packets come in time */
         if (!err) {
                 state->wire = wire;
-                err = relay_new(wire->maker, wire->middle_tun, wire->outside, &state->relay);
+                err = relay_new(&(struct relay_plan){ wire->maker, wire->middle_tun, wire->outside, received, state },
+                                &state->relay);
         }
         if (!err)
                 err = shaper_new(&wire->plan, &state->shaper);

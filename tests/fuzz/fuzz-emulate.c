@@ -15,7 +15,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         struct network network = { 0 };
         struct packet packet;
         uint8_t bytes[2048];
-        size_t n = dns_answer(data, size, names, ARRAY_SIZE(names));
+        size_t n = dns_answer(data, size, names, ARRAY_SIZE(names)), start, length;
 
         fuzz_assert(n <= ARRAY_SIZE(names));
         for (size_t i = 0; i < n; i++)
@@ -24,6 +24,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
                 for (int d = 0; d < RADIO_DIRECTIONS; d++)
                         fuzz_assert(network.way[d].kbps >= 0 && network_draw_ms(network.way[d].delay_ms,
                                     network.way[d].delay_sd_ms) <= network.way[d].delay_ms);
+        if (packet_datagram(data, size, &start, &length))
+                fuzz_assert(start <= size && length <= size - start);
         if (size <= sizeof(bytes)) {
                 memcpy(bytes, data, size);
                 if (packet_read(bytes, size, &packet)) {
