@@ -41,7 +41,7 @@ void packet_readdress(uint8_t *bytes, size_t length, uint32_t from, uint32_t to)
 #define PACKET_DATAGRAM_HEAD 28 /* headers of IP and UDP */
 /* What a whole datagram of UDP carries, which begins @ret_start bytes in it. False: it is none, or a fragment. */
 bool packet_datagram(const uint8_t *bytes, size_t length, size_t *ret_start, size_t *ret_length);
-/* Writes the headers of one that carries @length bytes; it has no checksum, as UDP allows. @length: at most PACKET_MTU with them. */
+/* Writes the headers of one that carries @length bytes, with them at most PACKET_MTU; it has no checksum, as UDP allows. */
 void packet_datagram_head(const struct packet_flow *flow, size_t length, uint8_t ret[PACKET_DATAGRAM_HEAD]);
 
 /* The far address as the app has it: on the link those of the host's loopback are others. */

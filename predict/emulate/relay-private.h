@@ -80,7 +80,7 @@ struct flow {
         bool over;
 };
 
-/* Datagrams of one flow that are as long as each other, but for the last one, which may be shorter: the kernel takes them at once. */
+/* Datagrams of one flow, all as long as each other but for the last one, which may be shorter: the kernel takes them at once. */
 struct bundle {
         struct flow *flow; /* NULL: there are none */
         size_t each, n, length;

@@ -144,7 +144,8 @@ void udp_flush(struct relay *relay)
                 return;
         }
         for (size_t i = 0; i < bundle->n; i++)
-                send_on(bundle->flow, SIDE_HOST, bundle->bytes + i * bundle->each, MIN(bundle->each, bundle->length - i * bundle->each));
+                send_on(bundle->flow, SIDE_HOST, bundle->bytes + i * bundle->each,
+                        MIN(bundle->each, bundle->length - i * bundle->each));
         bundle->flow = NULL;
 }
 

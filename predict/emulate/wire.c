@@ -22,9 +22,11 @@
 
 #define DNS_PORT 53
 #define AT_ONCE 64        /* packets of one device before others get their turn */
+#define DENSE 4           /* packets in a millisecond, in and out: each wake-up takes longer than a packet, so several wait */
+#define DENSE_NS INT64_C(500000) /* from one wake-up to the next */
 #define INSIDE_MAX 16384  /* remembered flows from the app to itself */
 #define FRAGMENTED 65536  /* identifications of packets */
-#define OUTSIDE_NS INT64_C(20000000) /* before the kernel is asked again whether the app listens at a flow's end: that takes long */
+#define OUTSIDE_NS INT64_C(20000000) /* before the kernel is asked again whether the app listens there: that takes long */
 
 /* A flow of the app over its own loopback; both directions have one. Or, for some time, one of UDP that leaves it. */
 struct inside {
@@ -38,6 +40,9 @@ struct state {
         _Alignas(8) uint8_t bytes[PACKET_MAX];
         struct shaper *shaper;
         struct relay *relay;
+        int64_t woke_ns, counted_ns; /* the last time, and since when packets are counted, by the clock */
+        size_t packets;
+        bool dense;
         struct inside *inside;
         bool fragments_inside[FRAGMENTED]; /* whether the first fragment of a packet of that identification stayed inside */
 };
@@ -135,7 +140,8 @@ static void from_app(struct state *state, size_t length, int64_t at_ns)
                 return;
         from = packet.flow.from;
         to = packet.flow.to;
-        if (packet_is_loopback(to) && (!packet_is_loopback(from) || stays_inside(state, &packet, at_ns) || state->wire->maker < 0)) {
+        if (packet_is_loopback(to) &&
+            (!packet_is_loopback(from) || stays_inside(state, &packet, at_ns) || state->wire->maker < 0)) {
                 (void)!write(state->wire->app_tun, state->bytes, length);
                 return;
         }
@@ -187,6 +193,7 @@ static int receive(struct state *state, int tun)
 
                 if (n < 0)
                         return errno == EAGAIN || errno == EINTR ? 0 : -errno;
+                state->packets++;
                 if (tun == state->wire->app_tun)
                         from_app(state, (size_t)n, run_ns(state));
                 else
@@ -211,6 +218,7 @@ static int deliver(struct state *state)
         struct shaped *shaped;
 
         while ((shaped = shaper_give(state->shaper, run_ns(state)))) {
+                state->packets++;
                 if (shaped->record.direction == RADIO_RX)
                         to_app(state, shaped);
                 else if (relay_packet(state->relay, shaped->bytes, shaped->record.bytes) < 0)
@@ -236,6 +244,22 @@ static int write_log(struct state *state)
         return 0;
 }
 
+/* Between two turns: rests while packets are dense, which makes them late by less than DENSE_NS. */
+static void rest(struct state *state)
+{
+        int64_t at_ns = now_ns(), until_ns = state->woke_ns + DENSE_NS;
+        struct timespec until = { (time_t)(until_ns / (int64_t)NS_PER_S), (long)(until_ns % (int64_t)NS_PER_S) };
+
+        if (at_ns - state->counted_ns >= (int64_t)NS_PER_MS) {
+                state->dense = (double)state->packets * (double)NS_PER_MS >= DENSE * (double)(at_ns - state->counted_ns);
+                state->packets = 0;
+                state->counted_ns = at_ns;
+        }
+        if (state->dense && at_ns < until_ns)
+                (void)clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL);
+        state->woke_ns = now_ns();
+}
+
 /* One turn: waits for packets, sockets, or the time of the next packet. 1: it is to end; 0; a negative errno. */
 static int turn(struct state *state)
 {
@@ -243,11 +267,15 @@ static int turn(struct state *state)
                                    { state->wire->app_tun, POLLIN, 0 },
                                    { state->wire->middle_tun, POLLIN, 0 },
                                    { relay_fd(state->relay), POLLIN, 0 } };
-        int64_t next_ns = shaper_next_ns(state->shaper), wait_ns = next_ns == INT64_MAX ? INT64_MAX : next_ns - run_ns(state);
-        struct timespec timeout = { (time_t)(MAX(wait_ns, 0) / (int64_t)NS_PER_S), (long)(MAX(wait_ns, 0) % (int64_t)NS_PER_S) };
-        int n = ppoll(polled, ARRAY_SIZE(polled), wait_ns == INT64_MAX ? NULL : &timeout, NULL);
-        int err = n < 0 && errno != EINTR ? -errno : 0;
+        int64_t next_ns = shaper_next_ns(state->shaper), wait_ns;
+        struct timespec timeout;
+        int n, err;
 
+        rest(state);
+        wait_ns = next_ns == INT64_MAX ? INT64_MAX : MAX(next_ns - run_ns(state), INT64_C(0));
+        timeout = (struct timespec){ (time_t)(wait_ns / (int64_t)NS_PER_S), (long)(wait_ns % (int64_t)NS_PER_S) };
+        n = ppoll(polled, ARRAY_SIZE(polled), wait_ns == INT64_MAX ? NULL : &timeout, NULL);
+        err = n < 0 && errno != EINTR ? -errno : 0;
         if (!err)
                 err = deliver(state);
         if (!err && polled[1].revents)
