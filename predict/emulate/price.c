@@ -13,6 +13,9 @@
 
 #define UNKNOWN_PART 0.5  /* half width of an energy whose coefficients have no standard errors (docs/emulation.md) */
 #define RATE_PACKETS 20   /* that must have waited, for a rate */
+#define VIDEO_MOVES 5     /* of the screen, which is looked at once a second, ... */
+#define VIDEO_NS INT64_C(5500000000) /* ... within this time are a video */
+#define MOVING_PART 0.01  /* of the pixels, that change their colour where something moves */
 #define BUSY_PART 0.8     /* the governor takes the lowest frequency that keeps the CPUs busy for at most this part */
 
 void price_clear_run(struct run *run)
@@ -140,18 +143,58 @@ static int run_radio(const struct condition *condition, const struct run *run, c
         return err;
 }
 
+/* Did the colours of enough pixels change? A cursor that blinks is too small. */
+static bool moves(const struct frame_record *before, const struct frame_record *frame)
+{
+        uint64_t all = 0, other = 0;
+
+        for (size_t c = 0; c < ARRAY_SIZE(frame->colours); c++) {
+                uint32_t old = before->colours[c], new = frame->colours[c];
+
+                all += new;
+                other += old > new ? old - new : new - old;
+        }
+        return (double)other / 2 > MOVING_PART * (double)all;
+}
+
+/* How long between two times a video played: pictures moved in nearly all looks at the screen, from the first to the last. */
+static double video_s(const struct run *run, int64_t from_ns, int64_t to_ns)
+{
+        int64_t moved_ns[VIDEO_MOVES] = { 0 }, counted_ns = from_ns, sum_ns = 0;
+        size_t n = 0;
+
+        for (size_t i = 1; i < run->n_frames; i++) {
+                int64_t at_ns = run->frames[i].time_ns;
+
+                if (at_ns < from_ns - VIDEO_NS || at_ns > to_ns + VIDEO_NS || !moves(&run->frames[i - 1], &run->frames[i]))
+                        continue;
+                memmove(moved_ns, moved_ns + 1, sizeof(moved_ns) - sizeof(*moved_ns));
+                moved_ns[VIDEO_MOVES - 1] = at_ns;
+                if (++n < VIDEO_MOVES || at_ns - moved_ns[0] > VIDEO_NS)
+                        continue;
+                sum_ns += MAX(MIN(at_ns, to_ns) - MAX(moved_ns[0], counted_ns), INT64_C(0));
+                counted_ns = MAX(MIN(at_ns, to_ns), counted_ns);
+        }
+        return (double)sum_ns / NS_PER_S;
+}
+
+struct screen_use {
+        double part;    /* of its power in white; 1: nothing is known of its colours */
+        double video_j; /* on top of it */
+};
+
 /*
- * What the screen takes of its power in white, for its pictures between two times: a black one takes less by emission_percent
- * (as a calibration measures it), and between them light is linear, red, green and blue by their parts. 1: nothing is known of
- * it.
+ * What the screen takes for its pictures between two times: a black one takes less by emission_percent (as a calibration
+ * measures it), and between them light is linear, red, green and blue by their parts.
  */
-static double screen_part(const struct target *target, const struct run *run, int64_t from_ns, int64_t to_ns)
+static struct screen_use use_screen(const struct target *target, const struct run *run, int64_t from_ns, int64_t to_ns)
 {
         const struct target_screen *screen = &target->screen;
+        struct screen_use use = { 1, screen->video_mw > 0 ? screen->video_mw / 1e3 * video_s(run, from_ns, to_ns) : 0 };
         double sum = 0;
 
         if (isnan(screen->emission) || run->n_frames == 0 || to_ns <= from_ns)
-                return 1;
+                return use;
         for (size_t i = 0; i < run->n_frames; i++) {
                 const struct frame_record *frame = &run->frames[i];
                 int64_t start_ns = i ? MAX(frame->time_ns, from_ns) : from_ns;
@@ -163,12 +206,13 @@ static double screen_part(const struct target *target, const struct run *run, in
                 if (end_ns > start_ns)
                         sum += (1 - screen->emission * (1 - light)) * (double)(end_ns - start_ns);
         }
-        return sum / (double)(to_ns - from_ns);
+        use.part = sum / (double)(to_ns - from_ns);
+        return use;
 }
 
 /* What the model says without a radio, and the half widths of its parts where it has no interval. */
-static int price_usage(const struct condition *condition, const struct usage *usage, double screen, struct price *price,
-                       double *error_j)
+static int price_usage(const struct condition *condition, const struct usage *usage, struct screen_use screen,
+                       struct price *price, double *error_j)
 {
         const struct profile *profile = condition->target->profile;
         _cleanup_(model_vector_clear) struct model_vector vector = { 0 };
@@ -181,7 +225,9 @@ static int price_usage(const struct condition *condition, const struct usage *us
         model_energy(profile, &vector, 0.95, 0, &energy);
         for (int c = 0; c < COMPONENT_COUNT; c++) {
                 price->component_j[c] = c == COMPONENT_CPU || c == COMPONENT_DISPLAY || c == COMPONENT_BASE ?
-                                        energy.component_j[c] * (c == COMPONENT_DISPLAY ? screen : 1) : NAN;
+                                        energy.component_j[c] : NAN;
+                if (c == COMPONENT_DISPLAY)
+                        price->component_j[c] = price->component_j[c] * screen.part + screen.video_j;
                 if (isfinite(price->component_j[c]))
                         squares += UNKNOWN_PART * UNKNOWN_PART * price->component_j[c] * price->component_j[c];
         }
@@ -299,7 +345,7 @@ int price_run(const struct condition *condition, const struct run *run, struct p
         int err = make_usage(condition, run, 0, run->wall_ns, &usage);
 
         if (!err)
-                err = price_usage(condition, &usage, screen_part(condition->target, run, 0, run->wall_ns), &price, &error_j);
+                err = price_usage(condition, &usage, use_screen(condition->target, run, 0, run->wall_ns), &price, &error_j);
         usage_clear(&usage);
         if (!err && condition->target->has_radio) {
                 err = run_radio(condition, run, &run->wall_ns, 1, &air);
@@ -375,7 +421,7 @@ int price_series(const struct condition *condition, const struct run *run, size_
 
                 err = make_usage(condition, run, times[i], times[i + 1], &usage);
                 if (!err)
-                        err = price_usage(condition, &usage, screen_part(condition->target, run, times[i], times[i + 1]), &price,
+                        err = price_usage(condition, &usage, use_screen(condition->target, run, times[i], times[i + 1]), &price,
                                           &error_j);
                 usage_clear(&usage);
                 for (int c = 0; c < COMPONENT_COUNT; c++)
@@ -396,7 +442,7 @@ int price_display(const struct condition *condition, const struct run *run, doub
         int err = make_usage(condition, run, 0, run->wall_ns, &usage);
 
         if (!err)
-                err = price_usage(condition, &usage, screen_part(condition->target, run, 0, run->wall_ns), &price, &error_j);
+                err = price_usage(condition, &usage, use_screen(condition->target, run, 0, run->wall_ns), &price, &error_j);
         usage_clear(&usage);
         if (!err)
                 *ret_j = price.component_j[COMPONENT_DISPLAY];

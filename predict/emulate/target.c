@@ -15,6 +15,7 @@
 #include "util/util.h"
 
 #define BENCH_WORDS_MAX 3
+#define VIDEO_MW_MAX 1e5
 #define USUAL_PIXELS "1280x800"
 
 /* A path of the user, or a profile that comes with joulecast. 0, or a negative errno after its sentence. */
@@ -103,12 +104,16 @@ static enum radio_signal signal_of(const char *name)
         return RADIO_SIGNAL_HIGH;
 }
 
-/* x-emission_percent, which a calibration writes, x-emission_rgb and x-pixels of [display]. 0; -EINVAL after its sentence. */
+/*
+ * x-emission_percent, which a calibration writes, x-emission_rgb and x-pixels of [display], and x-video_mw of [profile]. 0;
+ * -EINVAL after its sentence.
+ */
 static int read_screen(const struct profile *profile, const struct log *log, struct target_screen *ret)
 {
         const char *emission = profile_extra(profile, "display", "x-emission_percent");
         const char *rgb = profile_extra(profile, "display", "x-emission_rgb");
         const char *pixels = profile_extra(profile, "display", "x-pixels");
+        const char *video = profile_extra(profile, "profile", "x-video_mw");
         struct target_screen screen = { .emission = NAN, .parts = { 1.0 / 3, 1.0 / 3, 1.0 / 3 }, .pixels = USUAL_PIXELS };
         unsigned width, height;
         double percent;
@@ -120,6 +125,11 @@ static int read_screen(const struct profile *profile, const struct log *log, str
                     !(screen.parts[0] >= 0 && screen.parts[1] >= 0 && screen.parts[2] >= 0) ||
                     fabs(screen.parts[0] + screen.parts[1] + screen.parts[2] - 1) > 0.01)) {
                 log_error(log, "x-emission_rgb of the target's profile is not three parts with a sum of 1: %.60s", rgb);
+                return -EINVAL;
+        }
+        if (video && (util_parse_double(video, &screen.video_mw) < 0 || !(screen.video_mw >= 0) ||
+                      screen.video_mw > VIDEO_MW_MAX)) {
+                log_error(log, "x-video_mw of the target's profile is not a power in mW: %.60s", video);
                 return -EINVAL;
         }
         if (pixels && (sscanf(pixels, "%4ux%4u%n", &width, &height, &end) != 2 || pixels[end] || width < 100 || height < 100)) {

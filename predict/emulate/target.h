@@ -17,6 +17,7 @@ struct factor {
 struct target_screen {
         double emission;         /* how much less a black picture takes than a white one, as a part; NaN: not known */
         double parts[3];         /* of that for red, green and blue; their sum is 1 */
+        double video_mw;         /* more while a video plays; 0: not known */
         char pixels[24];         /* width x height */
 };
 
