@@ -240,6 +240,7 @@ static void check_matching(struct oracle *oracle, const struct match *match)
                 if (w >= 0) {
                         check(oracle->score[v][w] > 0);
                         check(fits(oracle, v, w));
+                        check_int(match->distance[v], path_distance(oracle->a, oracle->b, v, w));
                         sum += oracle->score[v][w];
                 }
                 oracle->partner[v] = w;

@@ -40,7 +40,7 @@ static int32_t descend(const struct bitmap *bitmap, int level, uint32_t word, ui
         }
 }
 
-int32_t bitmap_next(const struct bitmap *bitmap, int32_t from)
+int32_t bitmap_next_word(const struct bitmap *bitmap, int32_t from)
 {
         uint32_t at = (uint32_t)from;
 
@@ -54,7 +54,7 @@ int32_t bitmap_next(const struct bitmap *bitmap, int32_t from)
         return -1;
 }
 
-int32_t bitmap_last(const struct bitmap *bitmap, int32_t from)
+int32_t bitmap_last_word(const struct bitmap *bitmap, int32_t from)
 {
         int32_t at = from;
 

@@ -14,8 +14,8 @@ struct bitmap {
 
 int bitmap_make(struct bitmap *bitmap, int32_t n); /* 0; -ENOMEM */
 void bitmap_clear(struct bitmap *bitmap);
-int32_t bitmap_next(const struct bitmap *bitmap, int32_t from); /* the first member from @from on; -1: none */
-int32_t bitmap_last(const struct bitmap *bitmap, int32_t from); /* the last member up to @from, which may be -1; -1: none */
+int32_t bitmap_next_word(const struct bitmap *bitmap, int32_t from);
+int32_t bitmap_last_word(const struct bitmap *bitmap, int32_t from);
 
 static inline void bitmap_set(struct bitmap *bitmap, int32_t node)
 {
@@ -39,4 +39,20 @@ static inline void bitmap_unset(struct bitmap *bitmap, int32_t node)
                 if (bitmap->words[i][at >> 6])
                         return;
         }
+}
+
+/* The first member from @from on; -1: none. Mostly it is in the same word. */
+static inline int32_t bitmap_next(const struct bitmap *bitmap, int32_t from)
+{
+        uint64_t bits = bitmap->words[0][(uint32_t)from >> 6] & (~(uint64_t)0 << (from & 63));
+
+        return bits ? (from & ~63) | __builtin_ctzll(bits) : bitmap_next_word(bitmap, from);
+}
+
+/* The last member up to @from, which may be -1; -1: none. */
+static inline int32_t bitmap_last(const struct bitmap *bitmap, int32_t from)
+{
+        uint64_t bits = from < 0 ? 0 : bitmap->words[0][(uint32_t)from >> 6] & (~(uint64_t)0 >> (63 - (from & 63)));
+
+        return bits ? (from | 63) - __builtin_clzll(bits) : bitmap_last_word(bitmap, from);
 }

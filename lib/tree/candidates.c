@@ -8,6 +8,10 @@
  * At alpha edits, a pair is listed only if its labels are equal, or if it leads to such a pair: if labels of their children are
  * equal. The others, by far the most, are fillers. Those that are listed are found from the near pairs, or from all nodes of
  * the label: what is less.
+ *
+ * A leaf and a node of another label are listed only if they are nearer than the leaf's parent and that node. Since
+ * a pair is at most one edit farther than that of either parent, such a pair comes from one of equal labels: of a leaf v by
+ * inserting below w, of a leaf w by deleting below v.
  */
 
 #include <errno.h>
@@ -24,6 +28,7 @@ struct row_maker {
         uint8_t *distance, *above; /* over the nodes of the second tree, of v and of its parent; FAR: not in the row */
         size_t cost;               /* of going through the parent's row */
         int32_t *first, *like;       /* nodes of the second tree by label: like[first[label]] to before like[first[label + 1]] */
+        int32_t *first_inner, *inner; /* children of its node w that have children: inner[first_inner[w]] and so on */
         uint64_t *below_a, *below_b; /* Bloom filters of the labels of each node's children */
 };
 
@@ -33,6 +38,8 @@ static void row_maker_clear(struct row_maker *maker)
         free(maker->above);
         free(maker->first);
         free(maker->like);
+        free(maker->first_inner);
+        free(maker->inner);
         free(maker->below_a);
         free(maker->below_b);
 }
@@ -50,12 +57,10 @@ static void reach(struct row_maker *maker, int32_t w, int distance)
                 maker->distance[w] = (uint8_t)distance;
 }
 
-static void reach_children(struct row_maker *maker, int32_t w, int distance)
+static void reach_inner(struct row_maker *maker, int32_t w, int distance)
 {
-        const struct tree *b = maker->pairs->b;
-
-        for (int32_t i = b->first[w]; i < b->first[w + 1]; i++)
-                reach(maker, b->child[i], distance);
+        for (int32_t i = maker->first_inner[w]; i < maker->first_inner[w + 1]; i++)
+                reach(maker, maker->inner[i], distance);
 }
 
 /* The child of w with this label; -1: none. */
@@ -85,67 +90,30 @@ static bool have_common_label(const struct row_maker *maker, int32_t v, int32_t 
 /* At alpha edits from v, by the last step. */
 static void reach_last(struct row_maker *maker, int32_t v, int32_t w)
 {
-        if (maker->pairs->a->label[v] == maker->pairs->b->label[w] || have_common_label(maker, v, w))
+        if (have_common_label(maker, v, w))
                 reach(maker, w, maker->pairs->alpha);
 }
 
-static void reach_last_children(struct row_maker *maker, int32_t v, int32_t w)
+static void reach_last_inner(struct row_maker *maker, int32_t v, int32_t w)
 {
-        const struct tree *b = maker->pairs->b;
-
-        for (int32_t i = b->first[w]; i < b->first[w + 1]; i++)
-                reach_last(maker, v, b->child[i]);
+        for (int32_t i = maker->first_inner[w]; i < maker->first_inner[w + 1]; i++)
+                reach_last(maker, v, maker->inner[i]);
 }
 
-/* What is less than alpha edits away by one more edit. The nodes of equal labels are there already. */
-static void find_near(struct row_maker *maker, int32_t parent)
+/* Nodes of v's label: a path to one is as far as the paths to the parents. */
+static void find_equal_by_rows(struct row_maker *maker, int32_t v, int32_t parent)
 {
-        struct pairs *pairs = maker->pairs;
-        const struct candidates *rows = &pairs->candidates;
+        const struct candidates *rows = &maker->pairs->candidates;
 
         for (size_t i = rows->start[parent]; i < rows->stop[parent]; i++) {
-                if (rows->distance[i] + 1 >= pairs->alpha)
-                        continue;
-                reach(maker, rows->node[i], rows->distance[i] + 1); /* v is deleted, or matched to a child of another label */
-                reach_children(maker, rows->node[i], rows->distance[i] + 1);
-        }
-        for (int32_t w = bitmap_next(&pairs->marked, 0); w >= 0; w = bitmap_next(&pairs->marked, w + 1))
-                if (maker->distance[w] + 1 < pairs->alpha)
-                        reach_children(maker, w, maker->distance[w] + 1); /* inserted; it comes later in this loop */
-}
-
-static void find_by_rows(struct row_maker *maker, int32_t v, int32_t parent)
-{
-        struct pairs *pairs = maker->pairs;
-        const struct candidates *rows = &pairs->candidates;
-
-        for (size_t i = rows->start[parent]; i < rows->stop[parent]; i++) {
-                int32_t child = find_like(maker, rows->node[i], pairs->a->label[v]);
+                int32_t child = find_like(maker, rows->node[i], maker->pairs->a->label[v]);
 
                 if (child >= 0)
                         reach(maker, child, rows->distance[i]);
         }
-        find_near(maker, parent);
-        for (size_t i = rows->start[parent]; i < rows->stop[parent]; i++) {
-                if (rows->distance[i] + 1 != pairs->alpha)
-                        continue;
-                reach_last(maker, v, rows->node[i]);
-                reach_last_children(maker, v, rows->node[i]);
-        }
-        for (int32_t w = bitmap_next(&pairs->marked, 0); w >= 0; w = bitmap_next(&pairs->marked, w + 1))
-                if (maker->distance[w] + 1 == pairs->alpha)
-                        reach_last_children(maker, v, w);
 }
 
-static bool is_last(const struct row_maker *maker, int32_t w)
-{
-        int32_t above = maker->pairs->b->parent[w];
-        int near = maker->pairs->alpha - 1;
-
-        return maker->above[w] == near || (above >= 0 && (maker->above[above] == near || maker->distance[above] == near));
-}
-
-static void find_by_labels(struct row_maker *maker, int32_t v, int32_t parent)
+static void find_equal_by_labels(struct row_maker *maker, int32_t v)
 {
         const struct tree *a = maker->pairs->a, *b = maker->pairs->b;
         const int32_t *first = &maker->first[a->label[v]];
@@ -156,12 +124,77 @@ static void find_by_labels(struct row_maker *maker, int32_t v, int32_t parent)
                 if (above >= 0 && maker->above[above] != FAR)
                         reach(maker, maker->like[i], maker->above[above]);
         }
-        find_near(maker, parent);
-        for (int32_t i = first[0]; i < first[1]; i++)
-                if (is_last(maker, maker->like[i]))
-                        reach(maker, maker->like[i], maker->pairs->alpha);
+}
+
+/* Of a leaf v, after the nodes of its label: what is nearer to v than to its parent. */
+static void find_nearer(struct row_maker *maker)
+{
+        struct pairs *pairs = maker->pairs;
+
+        for (int32_t w = bitmap_next(&pairs->marked, 0); w >= 0; w = bitmap_next(&pairs->marked, w + 1)) {
+                int distance = maker->distance[w] + 1;
+
+                for (int32_t i = maker->first_inner[w]; distance < pairs->alpha && i < maker->first_inner[w + 1]; i++)
+                        if (distance < maker->above[maker->inner[i]])
+                                reach(maker, maker->inner[i], distance);
+        }
+}
+
+static bool is_leaf(const struct tree *tree, int32_t node)
+{
+        return tree->first[node] == tree->first[node + 1];
+}
+
+/* What is less than alpha edits away by one more edit. The nodes of equal labels are there already. */
+static void find_near(struct row_maker *maker, int32_t parent)
+{
+        const struct tree *b = maker->pairs->b;
+        struct pairs *pairs = maker->pairs;
+        const struct candidates *rows = &pairs->candidates;
+
+        for (size_t i = rows->start[parent]; i < rows->stop[parent]; i++) {
+                if (rows->distance[i] + 1 >= pairs->alpha)
+                        continue;
+                if (!is_leaf(b, rows->node[i]) || rows->distance[i] < maker->above[b->parent[rows->node[i]]])
+                        reach(maker, rows->node[i], rows->distance[i] + 1); /* v is deleted */
+                reach_inner(maker, rows->node[i], rows->distance[i] + 1);   /* or matched to a child of another label */
+        }
+        for (int32_t w = bitmap_next(&pairs->marked, 0); w >= 0; w = bitmap_next(&pairs->marked, w + 1))
+                if (maker->distance[w] + 1 < pairs->alpha)
+                        reach_inner(maker, w, maker->distance[w] + 1); /* inserted; it comes later in this loop */
+}
+
+static void find_last_by_rows(struct row_maker *maker, int32_t v, int32_t parent)
+{
+        struct pairs *pairs = maker->pairs;
+        const struct candidates *rows = &pairs->candidates;
+
+        for (size_t i = rows->start[parent]; i < rows->stop[parent]; i++) {
+                if (rows->distance[i] + 1 != pairs->alpha)
+                        continue;
+                reach_last(maker, v, rows->node[i]);
+                reach_last_inner(maker, v, rows->node[i]);
+        }
+        for (int32_t w = bitmap_next(&pairs->marked, 0); w >= 0; w = bitmap_next(&pairs->marked, w + 1))
+                if (maker->distance[w] + 1 == pairs->alpha)
+                        reach_last_inner(maker, v, w);
+}
+
+static bool is_last(const struct row_maker *maker, int32_t w)
+{
+        int32_t above = maker->pairs->b->parent[w];
+        int near = maker->pairs->alpha - 1;
+
+        return maker->above[w] == near || (above >= 0 && (maker->above[above] == near || maker->distance[above] == near));
+}
+
+static void find_last_by_labels(struct row_maker *maker, int32_t v)
+{
+        const struct tree *a = maker->pairs->a, *b = maker->pairs->b;
+
         for (int32_t x = a->first[v]; x < a->first[v + 1]; x++) {
-                first = &maker->first[a->label[a->child[x]]];
+                const int32_t *first = &maker->first[a->label[a->child[x]]];
+
                 for (int32_t i = first[0]; i < first[1]; i++) {
                         int32_t above = b->parent[maker->like[i]];
 
@@ -179,7 +212,7 @@ static size_t count_like(const struct row_maker *maker, int32_t label)
 static bool is_by_labels(const struct row_maker *maker, int32_t v)
 {
         const struct tree *a = maker->pairs->a;
-        size_t nodes = 2 * count_like(maker, a->label[v]);
+        size_t nodes = count_like(maker, a->label[v]);
 
         for (int32_t i = a->first[v]; i < a->first[v + 1] && nodes < maker->cost; i++)
                 nodes += count_like(maker, a->label[a->child[i]]);
@@ -201,21 +234,44 @@ static int append(struct pairs *pairs, int32_t w, int distance)
         return 0;
 }
 
+static void find(struct row_maker *maker, int32_t v, int32_t parent)
+{
+        bool by_labels = is_by_labels(maker, v);
+
+        if (by_labels)
+                find_equal_by_labels(maker, v);
+        else
+                find_equal_by_rows(maker, v, parent);
+        if (is_leaf(maker->pairs->a, v)) {
+                find_nearer(maker);
+                return;
+        }
+        find_near(maker, parent);
+        if (by_labels)
+                find_last_by_labels(maker, v);
+        else
+                find_last_by_rows(maker, v, parent);
+}
+
+static void find_root(struct row_maker *maker)
+{
+        struct pairs *pairs = maker->pairs;
+
+        reach(maker, 0, pairs->a->label[0] != pairs->b->label[0]);
+        for (int32_t w = 0; w >= 0; w = bitmap_next(&pairs->marked, w + 1))
+                if (maker->distance[w] < pairs->alpha)
+                        reach_inner(maker, w, maker->distance[w] + 1);
+}
+
 static int make_row(struct row_maker *maker, int32_t v, int32_t parent)
 {
         struct pairs *pairs = maker->pairs;
         int err = 0;
 
-        if (parent < 0) {
-                reach(maker, 0, pairs->a->label[0] != pairs->b->label[0]);
-                for (int32_t w = 0; w >= 0; w = bitmap_next(&pairs->marked, w + 1))
-                        if (maker->distance[w] < pairs->alpha)
-                                reach_children(maker, w, maker->distance[w] + 1);
-        } else if (is_by_labels(maker, v)) {
-                find_by_labels(maker, v, parent);
-        } else {
-                find_by_rows(maker, v, parent);
-        }
+        if (parent < 0)
+                find_root(maker);
+        else
+                find(maker, v, parent);
         pairs->candidates.start[v] = pairs->candidates.n;
         for (int32_t w = bitmap_next(&pairs->marked, 0); w >= 0; w = bitmap_next(&pairs->marked, w + 1)) {
                 if (err == 0 && maker->distance[w] <= pairs->alpha)
@@ -260,6 +316,24 @@ static int make_filter(const struct tree *tree, uint64_t **ret)
         return 0;
 }
 
+static int list_inner(struct row_maker *maker)
+{
+        const struct tree *b = maker->pairs->b;
+        int32_t n = 0;
+
+        maker->first_inner = calloc((size_t)b->n + 1, sizeof(*maker->first_inner));
+        maker->inner = calloc((size_t)b->n, sizeof(*maker->inner));
+        if (!maker->first_inner || !maker->inner)
+                return -ENOMEM;
+        for (int32_t w = 0; w < b->n; w++) {
+                for (int32_t i = b->first[w]; i < b->first[w + 1]; i++)
+                        if (!is_leaf(b, b->child[i]))
+                                maker->inner[n++] = b->child[i];
+                maker->first_inner[w + 1] = n;
+        }
+        return 0;
+}
+
 static int list_by_label(struct row_maker *maker)
 {
         const struct tree *a = maker->pairs->a, *b = maker->pairs->b;
@@ -293,7 +367,8 @@ int candidates_find(struct pairs *pairs)
         pairs->candidates.start = calloc((size_t)pairs->a->n, sizeof(*pairs->candidates.start));
         pairs->candidates.stop = calloc((size_t)pairs->a->n, sizeof(*pairs->candidates.stop));
         if (!maker.distance || !maker.above || !pairs->candidates.start || !pairs->candidates.stop ||
-            make_filter(pairs->a, &maker.below_a) < 0 || make_filter(pairs->b, &maker.below_b) < 0 || list_by_label(&maker) < 0)
+            make_filter(pairs->a, &maker.below_a) < 0 || make_filter(pairs->b, &maker.below_b) < 0 || list_by_label(&maker) < 0 ||
+            list_inner(&maker) < 0)
                 return -ENOMEM;
         memset(maker.distance, FAR, n);
         memset(maker.above, FAR, n);

@@ -70,9 +70,19 @@ static int match_same(const struct tree *a, const struct tree *b, enum match_obj
         return 0;
 }
 
+/* Children that have children. */
+static uint64_t count_inner(const struct tree *tree, int32_t node)
+{
+        uint64_t n = 0;
+
+        for (int32_t i = tree->first[node]; i < tree->first[node + 1]; i++)
+                n += tree->first[tree->child[i]] < tree->first[tree->child[i] + 1];
+        return n;
+}
+
 /*
- * Of nodes with equal paths, all pairs of children are one edit apart, and have rows if alpha is more. Where these alone are
- * too many, tells so before rows are made.
+ * Of nodes with equal paths, all pairs of children are one edit apart, and have rows if alpha is more and neither is a leaf.
+ * Where these alone are too many, tells so before rows are made.
  */
 static int check_width(const struct tree *a, const struct tree *b, const struct match_limits *limits)
 {
@@ -82,8 +92,7 @@ static int check_width(const struct tree *a, const struct tree *b, const struct 
                 return -ENOMEM;
         for (int32_t v = 0; v < a->n; v++) {
                 same[v] = find_same(a, b, v, same);
-                if (same[v] >= 0 && (uint64_t)(uint32_t)(a->first[v + 1] - a->first[v]) *
-                                                    (uint32_t)(b->first[same[v] + 1] - b->first[same[v]]) > limits->edges)
+                if (same[v] >= 0 && count_inner(a, v) * count_inner(b, same[v]) > limits->edges)
                         return -E2BIG;
         }
         return 0;

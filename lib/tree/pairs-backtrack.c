@@ -87,8 +87,34 @@ static int descend(struct walk *walk, const struct step *step, int64_t score)
         return 0;
 }
 
-static void match_pair(struct walk *walk, int32_t v, int32_t w, int distance)
+/* DISTANCE_NONE: the pair may not be matched, or is not known to. */
+static int known_distance(const struct walk *walk, int32_t v, int32_t w)
 {
+        const struct score *score = v >= 0 && w >= 0 ? find(walk, v, w) : NULL;
+
+        return score ? score_distance(score) : DISTANCE_NONE;
+}
+
+/* Of a pair that may be matched. That of different labels, one of them a leaf's, comes from the pairs above: it has no row. */
+static int distance_of(const struct walk *walk, int32_t v, int32_t w)
+{
+        const struct tree *a = walk->pairs->a, *b = walk->pairs->b;
+        int distance = known_distance(walk, v, w);
+
+        if (a->label[v] == b->label[w])
+                return distance;
+        for (int i = 1; i < 4; i++) {
+                int above = known_distance(walk, i & 1 ? a->parent[v] : v, i & 2 ? b->parent[w] : w);
+
+                distance = MIN(distance, above + 1);
+        }
+        return distance;
+}
+
+static void match_pair(struct walk *walk, int32_t v, int32_t w)
+{
+        int distance = distance_of(walk, v, w);
+
         walk->match->partner[v] = w;
         walk->match->distance[v] = (uint8_t)distance;
         walk->match->matched++;
@@ -140,7 +166,7 @@ static void walk_filler(struct walk *walk, int32_t v, int32_t w)
                 else
                         w = near_below_w(walk, above_v, w);
         }
-        match_pair(walk, v, w, walk->pairs->alpha);
+        match_pair(walk, v, w);
 }
 
 static int walk_tree(struct walk *walk, const struct step *step)
@@ -159,7 +185,7 @@ static int walk_tree(struct walk *walk, const struct step *step)
         if (tree != forest + own)
                 return descend(walk, step, tree);
         if (own > 0)
-                match_pair(walk, step->v, step->w, score_distance(score));
+                match_pair(walk, step->v, step->w);
         return push(walk, step->v, step->w, true);
 }
 

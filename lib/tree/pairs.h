@@ -8,6 +8,9 @@
  * A pair is near if its paths are less than alpha edits apart: then all pairs one edit further may be matched, too. Most pairs
  * that may be matched are such: alpha edits apart, with different labels, and nothing below them that scores more. They have
  * no row. What one scores is called the filler, and where there is one is told from the near pairs.
+ *
+ * Near pairs of different labels have no row either if one node is a leaf: they score the filler, too. Only those are kept
+ * that are nearer than the leaf's parent is to the other node, for they tell where fillers are, and how far the pairs below are.
  */
 
 #include "bipartite.h"
@@ -15,8 +18,8 @@
 #include "match.h"
 
 /*
- * Nodes w whose paths are at most alpha edits from v's, ascending, with the distance; without those that are fillers alone.
- * Rows of one node's children stand together.
+ * Nodes w whose paths are at most alpha edits from v's, ascending, with the distance; without those that are fillers alone,
+ * and without most leaves. Rows of one node's children stand together.
  */
 struct candidates {
         size_t *start, *stop; /* of each row */
