@@ -16,7 +16,7 @@
 #define OWN_SAMPLES_MIN 5     /* of an app on a client */
 #define BUG_CLIENTS_MIN 5     /* others that have it */
 #define BUG_RATIO 2.0         /* times the median of all */
-#define BUG_DEVIATIONS 6.0    /* of the logarithms, by their median absolute deviation */
+#define BUG_DEVIATIONS 4.5    /* of the logarithms, by their median absolute deviation */
 #define DEVIATION_MIN 0.05    /* of a logarithm: devices differ by more than they happen to */
 #define MAD_TO_SIGMA 1.4826
 #define WATTS_MIN 1e-3
