@@ -157,6 +157,22 @@ static const struct cJSON *find_version(const struct reader *reader, const struc
         return NULL;
 }
 
+/* What a rate of 1 + effect lasts longer, by the middle device's; the bounds of both effects are independent. */
+static void find_update_minutes(const struct reader *reader, const struct cJSON *mine, const struct cJSON *best,
+                                struct finding *finding)
+{
+        double rate = number(get(reader->json, "jscore"), "mean_rate") * 1e-9, a = 1 + finding->here, b = 1 + finding->there;
+        double a_error = (number(mine, "effect_high") - number(mine, "effect_low")) / 2 / (a * a);
+        double b_error = (number(best, "effect_high") - number(best, "effect_low")) / 2 / (b * b);
+        double minutes = (1 / b - 1 / a) / rate / 60, error = sqrt(a_error * a_error + b_error * b_error) / rate / 60;
+
+        if (!(rate > 0 && a > 0 && b > 0 && minutes > 0 && isfinite(minutes) && isfinite(error)))
+                return;
+        finding->minutes = minutes;
+        finding->low = minutes - error;
+        finding->high = minutes + error;
+}
+
 /* Newer, and cheaper for sure. */
 static int add_update(struct reader *reader, const struct findings_app *app)
 {
@@ -176,6 +192,7 @@ static int add_update(struct reader *reader, const struct findings_app *app)
         finding.clients = number(best, "clients");
         finding.here = number(mine, "effect");
         finding.there = number(best, "effect");
+        find_update_minutes(reader, mine, best, &finding);
         return add(&reader->findings, &finding);
 }
 

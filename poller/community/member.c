@@ -177,6 +177,16 @@ static int take_settings(const struct cJSON *json, struct member *member)
         return 0;
 }
 
+static int take_watches(const struct cJSON *json, struct member *member)
+{
+        const struct cJSON *item;
+
+        cJSON_ArrayForEach(item, cJSON_GetObjectItemCaseSensitive(json, "watches"))
+                if (member->n_watches >= WATCHES_MAX || watch_from_json(item, &member->watches[member->n_watches++]) < 0)
+                        return -EINVAL;
+        return 0;
+}
+
 static int take_all(const struct cJSON *json, struct member *member)
 {
         const char *where = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(json, "where"));
@@ -194,7 +204,7 @@ static int take_all(const struct cJSON *json, struct member *member)
         member->where = strdup(where);
         if (!member->where)
                 return -ENOMEM;
-        return take_settings(json, member) < 0 ? -EINVAL : take_named(json, member);
+        return take_settings(json, member) < 0 || take_watches(json, member) < 0 ? -EINVAL : take_named(json, member);
 }
 
 int member_parse(const char *text, struct member *ret)
@@ -256,7 +266,7 @@ static void add_settings(struct cJSON *json, const struct member *member)
 
 static char *print(const struct member *member)
 {
-        struct cJSON *json = cJSON_CreateObject(), *named;
+        struct cJSON *json = cJSON_CreateObject(), *named, *watches;
 
         add_number(json, "version", VERSION);
         cJSON_AddStringToObject(json, "where", member->where);
@@ -274,6 +284,9 @@ static char *print(const struct member *member)
         for (size_t i = 0; i < member->n_named; i++)
                 cJSON_AddItemToArray(named, cJSON_CreateString(member->named[i]));
         add_settings(json, member);
+        watches = cJSON_AddArrayToObject(json, "watches");
+        for (size_t i = 0; i < member->n_watches; i++)
+                cJSON_AddItemToArray(watches, watch_json(&member->watches[i]));
         return json_print(json, JSON_INDENTED);
 }
 

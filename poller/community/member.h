@@ -13,6 +13,7 @@
 #include "community/upload.h"
 #include "setting.h"
 #include "util/log.h"
+#include "watch.h"
 
 #define MEMBER_TOKEN_DIGITS 64
 #define MEMBER_WHERE_MAX 1024
@@ -33,6 +34,8 @@ struct member {
         size_t n_named;
         struct setting settings[MEMBER_SETTINGS_MAX]; /* ascending in time */
         size_t n_settings;
+        struct watch watches[WATCHES_MAX]; /* what was told to do here, the oldest first */
+        size_t n_watches;
 };
 
 /* A new client of @where, from now on. 0; -ENOMEM; -EIO: no random numbers. member_clear() it. */

@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <stdio.h>
 
+#include "gains.h"
 #include "opportunity.h"
 #include "place.h"
 #include "session.h"
@@ -58,9 +59,9 @@ static int check_time(const struct session *session, struct member *member)
         if (on_battery) {
                 setting_read(session->root_fd, values_now_ns(), &setting);
                 member_add_setting(member, &setting);
-                if (member_write(session->state, member, &program_log) < 0)
-                        return CODE_FAILED;
         }
+        if ((on_battery || member->n_watches) && member_write(session->state, member, &program_log) < 0)
+                return CODE_FAILED;
         log_error(&program_log, "not now: %s", _(reason));
         return CODE_NO_DATA;
 }
@@ -93,6 +94,9 @@ int send_run(struct session *session)
         _cleanup_(member_clear) struct member member = { .where = NULL };
         int code = session_read_member(session, &member);
 
+        /* Now, because polls are kept for two days only. */
+        if (code == CODE_OK && gains_follow(session, &member) == CODE_FAILED)
+                code = CODE_FAILED;
         if (code == CODE_OK)
                 code = check_time(session, &member);
         if (code == CODE_OK && place_learn_named(&member, &program_log) < 0)

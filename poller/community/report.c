@@ -10,6 +10,7 @@
 
 #include "answer.h"
 #include "findings.h"
+#include "gains.h"
 #include "place.h"
 #include "running.h"
 #include "session.h"
@@ -63,7 +64,60 @@ static void print_unknown(const struct findings *findings)
                 table_text(TABLE_PLAIN, "Of the apps that run here, none is known to cost more than others do.");
 }
 
-static int print_text(const struct findings *findings)
+static const char *words_of_gain(const struct watch *watch, char *buf, size_t size)
+{
+        if (watch->kind == FINDING_UPDATE)
+                snprintf(buf, size, _("from %s"), watch->was);
+        else
+                snprintf(buf, size, "%s", watch->value);
+        return buf;
+}
+
+static void add_gain(struct table *table, const struct watch *watch, const struct cost_value *gain)
+{
+        char time[40], what[UPLOAD_TEXT_MAX + 16], app[80];
+
+        values_print_local(watch->since_ns, time, sizeof(time));
+        table_row(table, TABLE_PLAIN);
+        table_cell(table, "%s", _(deeds[watch->kind]));
+        table_cell(table, "%s", util_printable(watch->app, app, sizeof(app)));
+        table_cell(table, "%.16s", time);
+        table_cell(table, "%.0f min", gain->value);
+        table_cell(table, "%.0f .. %.0f", gain->low, gain->high);
+        table_cell(table, "%s", words_of_gain(watch, what, sizeof(what)));
+}
+
+/* What was done, and what this battery says of it. */
+static void print_gains(const struct member *member)
+{
+        _cleanup_(table_freep) struct table *table = table_new("lnrrrl");
+        struct cost_value gain;
+        size_t n = 0;
+
+        table_heads(table, N_("Done"), N_("App"), N_("Since"), N_("Gained here"), "95 %", N_("Change"), NULL);
+        for (size_t i = 0; i < member->n_watches; i++)
+                if (watch_gain(&member->watches[i], &gain)) {
+                        add_gain(table, &member->watches[i], &gain);
+                        n++;
+                }
+        if (n) {
+                putchar('\n');
+                table_print(table);
+                table_note("Minutes of a full charge, by how fast this battery drained before and since. What else changed "
+                           "then is in it.");
+        }
+        for (size_t i = 0; i < member->n_watches; i++) {
+                const struct watch *watch = &member->watches[i];
+                char app[80];
+
+                if (!watch->since_ns || watch_gain(watch, &gain))
+                        continue;
+                table_text(TABLE_PLAIN, "Not enough yet about the gain with %s: %.0f spans before, %.0f since, of %d each.",
+                           util_printable(watch->app, app, sizeof(app)), watch->before.n, watch->after.n, WATCH_SPANS_MIN);
+        }
+}
+
+static int print_text(const struct findings *findings, const struct member *member)
 {
         _cleanup_(table_freep) struct table *table = table_new("lnrrrl");
 
@@ -77,10 +131,28 @@ static int print_text(const struct findings *findings)
                 table_note("Minutes of a full charge, as long as the app would be in use.");
         }
         print_unknown(findings);
+        print_gains(member);
         if (!isnan(findings->score))
                 table_text(TABLE_PLAIN, "This battery lasts longer than those of %.0f %% of %.0f devices (J-score).", findings->score,
                            findings->score_clients);
         return CODE_OK;
+}
+
+static struct cJSON *gain_json(const struct watch *watch)
+{
+        struct cost_value gain = { NAN, NAN, NAN };
+        struct cJSON *json = cJSON_CreateObject();
+
+        (void)watch_gain(watch, &gain);
+        cJSON_AddStringToObject(json, "do", deeds[watch->kind]);
+        cJSON_AddItemToObject(json, "app", answer_text(watch->app));
+        cJSON_AddItemToObject(json, "what", answer_text(watch->value));
+        answer_add_time(json, "told", watch->told_ns);
+        answer_add_time(json, "since", watch->since_ns ? watch->since_ns : INT64_MIN);
+        cJSON_AddItemToObject(json, "minutes", answer_value(&gain));
+        cJSON_AddNumberToObject(json, "spans_before", watch->before.n);
+        cJSON_AddNumberToObject(json, "spans_since", watch->after.n);
+        return json;
 }
 
 static struct cJSON *finding_json(const struct finding *finding)
@@ -97,7 +169,7 @@ static struct cJSON *finding_json(const struct finding *finding)
         return json;
 }
 
-static int print_json(const struct findings *findings)
+static int print_json(const struct findings *findings, const struct member *member)
 {
         struct cJSON *json = cJSON_CreateObject(), *list, *score;
 
@@ -115,6 +187,9 @@ static int print_json(const struct findings *findings)
                 cJSON_AddNumberToObject(item, "hours", findings->unknown[i].hours);
                 cJSON_AddItemToArray(list, item);
         }
+        list = cJSON_AddArrayToObject(json, "gains");
+        for (size_t i = 0; i < member->n_watches; i++)
+                cJSON_AddItemToArray(list, gain_json(&member->watches[i]));
         score = cJSON_AddObjectToObject(json, "jscore");
         cJSON_AddNumberToObject(score, "score", findings->score);
         cJSON_AddNumberToObject(score, "clients", findings->score_clients);
@@ -122,7 +197,7 @@ static int print_json(const struct findings *findings)
 }
 
 /* The apps that run here, with their versions, against the report. */
-static int find(struct session *session, const struct member *member, const char *text, struct running *running, struct findings *ret)
+static int find(struct session *session, struct member *member, const char *text, struct running *running, struct findings *ret)
 {
         _cleanup_free_ struct findings_app *apps = calloc(running->n + 1, sizeof(*apps));
         _cleanup_free_ char(*packages)[APP_ID_MAX] = calloc(running->n + 1, sizeof(*packages));
@@ -132,6 +207,7 @@ static int find(struct session *session, const struct member *member, const char
         const struct findings_feature features[] = { { "kernel", traits.kernel }, { "mesa", traits.mesa }, { "firmware", traits.firmware } };
         const struct findings_own own = { .client = member->client, .apps = apps, .n_apps = running->n, .features = features,
                                           .n_features = ARRAY_SIZE(features) };
+        int err;
 
         if (!apps || !packages || !wanted || !versions)
                 return -ENOMEM;
@@ -147,7 +223,10 @@ static int find(struct session *session, const struct member *member, const char
                 name_hash_of(running->names[i], apps[i].hash);
         }
         traits_read(session->root_fd, session->profile, &traits);
-        return findings_parse(text, &own, ret);
+        err = findings_parse(text, &own, ret);
+        if (!err)
+                gains_tell(member, ret, &own, values_now_ns());
+        return err;
 }
 
 int report_run(struct session *session)
@@ -177,5 +256,10 @@ int report_run(struct session *session)
                 log_error(&program_log, "the report of %s cannot be read: it is none, or damaged", member.where);
         if (err)
                 return CODE_FAILED;
-        return session->options.json ? print_json(&findings) : print_text(&findings);
+        code = gains_follow(session, &member);
+        if (code == CODE_OK && member.n_watches && member_write(session->state, &member, &program_log) < 0)
+                code = CODE_FAILED;
+        if (code != CODE_OK)
+                return code;
+        return session->options.json ? print_json(&findings, &member) : print_text(&findings, &member);
 }

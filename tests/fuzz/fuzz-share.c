@@ -53,6 +53,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
                 for (size_t i = 1; i < member.n_settings; i++)
                         fuzz_assert(member.settings[i - 1].time_ns < member.settings[i].time_ns);
         }
+        fuzz_assert(member.n_watches <= WATCHES_MAX);
+        for (size_t i = 0; i < member.n_watches; i++) {
+                struct cost_value gain;
+
+                fuzz_assert(*member.watches[i].app && member.watches[i].kind != FINDING_RESTART);
+                if (watch_gain(&member.watches[i], &gain))
+                        fuzz_assert(gain.low <= gain.value && gain.value <= gain.high);
+        }
         if (reply_to_upload(text, &member, &receipt) == 0)
                 fuzz_assert(receipt.next >= 0);
         check_named(&member);

@@ -1,0 +1,145 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "gains.h"
+
+#include <string.h>
+
+#include "discharge.h"
+#include "traits.h"
+#include "util/tuning.h"
+#include "util/units.h"
+#include "util/util.h"
+
+#define SPAN_NS (600 * (int64_t)NS_PER_S) /* as those that are sent */
+#define FORGOTTEN_NS (90 * 86400 * (int64_t)NS_PER_S)
+
+static const char *feature_of(const struct findings_own *own, const char *key)
+{
+        for (size_t i = 0; i < own->n_features; i++)
+                if (strcmp(own->features[i].key, key) == 0)
+                        return own->features[i].value;
+        return "";
+}
+
+static const char *version_of(const struct findings_own *own, const char *app)
+{
+        for (size_t i = 0; i < own->n_apps; i++)
+                if (strcmp(own->apps[i].name, app) == 0)
+                        return own->apps[i].version;
+        return "";
+}
+
+static bool is_watched(const struct member *member, const struct finding *finding)
+{
+        for (size_t i = 0; i < member->n_watches; i++)
+                if (member->watches[i].kind == finding->kind && strcmp(member->watches[i].app, finding->app) == 0 &&
+                    (finding->kind == FINDING_CLOSE || strcmp(member->watches[i].value, finding->value) == 0))
+                        return true;
+        return false;
+}
+
+static void drop_watch(struct member *member, size_t i)
+{
+        member->n_watches--;
+        memmove(&member->watches[i], &member->watches[i + 1], (member->n_watches - i) * sizeof(*member->watches));
+}
+
+/* The oldest that was told and not done; of those that were done, the oldest. */
+static void make_room(struct member *member, int64_t now_ns)
+{
+        for (size_t i = member->n_watches; i > 0; i--)
+                if (member->watches[i - 1].told_ns < now_ns - FORGOTTEN_NS || member->watches[i - 1].told_ns > now_ns)
+                        drop_watch(member, i - 1);
+        for (size_t i = 0; member->n_watches >= WATCHES_MAX && i < member->n_watches; i++)
+                if (!member->watches[i].since_ns)
+                        drop_watch(member, i);
+        if (member->n_watches >= WATCHES_MAX)
+                drop_watch(member, 0);
+}
+
+void gains_tell(struct member *member, const struct findings *findings, const struct findings_own *own, int64_t now_ns)
+{
+        for (size_t i = 0; i < MIN(findings->n, (size_t)WATCHES_MAX); i++) {
+                const struct finding *finding = &findings->list[i];
+                struct watch *watch;
+
+                if (finding->kind == FINDING_RESTART || strlen(finding->app) >= sizeof(watch->app) || is_watched(member, finding))
+                        continue;
+                make_room(member, now_ns);
+                watch = &member->watches[member->n_watches++];
+                *watch = (struct watch){ .kind = finding->kind, .told_ns = now_ns, .until_ns = INT64_MIN };
+                snprintf(watch->app, sizeof(watch->app), "%s", finding->app);
+                if (finding->kind == FINDING_CLOSE)
+                        continue;
+                snprintf(watch->value, sizeof(watch->value), "%s", finding->value);
+                snprintf(watch->was, sizeof(watch->was), "%s", finding->kind == FINDING_UPDATE ? version_of(own, finding->app) :
+                                                                                                 feature_of(own, finding->value));
+        }
+}
+
+static bool in_use(const struct discharge_list *list, const struct discharge *span, const char *app)
+{
+        for (size_t i = 0; i < span->n_apps; i++)
+                if (strcmp(list->names[list->apps[span->first_app + i].name], app) == 0)
+                        return true;
+        return false;
+}
+
+static void take_spans(struct watch *watch, const struct discharge_list *list)
+{
+        for (size_t i = 0; i < list->n; i++) {
+                const struct discharge *span = &list->spans[i];
+                double seconds = (double)(span->t2_ns - span->t_ns) / (double)NS_PER_S;
+                double rate = (span->level_ppm - span->level2_ppm) / 1e6 / seconds;
+
+                /* Times are whole seconds; until_ns is exact. */
+                if (watch->until_ns == INT64_MIN || span->t_ns >= watch->until_ns - (int64_t)NS_PER_S)
+                        watch_take(watch, span->t_ns, rate, in_use(list, span, watch->app));
+        }
+        if (list->n > 0)
+                watch->until_ns = MAX(watch->until_ns, list->until_ns);
+}
+
+static void look(const struct session *session, struct member *member, int64_t now_ns)
+{
+        struct traits traits;
+
+        traits_read(session->root_fd, session->profile, &traits);
+        for (size_t i = 0; i < member->n_watches; i++) {
+                struct watch *watch = &member->watches[i];
+                const struct findings_feature features[] = { { "kernel", traits.kernel }, { "mesa", traits.mesa },
+                                                             { "firmware", traits.firmware } };
+                const struct findings_own own = { .features = features, .n_features = ARRAY_SIZE(features) };
+                char package[APP_ID_MAX], version[1][TRAITS_VERSION_MAX] = { "" };
+                const char *const wanted[] = { package };
+
+                if (watch->kind == FINDING_UPDATE && session->root_fd >= 0) {
+                        traits_package_of(watch->app, package, sizeof(package));
+                        traits_versions(session->root_fd, wanted, 1, version);
+                }
+                watch_see(watch, watch->kind == FINDING_UPDATE ? version[0] : feature_of(&own, watch->value), now_ns);
+        }
+}
+
+int gains_follow(struct session *session, struct member *member)
+{
+        struct discharge_wish wish = { .from_ns = INT64_MAX, .to_ns = values_now_ns(), .length_ns = SPAN_NS };
+        _cleanup_(discharge_clear) struct discharge_list list = { .n = 0 };
+        int code;
+
+        if (member->n_watches == 0)
+                return CODE_OK;
+        code = session_open_files(session);
+        if (code != CODE_OK)
+                return code;
+        wish.profile = session->profile;
+        for (size_t i = 0; i < member->n_watches; i++)
+                wish.from_ns = MIN(wish.from_ns, member->watches[i].until_ns);
+        if (discharge_read(session->store, &wish, &list) < 0)
+                return CODE_FAILED;
+        /* What is seen now was done before now: the spans up to here are before it. */
+        for (size_t i = 0; i < member->n_watches; i++)
+                take_spans(&member->watches[i], &list);
+        look(session, member, values_now_ns());
+        return CODE_OK;
+}

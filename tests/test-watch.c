@@ -1,0 +1,89 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/* Gains of what was done: how often their bounds hold, of rates that are like the ones before them. */
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "check.h"
+#include "watch.h"
+
+#define TRIALS 2000
+
+static double draw_normal(void)
+{
+        return sqrt(-2 * log(drand48() + 1e-12)) * cos(2 * M_PI * drand48());
+}
+
+/* One rate after another, like the one before by @r. */
+static void take(struct watch *watch, int n, int64_t t_ns, double mean, double r, bool in_use, double *state)
+{
+        for (int i = 0; i < n; i++) {
+                *state = r * *state + sqrt(1 - r * r) * draw_normal();
+                watch_take(watch, t_ns + i, mean * exp(0.4 * *state - 0.08), in_use);
+        }
+}
+
+static double part_inside(int before, int after, double r)
+{
+        const double b = 2e-5, a = 1.5e-5, truth = (1 / a - 1 / b) / 60;
+        int inside = 0;
+
+        for (int i = 0; i < TRIALS; i++) {
+                struct watch watch = { .kind = FINDING_CLOSE, .told_ns = 1000 };
+                double state = draw_normal();
+                struct cost_value gain = { NAN, NAN, NAN };
+
+                take(&watch, before, 1, b, r, true, &state);
+                take(&watch, after, 2000, a, r, false, &state);
+                check(watch_gain(&watch, &gain));
+                inside += gain.low <= truth && truth <= gain.high;
+        }
+        return (double)inside / TRIALS;
+}
+
+static void check_bounds(void)
+{
+        static const struct {
+                int before, after;
+                double r, least;
+        } cases[] = { { 12, 12, 0, 0.93 }, { 100, 40, 0, 0.93 }, { 12, 12, 0.5, 0.92 }, { 100, 40, 0.5, 0.92 }, { 12, 12, 0.8, 0.88 },
+                      { 100, 40, 0.8, 0.92 } };
+
+        srand48(1);
+        for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+                double inside = part_inside(cases[i].before, cases[i].after, cases[i].r);
+
+                printf("%d spans before, %d since, correlation %.1f: %.1f %% of gains are inside their bounds\n", cases[i].before,
+                       cases[i].after, cases[i].r, 100 * inside);
+                check(inside >= cases[i].least);
+        }
+}
+
+/* What is opened again is not closed; too few spans say nothing. */
+static void check_close(void)
+{
+        struct watch watch = { .kind = FINDING_CLOSE, .told_ns = 10 };
+        struct cost_value gain;
+
+        for (int i = 0; i < 5; i++)
+                watch_take(&watch, i, 2e-5, true);
+        watch_take(&watch, 5, 1e-5, false); /* before it was told */
+        check(watch.after.n == 0);
+        for (int i = 0; i < 2; i++)
+                watch_take(&watch, 10 + i, 1e-5, false);
+        check(watch.since_ns == 10 && !watch_gain(&watch, &gain));
+        watch_take(&watch, 12, 1e-5, false);
+        check(watch_gain(&watch, &gain));
+        check_near(gain.value, (1e5 - 5e4) / 60, 1e-6);
+        watch_take(&watch, 13, 2e-5, true);
+        check(!watch.since_ns && !watch_gain(&watch, &gain));
+}
+
+int main(void)
+{
+        check_close();
+        check_bounds();
+        return check_result();
+}
