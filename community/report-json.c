@@ -66,12 +66,14 @@ static bool add_why(cJSON *hog, const struct app_report *app)
         for (size_t i = 0; i < app->n_why; i++) {
                 const struct why_report *why = &app->why[i];
                 cJSON *object = cJSON_CreateObject();
-                cJSON *within = NULL;
+                cJSON *within = NULL, *gain = NULL;
 
                 if (!list || !object || !cJSON_AddItemToArray(list, object) || !cJSON_AddStringToObject(object, "feature", why->feature) ||
                     !cJSON_AddStringToObject(object, "is", why->is) || !cJSON_AddBoolToObject(object, "actionable", why->actionable) ||
                     !add_number(object, "minutes_there", why->minutes_there) || !add_number(object, "minutes_else", why->minutes_else) ||
-                    !add_number(object, "clients", why->clients) || !(within = cJSON_AddArrayToObject(object, "within")))
+                    !(gain = cJSON_AddObjectToObject(object, "gain")) || !add_number(gain, "low", why->gain_low) ||
+                    !add_number(gain, "high", why->gain_high) || !add_number(object, "clients", why->clients) ||
+                    !(within = cJSON_AddArrayToObject(object, "within")))
                         return false;
                 for (size_t j = 0; j < why->n_within; j++)
                         if (!cJSON_AddItemToArray(within, cJSON_CreateString(why->within[j])))

@@ -26,6 +26,7 @@
 #define WEIGHT_MAX 64.0
 #define EFFECT_MAX 2.0
 #define TEXT_MAX 120
+#define LEVEL 0.95
 
 struct word {
         UT_hash_handle hh;
@@ -400,6 +401,25 @@ static double minutes_of(const struct drop *drop, double effect)
         return (1 / without - 1 / with) * 1e9 / 60;
 }
 
+/* The variance of minutes_of(), by the delta method. */
+static double minutes_variance(const struct drop *drop, const struct node *node)
+{
+        double slope = (drop->rate_with - drop->rate_without) / drop->effect, with = drop->rate_without + slope * node->effect;
+
+        slope *= 1e9 / 60 / (with * with);
+        return slope * slope * node->variance;
+}
+
+static void find_gain(const struct drop *drop, const struct split *split, struct why_report *reason)
+{
+        double gain = reason->minutes_there - reason->minutes_else;
+        double error = sqrt(minutes_variance(drop, &split->there) + minutes_variance(drop, &split->elsewhere)) *
+                       quantile_student_t(MAX(MIN(split->there.equal, split->elsewhere.equal) - 1, 1), LEVEL);
+
+        reason->gain_low = gain - error;
+        reason->gain_high = gain + error;
+}
+
 static int add_reason(struct app_report *app, const struct split *split, const struct feature *within, size_t n_within)
 {
         struct why_report *reasons = reallocarray(app->why, app->n_why + 1, sizeof(*reasons)), *reason;
@@ -413,6 +433,7 @@ static int add_reason(struct app_report *app, const struct split *split, const s
                                        .minutes_there = minutes_of(&app->drop, split->there.effect),
                                        .minutes_else = minutes_of(&app->drop, split->elsewhere.effect),
                                        .clients = split->there.clients };
+        find_gain(&app->drop, split, reason);
         if (!reason->feature || !reason->is)
                 return -ENOMEM;
         for (size_t i = 0; i < n_within; i++) {

@@ -15,6 +15,7 @@ struct why_report {
         char *feature, *is;
         bool actionable;                       /* can who is there do something about it? */
         double minutes_there, minutes_else;
+        double gain_low, gain_high; /* 95 % bounds of the former less the latter */
         double clients;                        /* there */
         char *within[WHY_DEPTH];               /* "FEATURE VALUE": only there was it found */
         size_t n_within;

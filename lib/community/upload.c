@@ -138,10 +138,15 @@ static int read_text(struct scan *scan, char *buf, const char **why)
 
 static int read_features(struct scan *scan, struct upload_header *header, const char **why)
 {
+        static const char form[] = "\"features\" is no object of at most 4000 bytes";
         struct scan_text text;
 
-        if (!scan_value(scan, &text) || *text.text != '{' || text.length > 4000)
-                return wrong(why, "\"features\" is no object of at most 4000 bytes");
+        if (!scan_value(scan, &text))
+                return wrong(why, form);
+        if (is_key(&text, "null"))
+                return 0;
+        if (*text.text != '{' || text.length > 4000)
+                return wrong(why, form);
         for (size_t i = 0; i < text.length; i++)
                 if ((unsigned char)text.text[i] >= 0x7F)
                         return wrong(why, "\"features\" is not ASCII");

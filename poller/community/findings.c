@@ -86,9 +86,11 @@ static int add_settings(struct reader *reader, const struct cJSON *hog, const st
         int err = 0;
 
         cJSON_ArrayForEach(why, get(hog, "why")) {
+                const struct cJSON *gain = get(why, "gain");
                 struct finding finding = {
                         .kind = FINDING_SETTING, .app = app->name, .clients = number(why, "clients"),
-                        .minutes = number(why, "minutes_there") - number(why, "minutes_else"), .low = NAN, .high = NAN, .here = NAN, .there = NAN,
+                        .minutes = number(why, "minutes_there") - number(why, "minutes_else"), .low = number(gain, "low"),
+                        .high = number(gain, "high"), .here = NAN, .there = NAN,
                 };
 
                 if (!cJSON_IsTrue(get(why, "actionable")) || !(finding.minutes > 0) ||
