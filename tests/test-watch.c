@@ -48,8 +48,8 @@ static void check_bounds(void)
         static const struct {
                 int before, after;
                 double r, least;
-        } cases[] = { { 12, 12, 0, 0.93 }, { 100, 40, 0, 0.93 }, { 12, 12, 0.5, 0.92 }, { 100, 40, 0.5, 0.92 }, { 12, 12, 0.8, 0.88 },
-                      { 100, 40, 0.8, 0.92 } };
+        } cases[] = { { 12, 12, 0, 0.93 }, { 100, 40, 0, 0.93 }, { 12, 12, 0.5, 0.92 }, { 100, 40, 0.5, 0.92 },
+                      { 12, 12, 0.8, 0.88 }, { 100, 40, 0.8, 0.92 } };
 
         srand48(1);
         for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
