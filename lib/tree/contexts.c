@@ -279,7 +279,7 @@ static void weigh(struct maker *maker, const int32_t *order)
                 int32_t node = order[i];
 
                 for (size_t run = 0; run < stacks->n_runs; run++)
-                        maker->weight[node] += (size_t)node < stacks->runs[run].n ? stacks->runs[run].self[node] : 0;
+                        maker->weight[node] += stacks_value(&stacks->runs[run], (size_t)node);
                 if (node > 0)
                         maker->weight[stacks->trie.parent[node]] += maker->weight[node];
         }
@@ -287,8 +287,8 @@ static void weigh(struct maker *maker, const int32_t *order)
                 maker->origin_weight[i] = -1;
 }
 
-/* The values of each run go where the stacks went. */
-static int fill(struct maker *maker)
+/* The values of each run go where the stacks went, in an order that is not that of the input. */
+static int fill(struct maker *maker, const int32_t *order)
 {
         const struct stacks *stacks = maker->stacks;
         struct contexts *contexts = maker->contexts;
@@ -299,12 +299,15 @@ static int fill(struct maker *maker)
                         contexts->trie_square[run] = calloc(contexts->trie.n, sizeof(double));
                 if (!contexts->trie_self[run] || (stacks->runs[run].square && !contexts->trie_square[run]))
                         return -ENOMEM;
-                for (size_t i = 0; i < stacks->runs[run].n_square; i++)
-                        contexts->trie_square[run][maker->places[i].self] += stacks->runs[run].square[i];
-                for (size_t i = 0; i < stacks->runs[run].n; i++) {
-                        contexts->trie_self[run][maker->places[i].self] += stacks->runs[run].self[i];
-                        if (!maker->places[i].app)
-                                contexts->without_app[run] += stacks->runs[run].self[i];
+                for (size_t i = 0; i < stacks->trie.n; i++) {
+                        const struct place *place = &maker->places[order[i]];
+                        double value = stacks_value(&stacks->runs[run], (size_t)order[i]);
+
+                        contexts->trie_self[run][place->self] += value;
+                        if (contexts->trie_square[run])
+                                contexts->trie_square[run][place->self] += stacks_square(&stacks->runs[run], (size_t)order[i]);
+                        if (!place->app)
+                                contexts->without_app[run] += value;
                 }
         }
         return 0;
@@ -360,7 +363,7 @@ int contexts_make(const struct stacks *stacks, const struct context_rules *rules
         weigh(maker, order);
         err = visit_all(maker, order);
         if (err == 0)
-                err = fill(maker);
+                err = fill(maker, order);
         if (err < 0)
                 return err;
         *ret = contexts;

@@ -240,7 +240,10 @@ void frame_read(const char *text, const char *program, const struct frame_rules 
         const char *dso;
         enum frame_class special;
 
+        text = *text ? text : "[unknown]";
         snprintf(copy, sizeof(copy), "%s", text);
+        for (char *at = copy; (at = strchr(at, '\t'));) /* which parts name and DSO in a label */
+                *at = ' ';
         annotation = cut_annotation(copy);
         dso = find_dso(copy);
         ret->dso[0] = '\0';

@@ -9,6 +9,10 @@
 
 #include "util/util.h"
 
+#define VALUE_UNITS 0x1p52
+#define SQUARE_UNITS 0x1p20
+#define SQUARE_MAX 0x1p106 /* of 2^53 */
+
 int stacks_new(struct stacks *stacks)
 {
         int32_t label;
@@ -46,8 +50,8 @@ int32_t stacks_child(struct stacks *stacks, int32_t parent, const char *frame, s
         return label < 0 ? label : trie_child(&stacks->trie, parent, label);
 }
 
-/* Room for a node's number; what is new is 0. */
-static int make_room(double **list, size_t *n, size_t *capacity, int32_t node)
+/* Room for a node's sum; what is new is 0. */
+static int make_room(stacks_sum **list, size_t *n, size_t *capacity, int32_t node)
 {
         size_t needed = (size_t)node + 1;
 
@@ -63,24 +67,36 @@ static int make_room(double **list, size_t *n, size_t *capacity, int32_t node)
 int stacks_add(struct stacks *stacks, int32_t node, double value)
 {
         struct stacks_run *run = &stacks->runs[stacks->n_runs - 1];
+        stacks_sum exact = (stacks_sum)nearbyint(value * VALUE_UNITS);
 
         if (make_room(&run->self, &run->n, &run->capacity, node) < 0)
                 return -ENOMEM;
-        value = value < 0x1p32 ? ldexp(nearbyint(ldexp(value, 20)), -20) : nearbyint(value);
-        run->self[node] += value;
-        run->total += value;
+        if (run->sum + exact > (stacks_sum)1 << 105) /* 2^53 */
+                return -EOVERFLOW;
+        run->self[node] += exact;
+        run->sum += exact;
+        run->total = (double)run->sum / VALUE_UNITS;
         return 0;
 }
 
 int stacks_add_square(struct stacks *stacks, int32_t node, double square)
 {
         struct stacks_run *run = &stacks->runs[stacks->n_runs - 1];
+        stacks_sum exact = (stacks_sum)nearbyint(fmin(square, SQUARE_MAX) * SQUARE_UNITS);
 
         if (make_room(&run->square, &run->n_square, &run->square_capacity, node) < 0)
                 return -ENOMEM;
-        /* 16 digits of 2 are enough of a variance, and leave room for sums without error. */
-        if (square >= 0x1p32)
-                square = ldexp(nearbyint(ldexp(square, -16)), 16);
-        run->square[node] += square < 0x1p32 ? ldexp(nearbyint(ldexp(square, 20)), -20) : square;
+        exact += run->square[node];
+        run->square[node] = exact < run->square[node] ? (stacks_sum)-1 : exact;
         return 0;
+}
+
+double stacks_value(const struct stacks_run *run, size_t node)
+{
+        return node < run->n ? (double)run->self[node] / VALUE_UNITS : 0;
+}
+
+double stacks_square(const struct stacks_run *run, size_t node)
+{
+        return node < run->n_square ? (double)run->square[node] / SQUARE_UNITS : 0;
 }

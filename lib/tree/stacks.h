@@ -13,11 +13,15 @@
 /* Deeper ones are damage, or recursion that has no end. */
 #define STACKS_DEPTH_MAX 4096
 
+/* Sums must not depend on the order of the input: they are kept without error, in 2^-52, and of squares in 2^-20. */
+__extension__ typedef unsigned __int128 stacks_sum;
+
 struct stacks_run {
-        double *self; /* of each node; what is behind @n is 0 */
+        stacks_sum *self; /* of each node; what is behind @n is 0 */
         size_t n, capacity;
-        double *square; /* of each node, the sum of the squares of its samples, which is its variance by sampling; NULL: unknown */
+        stacks_sum *square; /* of each node, the sum of the squares of its samples, which is its variance by sampling; NULL: unknown */
         size_t n_square, square_capacity;
+        stacks_sum sum; /* of all */
         double total;
         double samples; /* that the total is from; NaN: each count is a sample */
 };
@@ -35,10 +39,10 @@ void stacks_clear(struct stacks *stacks);
 int stacks_begin(struct stacks *stacks);     /* another run. 0; -ENOMEM */
 /* The node below @parent, 0 for the first frame. -ENOMEM; -E2BIG: too many. */
 int32_t stacks_child(struct stacks *stacks, int32_t parent, const char *frame, size_t length);
-/*
- * Counts a stack that ends at @node in the last run. Sums must not depend on the order of the input: fractions are rounded to
- * 2^-20, and values from 2^32 on to whole numbers, which doubles sum without error. 0; -ENOMEM.
- */
+/* Counts a stack that ends at @node in the last run, from 0 to 2^53. 0; -ENOMEM; -EOVERFLOW: all are more than 2^53. */
 int stacks_add(struct stacks *stacks, int32_t node, double value);
 /* How far chance moves what was counted at @node, in the last run: the sum of the squares of its samples. 0; -ENOMEM. */
 int stacks_add_square(struct stacks *stacks, int32_t node, double square);
+/* What was counted at a node, and the sum of the squares. */
+double stacks_value(const struct stacks_run *run, size_t node);
+double stacks_square(const struct stacks_run *run, size_t node);

@@ -16,10 +16,16 @@
 
 void answer_add_number(cJSON *object, const char *key, double value)
 {
-        if (isnan(value))
+        char text[32];
+
+        if (isnan(value)) {
                 cJSON_AddNullToObject(object, key);
-        else
+        } else if (fabs(value) >= 1e15) { /* of which cJSON prints 15 digits */
+                snprintf(text, sizeof(text), "%.17g", value);
+                cJSON_AddRawToObject(object, key, text);
+        } else {
                 cJSON_AddNumberToObject(object, key, value == 0 ? 0 : value); /* no -0 */
+        }
 }
 
 cJSON *answer_add_estimate(cJSON *object, const char *key, struct estimate interval)

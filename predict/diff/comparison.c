@@ -8,10 +8,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "evidence.h"
 #include "leftover.h"
 #include "util/util.h"
 
-/* Pairs with equal names that must be below a pair with different names, of those of the smaller subtree. */
+/* Pairs with equal names that must be below a pair with different names, and of how many nodes of the smaller subtree. */
+#define EVIDENCE_MIN 2
 #define EVIDENCE_SHARE 0.3
 
 void comparison_clear(struct comparison *comparison)
@@ -27,24 +29,12 @@ static bool same_label(const struct comparison *comparison, int32_t v, int32_t w
         return comparison->a->contexts.label[v] == comparison->b->contexts.label[w];
 }
 
-/* Of each node of A, the pairs with equal names below it. */
-static int32_t *count_evidence(const struct comparison *comparison)
-{
-        const struct tree *tree = &comparison->a->contexts.tree;
-        int32_t *below = calloc((size_t)tree->n, sizeof(*below));
-
-        for (int32_t v = tree->n - 1; below && v > 0; v--)
-                below[tree->parent[v]] += below[v] + (comparison->match.partner[v] >= 0 &&
-                                                      same_label(comparison, v, comparison->match.partner[v]));
-        return below;
-}
-
 bool comparison_has_evidence(const struct comparison *comparison, int32_t v, int32_t w)
 {
         const struct tree *a = &comparison->a->contexts.tree, *b = &comparison->b->contexts.tree;
         int32_t smaller = MIN(a->end[v] - v, b->end[w] - w) - 1, evidence = comparison->evidence[v];
 
-        return same_label(comparison, v, w) || (evidence > 0 && evidence >= EVIDENCE_SHARE * smaller);
+        return same_label(comparison, v, w) || (evidence > 0 && evidence >= fmax(MIN(EVIDENCE_MIN, smaller), EVIDENCE_SHARE * smaller));
 }
 
 static bool is_task(const struct side *side, const struct labels *labels, int32_t node)
@@ -91,10 +81,12 @@ static int list_tasks(struct comparison *comparison)
         _cleanup_free_ char *left_a = calloc((size_t)n_a, 1), *left_b = calloc((size_t)n_b, 1);
         int err;
 
-        comparison->evidence = count_evidence(comparison);
         comparison->tasks = calloc((size_t)n_a + (size_t)n_b, sizeof(*comparison->tasks));
-        if (!comparison->evidence || !left_a || !left_b || !comparison->tasks)
+        if (!left_a || !left_b || !comparison->tasks)
                 return -ENOMEM;
+        err = evidence_count(comparison, &comparison->evidence);
+        if (err < 0)
+                return err;
         mark_left(comparison, left_a, left_b);
         err = leftover_pair(comparison, comparison->match.alpha, left_a, left_b);
         if (err < 0)

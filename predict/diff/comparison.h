@@ -31,7 +31,7 @@ struct task {
         struct task_side a, b;
         enum task_match match;
         int distance;           /* of the paths; -1: no pair */
-        int32_t evidence;       /* pairs with equal names below */
+        int32_t evidence;       /* by evidence_count() */
         struct estimate difference;
         double p;               /* after Holm */
         bool significant;
@@ -54,7 +54,7 @@ struct comparison {
         const struct labels *labels;
         struct match match;
         bool fell_back; /* the pairs took too much: match.alpha is less than asked for */
-        int32_t *evidence; /* of each node of A, pairs with equal names below it */
+        int32_t *evidence; /* of each node of A, by evidence_count() */
         struct task *tasks;
         size_t n;
         struct comparable comparable;

@@ -87,8 +87,7 @@ static int add_frames(struct read *read, struct folded *folded, const char *stac
 
                 if (folded->n_known >= STACKS_DEPTH_MAX)
                         return read_damaged(read, folded->lines, "the stack has more than 4096 frames");
-                node = size ? stacks_child(read->stacks, node, stack + at, size)
-                            : stacks_child(read->stacks, node, "[unknown]", strlen("[unknown]"));
+                node = stacks_child(read->stacks, node, stack + at, size);
                 if (node < 0)
                         return read_failed(read, node);
                 folded->known[folded->n_known++] = (struct known){ at + size, node };

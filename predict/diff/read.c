@@ -37,6 +37,8 @@ int read_failed(const struct read *read, int err)
         if (err == -E2BIG)
                 log_error(read->log, "%s: more than 2 million different calling contexts, or 256 MiB of names; use shorter recordings",
                           read->name);
+        else if (err == -EOVERFLOW)
+                log_error(read->log, "%s: its counts are more than 2^53 together; give them in a larger unit", read->name);
         else if (err < 0)
                 log_error(read->log, "%s: %s", read->name, util_reason(err));
         return err;

@@ -53,6 +53,10 @@ static int read_all(struct side *side, char *words, struct read *read)
         while (err == 0 && (path = strsep(&next, ",")))
                 if (*path)
                         err = read_one(side, path, read);
+        if (err == 0 && side->stacks.n_runs == 0) {
+                log_error(read->log, "\"%s\" names no file", side->name);
+                err = -EINVAL;
+        }
         return err;
 }
 

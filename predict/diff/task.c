@@ -29,12 +29,14 @@ const char *task_from(const struct side *side, const struct labels *labels, int3
 {
         int32_t parent = side->contexts.tree.parent[node], origin = side->contexts.origin[node];
         const struct stacks *stacks = &side->stacks;
+        const char *program;
 
         if (parent > 0)
                 return task_name(labels, side->contexts.label[parent], buf, size);
         while (stacks->trie.parent[origin] > 0)
                 origin = stacks->trie.parent[origin];
-        snprintf(buf, size, "%s", labels_text(&stacks->labels, stacks->trie.label[origin]));
+        program = labels_text(&stacks->labels, stacks->trie.label[origin]);
+        snprintf(buf, size, "%s", *program ? program : "[unknown]");
         return buf;
 }
 
