@@ -181,7 +181,7 @@ static int32_t step(struct maker *maker, int32_t origin, const struct place *abo
 static bool ends_here(const struct stacks *stacks, int32_t origin)
 {
         for (size_t run = 0; run < stacks->n_runs; run++)
-                if ((size_t)origin < stacks->runs[run].n && stacks->runs[run].self[origin] > 0)
+                if (stacks_value(&stacks->runs[run], (size_t)origin) > 0)
                         return true;
         return false;
 }

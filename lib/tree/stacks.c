@@ -35,6 +35,11 @@ void stacks_clear(struct stacks *stacks)
         *stacks = (struct stacks){ 0 };
 }
 
+int stacks_end(const struct stacks *stacks)
+{
+        return stacks->n_runs * stacks->trie.n > STACKS_VALUES_MAX ? -E2BIG : 0;
+}
+
 int stacks_begin(struct stacks *stacks)
 {
         if (util_grow(&stacks->runs, &stacks->capacity, stacks->n_runs + 1, sizeof(*stacks->runs)) < 0)

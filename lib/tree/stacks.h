@@ -12,6 +12,8 @@
 
 /* Deeper ones are damage, or recursion that has no end. */
 #define STACKS_DEPTH_MAX 4096
+/* Runs times contexts: each has some 70 bytes. */
+#define STACKS_VALUES_MAX 8000000
 
 /* Sums must not depend on the order of the input: they are kept without error, in 2^-52, and of squares in 2^-20. */
 __extension__ typedef unsigned __int128 stacks_sum;
@@ -36,7 +38,8 @@ struct stacks {
 
 int stacks_new(struct stacks *stacks);       /* 0; -ENOMEM */
 void stacks_clear(struct stacks *stacks);
-int stacks_begin(struct stacks *stacks);     /* another run. 0; -ENOMEM */
+int stacks_begin(struct stacks *stacks);     /* another run. 0; -ENOMEM; -E2BIG */
+int stacks_end(const struct stacks *stacks); /* of the last run. 0; -E2BIG: runs times contexts are too many */
 /* The node below @parent, 0 for the first frame. -ENOMEM; -E2BIG: too many. */
 int32_t stacks_child(struct stacks *stacks, int32_t parent, const char *frame, size_t length);
 /* Counts a stack that ends at @node in the last run, from 0 to 2^53. 0; -ENOMEM; -EOVERFLOW: all are more than 2^53. */

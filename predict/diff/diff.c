@@ -70,6 +70,7 @@ static void work_clear(struct work *work)
 
 static int read_sides(const struct asked *asked, struct work *work)
 {
+        size_t values = 0;
         int err;
 
         for (size_t i = 0; asked->sides[i]; i++) {
@@ -80,6 +81,12 @@ static int read_sides(const struct asked *asked, struct work *work)
                 err = weight_take(asked->sides[i], weight_of(asked->weight), &program_log, &work->sides[i]);
                 if (err < 0)
                         return err;
+                values += work->sides[i].stacks.n_runs * work->sides[i].stacks.trie.n;
+                if (values > 2 * STACKS_VALUES_MAX) {
+                        log_error(&program_log, "%s and what stands before it have more than 16 million calling contexts in all runs "
+                                  "together; compare fewer programs", work->sides[i].name);
+                        return -E2BIG;
+                }
                 if (strcmp(work->sides[i].unit, work->sides[0].unit) != 0) {
                         log_error(&program_log, "%s counts %s, and %s counts %s: they cannot be compared", work->sides[0].name,
                                   work->sides[0].unit, work->sides[i].name, work->sides[i].unit);

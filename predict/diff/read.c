@@ -35,7 +35,8 @@ int read_damaged(const struct read *read, size_t line, const char *what)
 int read_failed(const struct read *read, int err)
 {
         if (err == -E2BIG)
-                log_error(read->log, "%s: more than 2 million different calling contexts, or 256 MiB of names; use shorter recordings",
+                log_error(read->log, "%s: more than 2 million different calling contexts, 8 million in all runs together, or 256 MiB of names; use shorter "
+                          "recordings or fewer",
                           read->name);
         else if (err == -EOVERFLOW)
                 log_error(read->log, "%s: its counts are more than 2^53 together; give them in a larger unit", read->name);
@@ -412,5 +413,5 @@ int read_file(struct read *read, const char *path)
         err = read_fd(read, fd);
         if (err == 0 && !(read->stacks->runs[read->stacks->n_runs - 1].total > 0))
                 return read_damaged(read, 0, "it has no stacks with a count above 0");
-        return err;
+        return err < 0 ? err : read_failed(read, stacks_end(read->stacks));
 }

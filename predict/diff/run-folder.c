@@ -9,12 +9,30 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "calls.h"
 #include "same-work.h"
 #include "util/util.h"
 
 #define RUNS_MAX 1000
+#define FILE_MAX_BYTES ((off_t)512 << 20)
+
+int run_folder_open(const struct read *read, const char *path, FILE **ret)
+{
+        _cleanup_close_ int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC); /* a FIFO would wait */
+        struct stat status;
+
+        if (fd < 0)
+                return errno == ENOENT ? -ENOENT : read_failed(read, -errno);
+        if (fstat(fd, &status) < 0 || !S_ISREG(status.st_mode) || status.st_size > FILE_MAX_BYTES)
+                return read_damaged(read, 0, "one of its files is no regular file, or longer than 512 MiB");
+        *ret = fdopen(fd, "r");
+        if (!*ret)
+                return read_failed(read, -errno);
+        take_fd(&fd);
+        return 0;
+}
 
 static int add_calls(struct read *read, char *line, size_t number)
 {
@@ -31,13 +49,13 @@ static int add_calls(struct read *read, char *line, size_t number)
 /* The first line may be a heading. */
 static int read_calls(struct read *read, const char *path)
 {
-        _cleanup_fclose_ FILE *file = fopen(path, "re");
+        _cleanup_fclose_ FILE *file = NULL;
         _cleanup_free_ char *line = NULL;
         size_t size = 0, number = 0;
-        int err = 0;
+        int err = run_folder_open(read, path, &file);
 
-        if (!file)
-                return errno == ENOENT ? 0 : read_failed(read, -errno);
+        if (err < 0)
+                return err == -ENOENT ? 0 : err;
         while (err == 0 && getline(&line, &size, file) >= 0) {
                 line[strcspn(line, "\r\n")] = '\0';
                 err = add_calls(read, line, ++number);
@@ -90,13 +108,13 @@ static int add_variance(struct read *read, size_t column, char *line, size_t num
 /* How sure each stack of the last run is. Recordings of other programs may not have it. */
 static int read_variances(struct read *read, const char *path)
 {
-        _cleanup_fclose_ FILE *file = fopen(path, "re");
+        _cleanup_fclose_ FILE *file = NULL;
         _cleanup_free_ char *line = NULL;
         size_t size = 0, number = 0, column = SIZE_MAX;
-        int err = 0;
+        int err = run_folder_open(read, path, &file);
 
-        if (!file)
-                return errno == ENOENT ? 0 : read_failed(read, -errno);
+        if (err < 0)
+                return err == -ENOENT ? 0 : err;
         while (err == 0 && getline(&line, &size, file) >= 0) {
                 line[strcspn(line, "\r\n")] = '\0';
                 if (++number == 1)

@@ -6,7 +6,11 @@
  * A folder of `joulecast record`: run.json, runs/N.folded with energy in nJ, and calls.tsv where calls were counted.
  */
 
+#include <stdio.h>
+
 #include "read.h"
 
 /* Adds its runs, and their calls. 0; a negative errno after its sentence. */
 int run_folder_read(struct read *read, const char *path);
+/* One of its files, to be read by lines, which are never more than memory holds. 0; -ENOENT; another negative errno after its sentence. */
+int run_folder_open(const struct read *read, const char *path, FILE **ret);

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "run-folder.h"
 #include "util/util.h"
 #include "util/words.h"
 
@@ -157,11 +158,11 @@ static int read_one(const char *folder, size_t number, enum weight weight, const
         reader.read.name = util_printable(owned ? owned : folder, name, sizeof(name));
         if (!owned || stacks_begin(stacks) < 0 || folded_new(&reader.folded) < 0)
                 return read_failed(&reader.read, -ENOMEM);
-        reader.file = fopen(owned, "re");
-        if (!reader.file)
-                return errno == ENOENT && weight == WEIGHT_CALLS ? read_damaged(&reader.read, 0, known[weight].missing)
-                                                                 : read_failed(&reader.read, -errno);
-        err = take_lines(&reader, weight);
+        err = run_folder_open(&reader.read, owned, &reader.file);
+        if (err == -ENOENT)
+                return weight == WEIGHT_CALLS ? read_damaged(&reader.read, 0, known[weight].missing) : read_failed(&reader.read, err);
+        if (err == 0)
+                err = take_lines(&reader, weight);
         if (err < 0)
                 return err;
         run = &stacks->runs[stacks->n_runs - 1];
@@ -171,7 +172,7 @@ static int read_one(const char *folder, size_t number, enum weight weight, const
                 run->samples = reader.sum_samples;
         if (weight == WEIGHT_BYTES)
                 run->samples = fmax(1, run->total / PAGE_BYTES);
-        return 0;
+        return read_failed(&reader.read, stacks_end(stacks));
 }
 
 int weight_take(const char *folder, enum weight weight, const struct log *log, struct side *side)
