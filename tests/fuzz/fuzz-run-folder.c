@@ -10,7 +10,10 @@
 #include "util/util.h"
 #include "weight.h"
 
-/* A folder of joulecast record that somebody else wrote: its files, with a line %% between, as energy and as all that --weight takes. */
+/*
+ * A folder of joulecast record that somebody else wrote: its files, with a line %% between, as energy and as all that
+ * --weight takes.
+ */
 
 static const char *const names[] = { "run.json", "runs/1.folded", "runs/1.components.tsv", "calls.tsv" };
 static char folder[64];
