@@ -201,7 +201,7 @@ static int write_all(struct exported *exported)
 int export_client(struct database *database, const char *hex, FILE *file)
 {
         struct exported exported = { .database = database, .hex = hex, .file = file };
-        int err = client_samples_open(database, CLIENT_SAMPLES_OF_ONE, &exported.samples);
+        int err = client_samples_open(database, &exported.samples);
 
         if (!err)
                 err = client_samples_read(&exported.samples, name_hash_client(hex));

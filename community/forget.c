@@ -23,6 +23,22 @@ static int delete_from(struct database *database, const char *table, const char 
         return err;
 }
 
+static int count_apps(struct database *database, int64_t client, int64_t *ret)
+{
+        _cleanup_(statement_freep) struct statement *select = NULL;
+        int rc = database_prepare(database, "SELECT apps FROM client_rate WHERE client = $1", &select);
+
+        if (rc < 0)
+                return rc;
+        select->ops->set_int(select, 1, client);
+        rc = select->ops->step(select);
+        if (rc == 1) {
+                *ret = select->ops->get_int(select, 0);
+                select->ops->reset(select);
+        }
+        return rc < 0 ? rc : 0;
+}
+
 int forget_client(struct database *database, const char *hex, struct forgotten *ret)
 {
         int64_t client = name_hash_client(hex), ignored, clients = 0;
@@ -31,10 +47,11 @@ int forget_client(struct database *database, const char *hex, struct forgotten *
                 const char *table, *column;
                 int64_t *count;
         } all[] = {
-                { "sample", "client", &forgotten.samples }, { "client_app", "client", &forgotten.apps }, { "client_part", "client", &ignored },
-                { "client_bin", "client", &ignored }, { "context", "client", &ignored }, { "client", "id", &clients },
+                { "sample", "client", &forgotten.samples }, { "client_rate", "client", &ignored },
+                { "client_app", "client", &ignored }, { "client_part", "client", &ignored }, { "context", "client", &ignored },
+                { "client", "id", &clients },
         };
-        int err = 0;
+        int err = count_apps(database, client, &forgotten.apps);
 
         for (size_t i = 0; !err && i < ARRAY_SIZE(all); i++)
                 err = delete_from(database, all[i].table, all[i].column, client, all[i].count);

@@ -5,27 +5,26 @@
 
 #include <errno.h>
 
-#include "community/client-sums.h"
+#include "community/client-rates.h"
 #include "util/util.h"
 #include "writer.h"
 
 int refresh_open(struct writer *writer)
 {
-        static const struct rows_sql app_rows = { "client_app", "client, app, n, s1, s2, w, wa, wb, x, own_n, own_ms, own_mj, ms",
-                                                  "iiiiiiiiiiiii", "" };
+        static const struct rows_sql rate_rows = { "client_rate", "client, samples, apps, rates", "iiib", "" };
+        static const struct rows_sql app_rows = { "client_app", "client, app, x, own_n, own_ms, own_mj", "iiiiii", "" };
         static const struct rows_sql part_rows = { "client_part", "client, app, part, mj", "iiii", "" };
-        static const struct rows_sql bin_rows = { "client_bin", "client, bin, n, s1", "iiii", "" };
         const struct {
                 struct statement **statement;
                 const char *sql;
         } all[] = {
                 { &writer->remove_apps, "DELETE FROM client_app WHERE client = $1" },
                 { &writer->remove_parts, "DELETE FROM client_part WHERE client = $1" },
-                { &writer->remove_bins, "DELETE FROM client_bin WHERE client = $1" },
+                { &writer->set_rates, "UPDATE client_rate SET samples = $1, apps = $2, rates = $3 WHERE client = $4" },
                 { &writer->set_client, "UPDATE client SET next_seq = $1, header_first = $2, os = $3, model = $4, n_samples = $5, coarse = $6,"
                                        " n = $7, s1 = $8, s2 = $9, overlapping = $10, too_many = $11, fast = $12 WHERE id = $13" },
         };
-        int err = client_samples_open(writer->database, CLIENT_SAMPLES_OF_ONE, &writer->samples);
+        int err = client_samples_open(writer->database, &writer->samples);
 
         for (size_t i = 0; !err && i < ARRAY_SIZE(all); i++)
                 err = database_prepare(writer->database, all[i].sql, all[i].statement);
@@ -33,7 +32,7 @@ int refresh_open(struct writer *writer)
                 err = database_prepare_rows(writer->database, &app_rows, &writer->add_client_app);
         if (!err)
                 err = database_prepare_rows(writer->database, &part_rows, &writer->add_part);
-        return err ? err : database_prepare_rows(writer->database, &bin_rows, &writer->add_bin);
+        return err ? err : database_prepare_rows(writer->database, &rate_rows, &writer->add_rates);
 }
 
 static int write_parts(struct writer *writer, int64_t client, const struct app_sums *app)
@@ -55,9 +54,10 @@ static int write_apps(struct writer *writer, int64_t client, const struct client
 
         for (size_t i = 0; !err && i < sums->n_apps; i++) {
                 const struct app_sums *app = &sums->apps[i];
-                const int64_t row[] = { client, app->app, app->n, app->s1, app->s2, app->w, app->wa, app->wb, app->x,
-                                        app->own_n, app->own_ms, app->own_mj, app->ms };
+                const int64_t row[] = { client, app->app, app->x, app->own_n, app->own_ms, app->own_mj };
 
+                if (!app->own_n)
+                        continue;
                 err = statement_run_with(writer->add_client_app, row, ARRAY_SIZE(row));
                 if (!err)
                         err = write_parts(writer, client, app);
@@ -65,17 +65,23 @@ static int write_apps(struct writer *writer, int64_t client, const struct client
         return err;
 }
 
-static int write_bins(struct writer *writer, int64_t client, const struct prior *prior)
+/* @samples: those that are left of @n_samples. A client that had samples has a row. */
+static int write_rates(struct writer *writer, const struct known_client *client, const struct rate_sample *samples,
+                       size_t n_samples, const struct client_sums *sums)
 {
-        int err = 0;
+        struct statement *write = client->n_samples > 0 ? writer->set_rates : writer->add_rates;
+        const int own = client->n_samples > 0 ? 4 : 1, first = client->n_samples > 0 ? 1 : 2;
+        _cleanup_free_ uint8_t *bytes = NULL;
+        size_t length;
+        int err = client_rates_pack(samples, sums, &bytes, &length);
 
-        for (int i = 0; !err && prior && i < PRIOR_BINS; i++)
-                if (prior->n[i]) {
-                        const int64_t row[] = { client, i, prior->n[i], prior->s1[i] };
-
-                        err = statement_run_with(writer->add_bin, row, ARRAY_SIZE(row));
-                }
-        return err;
+        if (err < 0)
+                return err;
+        write->ops->set_int(write, own, client->id);
+        write->ops->set_int(write, first, (int64_t)n_samples);
+        write->ops->set_int(write, first + 1, (int64_t)sums->n_apps);
+        write->ops->set_blob(write, first + 2, bytes, length);
+        return statement_run(write);
 }
 
 static int set_client(struct writer *writer, const struct known_client *client, const struct client_sums *sums, size_t n_samples)
@@ -93,16 +99,16 @@ static int set_client(struct writer *writer, const struct known_client *client, 
         return statement_run(set);
 }
 
-static int write_sums(struct writer *writer, const struct known_client *client, const struct client_sums *sums)
+static int write_sums(struct writer *writer, const struct known_client *client, size_t n_samples, const struct client_sums *sums)
 {
-        struct statement *const remove[] = { writer->remove_apps, writer->remove_parts, writer->remove_bins };
+        struct statement *const remove[] = { writer->remove_apps, writer->remove_parts };
         int err = 0;
 
         for (size_t i = 0; !err && client->had && i < ARRAY_SIZE(remove); i++)
                 err = statement_run_with(remove[i], &client->id, 1);
         if (!err)
                 err = write_apps(writer, client->id, sums);
-        return err ? err : write_bins(writer, client->id, sums->prior);
+        return err ? err : write_rates(writer, client, writer->samples.list, n_samples, sums);
 }
 
 static int refresh_client(struct writer *writer, const struct known_client *client)
@@ -112,15 +118,15 @@ static int refresh_client(struct writer *writer, const struct known_client *clie
         size_t n_samples = writer->samples.n;
 
         if (!err)
-                err = client_sums_make(writer->samples.list, n_samples, NULL, &sums);
+                err = client_sums_make(writer->samples.list, n_samples, &sums);
         if (!err && (!client->had || (int64_t)n_samples != client->n_samples))
-                err = write_sums(writer, client, &sums);
+                err = write_sums(writer, client, n_samples, &sums);
         return err ? err : set_client(writer, client, &sums, n_samples);
 }
 
 int writer_refresh(struct writer *writer)
 {
-        struct statement *const add[] = { writer->add_client_app, writer->add_part, writer->add_bin };
+        struct statement *const add[] = { writer->add_client_app, writer->add_part, writer->add_rates };
         int err = 0;
 
         for (struct known_client *client = writer->clients; client && !err; client = client->hh.next)

@@ -4,7 +4,6 @@
 /* All that is known of one app. */
 
 #include <cjson/cJSON.h>
-#include <errno.h>
 #include <string.h>
 
 #include "community/name-hash.h"
@@ -30,31 +29,10 @@ static void set_points(int32_t *rates, size_t n, struct distribution *ret)
                 ret->rates[i] = rates[(n - 1) * (size_t)score_percent[i] / 100];
 }
 
-int report_distributions(const struct joint *joint, struct report *report)
+void report_distributions(struct joint *joint, struct report *report)
 {
-        _cleanup_free_ int32_t *with = malloc((joint->n_rates + 1) * sizeof(*with));
-        _cleanup_free_ int32_t *without = malloc((joint->n_rates + 1) * sizeof(*without));
-        size_t n_with = 0, n_without = 0;
-        int32_t rank;
-
-        if (!with || !without)
-                return -ENOMEM;
-        if (report->asked < 0 || !joint->n)
-                return 0;
-        rank = joint->rank_of[report->asked];
-        for (size_t use = joint_uses(joint, (size_t)rank); use < joint->n_uses && joint->uses[use].rank == (uint32_t)rank; use++)
-                for (size_t i = joint->clients[joint->uses[use].client]; i < joint->clients[joint->uses[use].client + 1]; i++) {
-                        bool used;
-
-                        (void)joint_rate(joint, i, (size_t)rank, &used);
-                        if (used)
-                                with[n_with++] = joint->rates[i].rate;
-                        else
-                                without[n_without++] = joint->rates[i].rate;
-                }
-        set_points(with, n_with, &report->with);
-        set_points(without, n_without, &report->without);
-        return 0;
+        set_points(joint->with, joint->n_with, &report->with);
+        set_points(joint->without, joint->n_without, &report->without);
 }
 
 static void print_distribution(struct table *table, const char *name, const struct distribution *distribution)

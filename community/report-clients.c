@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "report.h"
-#include "samples.h"
 #include "shards.h"
 #include "util/util.h"
 
@@ -80,48 +79,26 @@ static int compare_means(const void *a, const void *b)
         return x < y ? -1 : x > y;
 }
 
-static int read_prior(struct database *database, int64_t limit, struct prior *ret)
+static int compare_coarse(const void *key, const void *element)
 {
-        _cleanup_(statement_freep) struct statement *select = NULL;
-        int rc = report_select(database, "SELECT b.bin, sum(b.n), sum(b.s1) FROM client_bin b JOIN client c ON c.id = b.client"
-                                         " WHERE c.quarantined = 0 AND c.coarse = 0 AND c.s1 <= $1 * c.n GROUP BY b.bin",
-                               "SELECT bin, sum(n), sum(s1) FROM shard_bin GROUP BY bin", limit, &select);
+        int64_t client = *(const int64_t *)key, other = ((const struct coarse_mean *)element)->client;
 
-        if (rc < 0)
-                return rc;
-        while ((rc = select->ops->step(select)) == 1) {
-                int64_t bin = select->ops->get_int(select, 0);
-
-                if (bin >= 0 && bin < PRIOR_BINS) {
-                        ret->n[bin] = (int64_t)select->ops->get_sum(select, 1);
-                        ret->s1[bin] = (int64_t)select->ops->get_sum(select, 2);
-                }
-        }
-        return rc;
+        return client < other ? -1 : client > other;
 }
 
-/* A coarse gauge's single readings say little, so its mean is that of what they can have been. */
-static int slice_coarse(struct database *database, int64_t limit, struct client_list *clients)
+/* The sums of all apps, and with them better ones of clients with a coarse gauge. */
+static int read_sums(struct database *database, int64_t limit, struct report *report, struct client_list *clients)
 {
-        _cleanup_(client_samples_close) struct client_samples samples = { .n = 0 };
-        struct prior prior = { .n = { 0 } };
-        int err = read_prior(database, limit, &prior);
+        _cleanup_free_ struct coarse_mean *means = NULL;
+        size_t n = 0;
+        int err = report_sums(database, limit, report, &means, &n);
 
-        if (!err)
-                err = client_samples_open(database, CLIENT_SAMPLES_OF_ONE, &samples);
-        for (size_t i = 0; !err && i < clients->n; i++) {
-                _cleanup_(client_sums_clear) struct client_sums sums = { .n = 0 };
+        for (size_t i = 0; !err && n && i < clients->n; i++) {
                 struct one_client *client = &clients->list[i];
+                const struct coarse_mean *mean = bsearch(&client->id, means, n, sizeof(*means), compare_coarse);
 
-                if (!client->coarse)
-                        continue;
-                err = client_samples_read(&samples, client->id);
-                if (!err)
-                        err = client_sums_make(samples.list, samples.n, &prior, &sums);
-                if (!err && sums.n > 0) {
-                        client->n = sums.n;
-                        client->s1 = sums.s1;
-                }
+                if (mean)
+                        client->s1 = mean->s1;
         }
         return err;
 }
@@ -214,7 +191,7 @@ int report_clients(struct database *database, struct report *report, int64_t *li
                 report->rates += clients.list[i].n;
         err = shards_set_limit(database, *limit);
         if (!err)
-                err = slice_coarse(database, *limit, &clients);
+                err = read_sums(database, *limit, report, &clients);
         if (!err && clients.n)
                 find_score(&clients, &report->score);
         return err;

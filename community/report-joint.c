@@ -8,12 +8,11 @@
  */
 
 #include <errno.h>
-#include <inttypes.h>
 #include <math.h>
 #include <string.h>
 
+#include "rates.h"
 #include "report-joint.h"
-#include "samples.h"
 #include "util/util.h"
 
 #define SWEEPS 60         /* at most; apps that are nearly always together take the longest */
@@ -21,91 +20,170 @@
 #define LOG_MAX 3e6       /* twenty times the rate */
 #define LOG_STILL 200     /* 0.02 % */
 #define TOGETHER 0.95     /* of the rates of either */
-#define HOGS_MAX 4000     /* beyond, pairs would not fit */
+#define HOGS_MAX 10000    /* beyond, pairs would not fit */
 
 void joint_clear(struct joint *joint)
 {
         free(joint->apps);
         free(joint->logs);
         free(joint->pairs);
+        free(joint->paired);
         free(joint->rank_of);
-        free(joint->rates);
+        free(joint->cells);
         free(joint->ranks);
         free(joint->clients);
-        free(joint->ids);
         free(joint->uses);
-        free(joint->room);
+        free(joint->with);
+        free(joint->without);
         *joint = (struct joint){ .n = 0 };
 }
 
-static void count_pairs(struct joint *joint, size_t from)
+/* One of these apps on a client: the bit of a rate, and the app. */
+struct bit {
+        size_t bit;
+        uint16_t rank;
+};
+
+/* Cells of the client that is read, by a hash of their context and their apps; 1 + index in joint->cells. */
+struct finder {
+        struct joint *joint;
+        struct bit *bits;   /* of the client */
+        size_t *slots;
+        uint16_t *ranks;    /* of a rate */
+        size_t n_bits, bits_capacity, slots_capacity, mask, ranks_capacity;
+};
+
+static void free_finder(struct finder *finder)
 {
-        for (size_t i = from; i < joint->n_ranks; i++)
-                for (size_t j = from; j < joint->n_ranks; j++)
-                        joint->pairs[joint->ranks[i] * joint->n + joint->ranks[j]]++;
+        free(finder->bits);
+        free(finder->slots);
+        free(finder->ranks);
 }
 
-static int add_rate(struct joint *joint, const struct rate_sample *sample, int32_t rate)
+/* Which of these apps the client has. */
+static int list_bits(struct finder *finder, const struct client_rates *rates, uint32_t client)
 {
-        size_t from = joint->n_ranks;
-        int err = util_grow(&joint->rates, &joint->rates_capacity, joint->n_rates + 1, sizeof(*joint->rates));
+        struct joint *joint = finder->joint;
 
-        if (!err)
-                err = util_grow(&joint->ranks, &joint->ranks_capacity, joint->n_ranks + sample->n_apps, sizeof(*joint->ranks));
-        if (err < 0)
-                return err;
-        for (size_t i = 0; i < sample->n_apps; i++) {
-                const struct app_report *app = report_app(joint->report, sample->apps[i]);
+        finder->n_bits = 0;
+        for (size_t i = 0; i < rates->n_apps; i++) {
+                const struct app_report *app = report_app(joint->report, rates->apps[i]);
                 int32_t rank = app ? joint->rank_of[app - joint->report->apps] : -1;
 
-                if (rank >= 0)
-                        joint->ranks[joint->n_ranks++] = (uint16_t)rank;
-        }
-        count_pairs(joint, from);
-        joint->rates[joint->n_rates++] = (struct one_rate){ sample->context, rate, (uint32_t)from };
-        return 0;
-}
-
-/* Which apps a client has, of whose rates the ranks begin at @from. */
-static int add_uses(struct joint *joint, size_t from)
-{
-        size_t first = joint->n_uses;
-
-        for (size_t i = from; i < joint->n_ranks; i++) {
-                size_t at = first;
-                int err;
-
-                while (at < joint->n_uses && joint->uses[at].rank != joint->ranks[i])
-                        at++;
-                if (at < joint->n_uses)
+                if (rank < 0)
                         continue;
-                err = util_grow(&joint->uses, &joint->uses_capacity, joint->n_uses + 1, sizeof(*joint->uses));
-                if (err < 0)
-                        return err;
-                joint->uses[joint->n_uses++] = (struct one_use){ joint->ranks[i], (uint32_t)joint->n_clients - 1 };
+                if (util_grow(&finder->bits, &finder->bits_capacity, finder->n_bits + 1, sizeof(*finder->bits)) < 0 ||
+                    util_grow(&joint->uses, &joint->uses_capacity, joint->n_uses + 1, sizeof(*joint->uses)) < 0)
+                        return -ENOMEM;
+                finder->bits[finder->n_bits++] = (struct bit){ i, (uint16_t)rank };
+                joint->uses[joint->n_uses++] = (struct one_use){ (uint32_t)rank, client };
         }
+        return util_grow(&finder->ranks, &finder->ranks_capacity, finder->n_bits + 1, sizeof(*finder->ranks));
+}
+
+/* Twice as many slots as cells there can be. */
+static int clear_slots(struct finder *finder, size_t n)
+{
+        size_t size = 4;
+        int err;
+
+        while (size < 2 * n)
+                size *= 2;
+        err = util_grow(&finder->slots, &finder->slots_capacity, size, sizeof(*finder->slots));
+        if (err < 0)
+                return err;
+        memset(finder->slots, 0, size * sizeof(*finder->slots));
+        finder->mask = size - 1;
         return 0;
 }
 
-static int add_client(struct joint *joint, struct client_samples *samples)
+static bool same_cell(const struct joint *joint, size_t cell, int64_t context, const uint16_t *ranks, size_t n)
 {
-        struct client_sums sums = { .n = 0 };
-        size_t n, from = joint->n_ranks;
-        int err = util_grow(&joint->room, &joint->room_capacity, samples->n + 1, sizeof(*joint->room));
+        size_t first = joint->cells[cell].first, end = cell + 1 < joint->n_cells ? joint->cells[cell + 1].first : joint->n_ranks;
+
+        return joint->cells[cell].context == context && end - first == n &&
+               memcmp(joint->ranks + first, ranks, n * sizeof(*ranks)) == 0;
+}
+
+/* A new cell, at the end. */
+static int add_cell(struct joint *joint, int64_t context, const uint16_t *ranks, size_t n)
+{
+        int err = util_grow(&joint->cells, &joint->cells_capacity, joint->n_cells + 2, sizeof(*joint->cells));
 
         if (!err)
-                err = util_grow(&joint->clients, &joint->clients_capacity, joint->n_clients + 1, sizeof(*joint->clients));
+                err = util_grow(&joint->ranks, &joint->ranks_capacity, joint->n_ranks + n + 1, sizeof(*joint->ranks));
+        if (!err && joint->n_ranks + n > UINT32_MAX)
+                err = -ENOMEM;
         if (err < 0)
                 return err;
-        err = util_grow(&joint->ids, &joint->ids_capacity, joint->n_clients + 1, sizeof(*joint->ids));
-        if (err < 0)
+        joint->cells[joint->n_cells++] = (struct cell){ .context = context, .first = (uint32_t)joint->n_ranks };
+        memcpy(joint->ranks + joint->n_ranks, ranks, n * sizeof(*ranks));
+        joint->n_ranks += n;
+        return 0;
+}
+
+static int add_rate(struct finder *finder, const struct client_rate *rate, int64_t context)
+{
+        struct joint *joint = finder->joint;
+        uint64_t hash = (uint64_t)context;
+        size_t n = 0, slot;
+
+        for (size_t i = 0; i < finder->n_bits; i++) {
+                const struct bit *bit = &finder->bits[i];
+
+                if (rate->apps[bit->bit / 8] >> bit->bit % 8 & 1) {
+                        finder->ranks[n++] = bit->rank;
+                        hash = (hash ^ bit->rank) * 0x9E3779B97F4A7C15;
+                }
+        }
+        for (slot = (hash >> 32) & finder->mask; finder->slots[slot]; slot = (slot + 1) & finder->mask)
+                if (same_cell(joint, finder->slots[slot] - 1, context, finder->ranks, n))
+                        break;
+        if (!finder->slots[slot]) {
+                if (add_cell(joint, context, finder->ranks, n) < 0)
+                        return -ENOMEM;
+                finder->slots[slot] = joint->n_cells;
+        }
+        joint->cells[finder->slots[slot] - 1].n++;
+        joint->cells[finder->slots[slot] - 1].s1 += rate->rate;
+        return 0;
+}
+
+/* Of the app that was asked for: its rates on a client that has it. */
+static int add_asked(struct joint *joint, const struct client_rates *rates, int64_t asked)
+{
+        size_t app = 0;
+
+        while (app < rates->n_apps && rates->apps[app] != asked)
+                app++;
+        if (app == rates->n_apps)
+                return 0;
+        if (util_grow(&joint->with, &joint->with_capacity, joint->n_with + rates->n, sizeof(*joint->with)) < 0 ||
+            util_grow(&joint->without, &joint->without_capacity, joint->n_without + rates->n, sizeof(*joint->without)) < 0)
+                return -ENOMEM;
+        for (size_t i = 0; i < rates->n; i++)
+                if (rates->list[i].apps[app / 8] >> app % 8 & 1)
+                        joint->with[joint->n_with++] = rates->list[i].rate;
+                else
+                        joint->without[joint->n_without++] = rates->list[i].rate;
+        return 0;
+}
+
+static int add_client(struct finder *finder, const struct client_rates *rates, uint32_t client)
+{
+        struct joint *joint = finder->joint;
+        int err = list_bits(finder, rates, client);
+
+        if (err < 0 || !finder->n_bits)
                 return err;
-        joint->ids[joint->n_clients] = samples->client;
-        joint->clients[joint->n_clients++] = joint->n_rates;
-        n = client_sums_rates(samples->list, samples->n, NULL, &sums, joint->room);
-        for (size_t i = 0; !err && i < n; i++)
-                err = add_rate(joint, &samples->list[i], joint->room[i]);
-        return err ? err : add_uses(joint, from);
+        err = clear_slots(finder, rates->n);
+        joint->clients[client].first = joint->n_cells;
+        for (size_t i = 0; !err && i < rates->n; i++)
+                err = add_rate(finder, &rates->list[i], rates->contexts[rates->list[i].context]);
+        joint->clients[client].end = joint->n_cells;
+        if (!err && joint->report->asked >= 0)
+                err = add_asked(joint, rates, joint->report->apps[joint->report->asked].id);
+        return err;
 }
 
 static int compare_uses(const void *a, const void *b)
@@ -115,63 +193,36 @@ static int compare_uses(const void *a, const void *b)
         return x->rank != y->rank ? (x->rank < y->rank ? -1 : 1) : x->client < y->client ? -1 : x->client > y->client;
 }
 
-static int compare_client(const void *key, const void *element)
+static void count_pairs(struct joint *joint)
 {
-        int64_t client = *(const int64_t *)key, other = *(const int64_t *)element;
-
-        return client < other ? -1 : client > other;
-}
-
-static int read_clients(struct database *database, int64_t limit, int64_t **ret, size_t *ret_n)
-{
-        _cleanup_(statement_freep) struct statement *select = NULL;
-        size_t capacity = 0;
-        int rc = database_prepare(database, "SELECT id FROM client WHERE quarantined = 0 AND n > 0 AND s1 <= $1 * n ORDER BY id", &select);
-
-        if (rc < 0)
-                return rc;
-        select->ops->set_int(select, 1, limit);
-        while ((rc = select->ops->step(select)) == 1) {
-                rc = util_grow(ret, &capacity, *ret_n + 1, sizeof(**ret));
-                if (rc < 0)
-                        return rc;
-                (*ret)[(*ret_n)++] = select->ops->get_int(select, 0);
-        }
-        return rc;
+        for (size_t cell = 0; cell < joint->n_cells; cell++)
+                for (size_t i = joint->cells[cell].first; i < joint->cells[cell + 1].first; i++)
+                        for (size_t j = joint->cells[cell].first; j < joint->cells[cell + 1].first; j++)
+                                joint->pairs[joint->ranks[i] * joint->n + joint->ranks[j]] += joint->cells[cell].n;
 }
 
 static int read_rates(struct database *database, int64_t limit, struct joint *joint)
 {
-        _cleanup_(client_samples_close) struct client_samples samples = { .n = 0 };
-        _cleanup_free_ int64_t *clients = NULL;
-        int64_t all = 0;
-        size_t n = 0;
-        int err = read_clients(database, limit, &clients, &n), rc = 0;
+        _cleanup_(free_finder) struct finder finder = { .joint = joint };
+        _cleanup_(rates_close) struct rates rates;
+        int rc = rates_open(database, limit, joint->report->samples, &rates);
 
-        if (!err)
-                err = client_samples_open(database, CLIENT_SAMPLES_OF_ALL, &samples);
-        while (!err && n && (rc = client_samples_next(&samples)) == 1) {
-                all += (int64_t)samples.n;
-                if (bsearch(&samples.client, clients, n, sizeof(*clients), compare_client))
-                        err = add_client(joint, &samples);
-        }
-        if (!err && rc < 0)
-                err = rc;
-        if (!err && n && all != joint->report->samples) {
-                log_error(database->log, "%s: %" PRId64 " samples of %" PRId64 " are there; the database is damaged", database->name, all,
-                          joint->report->samples);
-                err = -EUCLEAN;
-        }
-        if (!err)
-                err = util_grow(&joint->clients, &joint->clients_capacity, joint->n_clients + 1, sizeof(*joint->clients));
-        if (!err)
-                err = util_grow(&joint->rates, &joint->rates_capacity, joint->n_rates + 1, sizeof(*joint->rates));
-        if (err < 0)
-                return err;
+        joint->clients = calloc(rates.n + 1, sizeof(*joint->clients));
+        joint->cells = calloc(1, sizeof(*joint->cells));
+        if (!joint->clients || !joint->cells)
+                return -ENOMEM;
+        joint->cells_capacity = 1;
+        joint->n_clients = rates.n;
+        for (size_t i = 0; i < rates.n; i++)
+                joint->clients[i].id = rates.clients[i];
+        while (!rc && (rc = rates_next(&rates)) == 1)
+                rc = add_client(&finder, &rates.list, (uint32_t)rates.client);
+        if (rc < 0)
+                return rc;
+        joint->cells[joint->n_cells] = (struct cell){ .first = (uint32_t)joint->n_ranks };
         if (joint->n_uses)
                 qsort(joint->uses, joint->n_uses, sizeof(*joint->uses), compare_uses);
-        joint->clients[joint->n_clients] = joint->n_rates;
-        joint->rates[joint->n_rates] = (struct one_rate){ 0, 0, (uint32_t)joint->n_ranks };
+        count_pairs(joint);
         return 0;
 }
 
@@ -182,27 +233,36 @@ static bool together(const struct joint *joint, size_t a, size_t b)
         return a == b || (both >= TOGETHER * joint->pairs[a * joint->n + a] && both >= TOGETHER * joint->pairs[b * joint->n + b]);
 }
 
+static void find_paired(struct joint *joint)
+{
+        for (size_t a = 0; a < joint->n; a++)
+                for (size_t b = 0; b < joint->n; b++)
+                        joint->paired[a] |= a != b && together(joint, a, b);
+}
+
 /* Sum of the logarithms of all that is in use but an app, and those that are always with it; is it itself in use? */
-static int64_t others(const struct joint *joint, size_t rate, size_t rank, bool *with)
+static int64_t others(const struct joint *joint, size_t cell, size_t rank, bool *with)
 {
         int64_t sum = 0;
 
         *with = false;
-        for (size_t i = joint->rates[rate].first; i < joint->rates[rate + 1].first; i++) {
+        for (size_t i = joint->cells[cell].first; i < joint->cells[cell + 1].first; i++) {
                 size_t other = joint->ranks[i];
 
-                *with |= other == rank;
-                if (!together(joint, rank, other))
+                if (other == rank)
+                        *with = true;
+                else if (!joint->paired[rank] || !together(joint, rank, other))
                         sum += joint->logs[other];
         }
         return sum;
 }
 
-double joint_rate(const struct joint *joint, size_t rate, size_t rank, bool *with)
+double joint_sum(const struct joint *joint, size_t cell, size_t rank, bool *with)
 {
-        int64_t log = others(joint, rate, rank, with);
+        int64_t log = others(joint, cell, rank, with);
+        double sum = (double)joint->cells[cell].s1;
 
-        return log ? joint->rates[rate].rate * exp(-(double)log / LOG_UNIT) : joint->rates[rate].rate;
+        return log ? sum * exp(-(double)log / LOG_UNIT) : sum;
 }
 
 static int compare_rank(const void *key, const void *element)
@@ -221,27 +281,27 @@ size_t joint_uses(const struct joint *joint, size_t rank)
 }
 
 /* One client's part of an app's sums, without the others' effects; its mean stays what it was. */
-static void adjust_client(const struct joint *joint, size_t client, size_t rank, struct drop_sums *sums)
+static void adjust_client(const struct joint *joint, const struct joint_client *client, size_t rank, struct drop_sums *sums)
 {
-        size_t from = joint->clients[client], n = joint->clients[client + 1] - from;
         struct app_sums app = { .n = 0 };
-        int64_t before = 0, after = 0;
+        int64_t n = 0, before = 0, after = 0;
         double level;
 
-        for (size_t i = 0; i < n; i++) {
+        for (size_t i = client->first; i < client->end; i++) {
                 bool with;
-                int64_t rate = llround(joint_rate(joint, from + i, rank, &with));
+                int64_t sum = llround(joint_sum(joint, i, rank, &with));
 
-                before += joint->rates[from + i].rate;
-                after += rate;
-                app.n += with;
-                app.s1 += with ? rate : 0;
+                n += joint->cells[i].n;
+                before += joint->cells[i].s1;
+                after += sum;
+                app.n += with ? joint->cells[i].n : 0;
+                app.s1 += with ? sum : 0;
         }
         if (app.n == 0 || after <= 0)
                 return;
         level = (double)before / (double)after;
         app.s1 = llround((double)app.s1 * level);
-        client_sums_weigh(&app, (int64_t)n, before);
+        client_sums_weigh(&app, n, before);
         drop_add(sums, &app);
 }
 
@@ -253,7 +313,7 @@ static size_t adjust_app(const struct joint *joint, size_t use, struct drop *ret
         uint32_t rank = joint->uses[use].rank;
 
         for (; use < joint->n_uses && joint->uses[use].rank == rank; use++)
-                adjust_client(joint, joint->uses[use].client, rank, &sums);
+                adjust_client(joint, &joint->clients[joint->uses[use].client], rank, &sums);
         drop_compare(&sums, &none, ret);
         return use;
 }
@@ -349,14 +409,17 @@ int report_joint(struct database *database, int64_t limit, struct report *report
                 return err;
         joint->logs = calloc(joint->n, sizeof(*joint->logs));
         joint->pairs = calloc(joint->n * joint->n, sizeof(*joint->pairs));
+        joint->paired = calloc(joint->n, sizeof(*joint->paired));
         joint->rank_of = malloc((report->n_apps + 1) * sizeof(*joint->rank_of));
-        if (!joint->logs || !joint->pairs || !joint->rank_of)
+        if (!joint->logs || !joint->pairs || !joint->paired || !joint->rank_of)
                 return -ENOMEM;
         for (size_t i = 0; i < report->n_apps; i++)
                 joint->rank_of[i] = -1;
         for (size_t i = 0; i < joint->n; i++)
                 joint->rank_of[joint->apps[i]] = (int32_t)i;
         err = read_rates(database, limit, joint);
+        if (!err)
+                find_paired(joint);
         /* One alone is what it was. */
         for (int round = 0; !err && report->n_hogs > 1 && round < SWEEPS; round++)
                 if (sweep(joint) <= LOG_STILL)

@@ -2,15 +2,22 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* All rates in which apps were in use that were called hogs, or asked for; and the effects of these apps on each other. */
+/* Rates in which apps were in use that were called hogs, or asked for; and the effects of these apps on each other. */
 
 #include "report.h"
 
-/* One rate, and which of these apps (by rank) were in use: those from `first` to the next rate's. */
-struct one_rate {
+/* Rates of a client in one context, in which the same of these apps were in use: by rank, from `first` to the next cell's. */
+struct cell {
         int64_t context;
-        int32_t rate;
+        int64_t s1;      /* their sum */
+        uint32_t n;
         uint32_t first;
+};
+
+/* Its cells are those from `first` to `end`; none if it has none of the apps. */
+struct joint_client {
+        int64_t id;
+        size_t first, end;
 };
 
 /* A client that has an app. */
@@ -24,19 +31,19 @@ struct joint {
         size_t *apps;           /* in report->apps, by name */
         int64_t *logs;          /* 1e6 * ln of the factor of each */
         uint32_t *pairs;        /* n * n: rates with both */
+        bool *paired;           /* is any other always with it? */
         int32_t *rank_of;       /* of apps in report->apps; -1: none of these */
 
-        struct one_rate *rates;
-        size_t n_rates, rates_capacity;
+        struct cell *cells;
+        size_t n_cells, cells_capacity;
         uint16_t *ranks;
         size_t n_ranks, ranks_capacity;
-        size_t *clients;        /* where each client's rates begin, and the end */
-        int64_t *ids;           /* of them, ascending */
-        size_t n_clients, clients_capacity, ids_capacity;
+        struct joint_client *clients; /* ascending */
+        size_t n_clients;
         struct one_use *uses;   /* by rank */
         size_t n_uses, uses_capacity;
-        int32_t *room;
-        size_t room_capacity;
+        int32_t *with, *without; /* rates of clients that have the app that was asked for, with it and without */
+        size_t n_with, n_without, with_capacity, without_capacity;
 };
 
 void joint_clear(struct joint *joint);
@@ -49,10 +56,10 @@ int report_joint(struct database *database, int64_t limit, struct report *report
 
 /* Where the clients of an app begin in joint->uses; joint->n_uses: it has none. */
 size_t joint_uses(const struct joint *joint, size_t rank);
-/* A rate without the effects of other apps than the one of @rank; was that in use? */
-double joint_rate(const struct joint *joint, size_t rate, size_t rank, bool *with);
+/* The sum of a cell's rates without the effects of other apps than the one of @rank; was that in use? */
+double joint_sum(const struct joint *joint, size_t cell, size_t rank, bool *with);
 
 /* report-why.c: what the effects of these apps depend on, and those of their versions. */
 int report_why(struct database *database, const struct joint *joint, struct report *report);
-/* report-app.c: rates with the app that was asked for, and without it. */
-int report_distributions(const struct joint *joint, struct report *report);
+/* report-app.c: rates with the app that was asked for, and without it; sorts them. */
+void report_distributions(struct joint *joint, struct report *report);

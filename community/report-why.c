@@ -212,12 +212,12 @@ static struct with_without sum_client(const struct joint *joint, size_t client, 
 {
         struct with_without sums = { .with = 0 };
 
-        for (size_t i = joint->clients[client]; i < joint->clients[client + 1]; i++) {
+        for (size_t i = joint->clients[client].first; i < joint->clients[client].end; i++) {
                 bool with;
-                double rate = joint_rate(joint, i, rank, &with);
+                double sum = joint_sum(joint, i, rank, &with);
 
-                *(with ? &sums.with : &sums.without) += 1;
-                *(with ? &sums.s_with : &sums.s_without) += rate;
+                *(with ? &sums.with : &sums.without) += joint->cells[i].n;
+                *(with ? &sums.s_with : &sums.s_without) += sum;
         }
         return sums;
 }
@@ -225,7 +225,7 @@ static struct with_without sum_client(const struct joint *joint, size_t client, 
 /* The item of a context, made if there is none among those from @first. */
 static int find_item(struct why *why, size_t first, uint32_t client, int64_t context, int64_t app, struct item **ret)
 {
-        const struct context *found = find_context(why, why->joint->ids[client], context);
+        const struct context *found = find_context(why, why->joint->clients[client].id, context);
         int err;
 
         for (size_t i = first; i < why->n_items; i++)
@@ -252,19 +252,19 @@ static int add_client(struct why *why, uint32_t client, size_t rank)
         if (!(sums.with > 0 && sums.without > 0 && mean > 0))
                 return 0;
         without = sums.s_without / sums.without;
-        for (size_t i = joint->clients[client]; i < joint->clients[client + 1]; i++) {
+        for (size_t i = joint->clients[client].first; i < joint->clients[client].end; i++) {
                 struct item *item;
                 bool with;
-                double rate = joint_rate(joint, i, rank, &with);
+                double sum = joint_sum(joint, i, rank, &with);
                 int err;
 
                 if (!with)
                         continue;
-                err = find_item(why, first, client, joint->rates[i].context, app, &item);
+                err = find_item(why, first, client, joint->cells[i].context, app, &item);
                 if (err < 0)
                         return err;
-                item->weight += 1; /* until all are there: how many rates, */
-                item->effect += rate; /* and their sum */
+                item->weight += joint->cells[i].n; /* until all are there: how many rates, */
+                item->effect += sum;               /* and their sum */
         }
         for (size_t i = first; i < why->n_items; i++) {
                 struct item *item = &why->items[i];

@@ -11,21 +11,6 @@
 
 #define HOURS_FACTOR_MAX 50 /* beyond, nobody waits for it */
 
-/* Sums over clients, of which each client is one row: they add up, wherever the rows are. */
-static const char sums_sql[] =
-        "SELECT a.app, " SHARDS_APP_SUMS
-        " FROM client_app a JOIN client c ON c.id = a.client"
-        " WHERE c.quarantined = 0 AND c.s1 <= $1 * c.n GROUP BY a.app ORDER BY a.app";
-
-/* Likewise, of sums that each shard has made. */
-static const char shards_sql[] =
-        "SELECT app, sum(c1), sum(c2), sum(c3), sum(c4), sum(c5), sum(c6), sum(c7), sum(c8), sum(c9), sum(c10), sum(c11), sum(c12),"
-        " sum(c13), sum(c14), sum(c15), sum(c16), sum(c17), sum(c18), sum(c19), sum(c20) FROM shard_app GROUP BY app ORDER BY app";
-
-static const char all_sql[] =
-        "SELECT count(*), coalesce(sum(n), 0), coalesce(sum(s1), 0), coalesce(sum(s2), 0) FROM client"
-        " WHERE quarantined = 0 AND n > 0 AND s1 <= $1 * n";
-
 static void free_app(struct app_report *app)
 {
         for (size_t i = 0; i < app->n_why; i++) {
@@ -66,55 +51,6 @@ int report_select(struct database *database, const char *sql, const char *sql_of
         if (!err && !database->shards)
                 (*ret)->ops->set_int(*ret, 1, limit);
         return err;
-}
-
-static int read_all(struct database *database, int64_t limit, double middle_rate, struct all_sums *ret)
-{
-        _cleanup_(statement_freep) struct statement *select = NULL;
-        int rc = database_prepare(database, all_sql, &select);
-
-        if (rc < 0)
-                return rc;
-        select->ops->set_int(select, 1, limit);
-        rc = select->ops->step(select);
-        if (rc == 1)
-                *ret = (struct all_sums){ select->ops->get_sum(select, 0), select->ops->get_sum(select, 1),
-                                          select->ops->get_sum(select, 2), select->ops->get_sum(select, 3), middle_rate };
-        return rc < 0 ? rc : 0;
-}
-
-static void read_sums(struct statement *select, struct drop_sums *ret)
-{
-        double *const members[] = { &ret->clients, &ret->n, &ret->s1, &ret->s2, &ret->both, &ret->more, &ret->less, &ret->w, &ret->ww,
-                                    &ret->wa, &ret->wb, &ret->waa, &ret->wbb, &ret->wab, &ret->wwa, &ret->wwb, &ret->x, &ret->xx,
-                                    &ret->wx };
-
-        for (size_t i = 0; i < ARRAY_SIZE(members); i++)
-                *members[i] = select->ops->get_sum(select, (int)i + 1);
-}
-
-static int read_apps(struct database *database, int64_t limit, const struct all_sums *all, struct report *report)
-{
-        _cleanup_(statement_freep) struct statement *select = NULL;
-        size_t capacity = 0;
-        int rc = report_select(database, sums_sql, shards_sql, limit, &select);
-
-        if (rc < 0)
-                return rc;
-        while ((rc = select->ops->step(select)) == 1) {
-                struct drop_sums sums;
-                struct app_report *app;
-
-                rc = util_grow(&report->apps, &capacity, report->n_apps + 1, sizeof(*report->apps));
-                if (rc < 0)
-                        return rc;
-                read_sums(select, &sums);
-                app = &report->apps[report->n_apps++];
-                *app = (struct app_report){ .id = select->ops->get_int(select, 0), .clients = sums.clients, .rates = sums.n,
-                                            .hours = select->ops->get_sum(select, SHARDS_APP_COLUMNS) / 3.6e6 };
-                drop_compare(&sums, all, &app->drop);
-        }
-        return rc;
 }
 
 static int compare_id(const void *key, const void *element)
@@ -205,7 +141,7 @@ static int find_hogs(struct database *database, int64_t limit, struct report *re
         if (!err)
                 err = report_why(database, &joint, report);
         if (!err)
-                err = report_distributions(&joint, report);
+                report_distributions(&joint, report);
         if (!err && report->n_hogs)
                 qsort_r(report->hogs, report->n_hogs, sizeof(*report->hogs), compare_minutes, report->apps);
         return err;
@@ -260,17 +196,11 @@ static int find_asked(struct database *database, const char *asked, struct repor
 
 static int make_within(struct database *database, const char *asked, struct report *report)
 {
-        struct all_sums all = { .n = 0 };
         int64_t limit = 0;
         int err = shards_check(database);
 
         if (!err)
                 err = report_clients(database, report, &limit);
-
-        if (!err)
-                err = read_all(database, limit, report->middle_rate, &all);
-        if (!err)
-                err = read_apps(database, limit, &all, report);
         if (!err)
                 err = read_names(database, report);
         if (!err)

@@ -108,8 +108,15 @@ void report_clear(struct report *report);
 /* @asked: an app, by name or hash, of which all is wanted though it may be no hog; NULL: none. */
 int report_make(struct database *database, const char *asked, struct report *ret);
 
-/* report-clients.c: all but apps and bugs; @limit: rates above it, in the mean of a client, are not believed */
+/* report-clients.c: all but bugs, and what apps are; @limit: rates above it, in the mean of a client, are not believed */
 int report_clients(struct database *database, struct report *report, int64_t *limit);
+/* The sum of the rates of a client with a coarse gauge, as everybody's rates make it. */
+struct coarse_mean {
+        int64_t client, s1;
+};
+
+/* report-sums.c: all apps; and the means of coarse gauges, by client, which the caller frees. */
+int report_sums(struct database *database, int64_t limit, struct report *report, struct coarse_mean **ret, size_t *ret_n);
 /* The mean rate and the J-score of a client, by its number. False: it is unknown, or has too few rates. */
 bool report_score(const struct report *report, int64_t client, double *rate, double *score);
 /* Prepares what has the limit as $1, or what sums up what the shards have made of it. */

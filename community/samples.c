@@ -7,13 +7,11 @@
 #include "samples.h"
 #include "util/util.h"
 
-int client_samples_open(struct database *database, enum client_samples_of which, struct client_samples *ret)
+int client_samples_open(struct database *database, struct client_samples *ret)
 {
         *ret = (struct client_samples){ .n = 0 };
-        return database_prepare(database, which == CLIENT_SAMPLES_OF_ONE ?
-                "SELECT client, seq, context, t_ns, t2_ns, level_ppm, level2_ppm, apps, own, parts FROM sample WHERE client = $1" :
-                "SELECT client, seq, context, t_ns, t2_ns, level_ppm, level2_ppm, apps, own, parts FROM sample ORDER BY client",
-                &ret->select);
+        return database_prepare(database, "SELECT client, seq, context, t_ns, t2_ns, level_ppm, level2_ppm, apps, own, parts"
+                                          " FROM sample WHERE client = $1", &ret->select);
 }
 
 void client_samples_close(struct client_samples *samples)
@@ -115,26 +113,4 @@ int client_samples_read(struct client_samples *samples, int64_t client)
         }
         end_client(samples);
         return rc;
-}
-
-int client_samples_next(struct client_samples *samples)
-{
-        const struct statement_ops *ops = samples->select->ops;
-        int rc = samples->waiting ? 1 : samples->finished ? 0 : ops->step(samples->select);
-
-        if (rc <= 0)
-                return rc;
-        begin_client(samples, ops->get_int(samples->select, 0));
-        do {
-                rc = add_sample(samples);
-                if (rc < 0)
-                        return rc;
-                rc = ops->step(samples->select);
-        } while (rc == 1 && ops->get_int(samples->select, 0) == samples->client);
-        if (rc < 0)
-                return rc;
-        samples->waiting = rc == 1;
-        samples->finished = rc == 0;
-        end_client(samples);
-        return 1;
 }

@@ -20,12 +20,6 @@ static const struct {
 } views[] = {
         { "shard_info", "shards INTEGER, epoch BIGINT, clients BIGINT, samples NUMERIC",
           "s.shards, s.epoch, (SELECT count(*) FROM client), (SELECT coalesce(sum(n_samples), 0) FROM client) FROM shard s" },
-        { "shard_app", NULL,
-          "a.app, " SHARDS_APP_SUMS " FROM client_app a JOIN client c ON c.id = a.client JOIN report_limit l ON c.s1 <= l.value * c.n"
-          " WHERE c.quarantined = 0 GROUP BY a.app" },
-        { "shard_bin", "bin INTEGER, n NUMERIC, s1 NUMERIC",
-          "b.bin, sum(b.n), sum(b.s1) FROM client_bin b JOIN client c ON c.id = b.client JOIN report_limit l ON c.s1 <= l.value * c.n"
-          " WHERE c.quarantined = 0 AND c.coarse = 0 GROUP BY b.bin" },
         { "shard_own", "app BIGINT, client BIGINT, own_n BIGINT, own_ms BIGINT, own_mj BIGINT, x BIGINT",
           "a.app, a.client, a.own_n, a.own_ms, a.own_mj, a.x FROM client_app a JOIN client c ON c.id = a.client"
           " JOIN report_limit l ON c.s1 <= l.value * c.n WHERE c.quarantined = 0 AND a.own_ms > 0" },
@@ -79,13 +73,6 @@ static void write_literal(FILE *file, const char *text)
         putc('\'', file);
 }
 
-static void write_app_columns(FILE *file)
-{
-        fputs("app BIGINT", file);
-        for (int i = 1; i <= SHARDS_APP_COLUMNS; i++)
-                fprintf(file, ", c%d NUMERIC", i);
-}
-
 static int write_shard(struct maker *maker, struct database *shard)
 {
         int64_t low = low_of(maker, maker->shard), high = low_of(maker, maker->shard + 1);
@@ -101,15 +88,9 @@ static int write_shard(struct maker *maker, struct database *shard)
                         client_tables[i].name, client_tables[i].client, low, client_tables[i].client, high);
         for (size_t i = 0; i < ARRAY_SIZE(views); i++) {
                 fprintf(maker->sql, "CREATE VIEW %s_%zu (shard, ", views[i].name, maker->shard);
-                if (views[i].columns) {
-                        /* Only the names: every second word. */
-                        for (const char *at = views[i].columns; *at; at += strcspn(at, ",") + (at[strcspn(at, ",")] ? 2 : 0))
-                                fprintf(maker->sql, "%s%.*s", at > views[i].columns ? ", " : "", (int)strcspn(at, " "), at);
-                } else {
-                        fputs("app", maker->sql);
-                        for (int column = 1; column <= SHARDS_APP_COLUMNS; column++)
-                                fprintf(maker->sql, ", c%d", column);
-                }
+                /* Only the names: every second word. */
+                for (const char *at = views[i].columns; *at; at += strcspn(at, ",") + (at[strcspn(at, ",")] ? 2 : 0))
+                        fprintf(maker->sql, "%s%.*s", at > views[i].columns ? ", " : "", (int)strcspn(at, " "), at);
                 fprintf(maker->sql, ") AS SELECT %zu, %s;", maker->shard, views[i].select);
         }
         fputs("COMMIT", maker->sql);
@@ -210,14 +191,9 @@ static int write_coordinator(struct maker *maker)
                         return -ENOMEM;
                 fprintf(maker->sql, "CREATE TABLE %s (%s) PARTITION BY RANGE (%s);", client_tables[i].name, columns, client_tables[i].client);
         }
-        for (size_t i = 0; i < ARRAY_SIZE(views); i++) {
-                fprintf(maker->sql, "CREATE TABLE %s (shard INTEGER, ", views[i].name);
-                if (views[i].columns)
-                        fputs(views[i].columns, maker->sql);
-                else
-                        write_app_columns(maker->sql);
-                fputs(") PARTITION BY LIST (shard);", maker->sql);
-        }
+        for (size_t i = 0; i < ARRAY_SIZE(views); i++)
+                fprintf(maker->sql, "CREATE TABLE %s (shard INTEGER, %s) PARTITION BY LIST (shard);",
+                        views[i].name, views[i].columns);
         for (maker->shard = 0; !err && maker->shard < maker->n; maker->shard++)
                 err = write_partitions(maker);
         fprintf(maker->sql, "CREATE TABLE joulecast_community (version INTEGER NOT NULL, shards INTEGER NOT NULL);"

@@ -12,14 +12,6 @@
 
 #define SHARDS_MAX 64
 
-/* What a shard sums up of its clients, as a view on it; @limit is as for report_clients(). */
-#define SHARDS_APP_SUMS                                                                                                             \
-        "count(*), sum(a.n), sum(a.s1), sum(a.s2), sum(CASE WHEN a.w > 0 THEN 1 ELSE 0 END),"                                        \
-        " sum(CASE WHEN a.x > 0 THEN 1 ELSE 0 END), sum(CASE WHEN a.x < 0 THEN 1 ELSE 0 END), sum(a.w), sum(a.w * a.w),"            \
-        " sum(a.wa), sum(a.wb), sum(a.wa * a.wa), sum(a.wb * a.wb), sum(a.wa * a.wb), sum(a.w * a.wa), sum(a.w * a.wb),"            \
-        " sum(a.x), sum(a.x * a.x), sum(a.w * a.x), sum(a.ms)"
-#define SHARDS_APP_COLUMNS 20
-
 /**
  * shards_make() - make a coordinator of an empty database, and shards of others
  * @coordinator: URL of it

@@ -10,9 +10,10 @@
 /*
  * Samples are kept as they came; what else is here is a function of them. Apps, clients and contexts are numbered by
  * hashes (community/name-hash.h), so that a number is the same in all databases. `client` has the sums over its rates, and why
- * samples were left out; a coarse gauge's rates depend on everybody's, so its sums are made with the report, and only
- * n_samples is of use here. `token` is the SHA-256 of it, NULL until a client sends over HTTP; from next_seq on, its samples are
- * new. `client_app` has struct app_sums, `client_part` those by component, `client_bin` the histogram of point rates.
+ * samples were left out. `token` is the SHA-256 of it, NULL until a client sends over HTTP; from next_seq on, its samples are
+ * new. `client_rate` has the rates packed (community/client-rates.h), how many samples they are made of and how many apps
+ * are in them: reports are made from it, not from samples. `client_app` has an app's own energy and x, as in struct app_sums,
+ * `client_part` that energy by component.
  * `context` is what a header says of the device and the time: a sample has the number of one. A sample's `apps` are sorted
  * int64, `own` an int64 of mJ for each of them, -1: unknown; `parts` pairs of int64: index in apps * 256 + component, and mJ.
  */
@@ -25,12 +26,12 @@ const struct client_table client_tables[] = {
         { "sample",
           "client BIGINT NOT NULL, seq BIGINT NOT NULL, context BIGINT NOT NULL, t_ns BIGINT NOT NULL, t2_ns BIGINT NOT NULL,"
           " level_ppm INTEGER NOT NULL, level2_ppm INTEGER NOT NULL, apps @BLOB@ NOT NULL, own @BLOB@, parts @BLOB@", "client", "client, seq" },
+        { "client_rate", "client BIGINT NOT NULL, samples BIGINT NOT NULL, apps BIGINT NOT NULL, rates @BLOB@ NOT NULL",
+          "client", "client" },
         { "client_app",
-          "client BIGINT NOT NULL, app BIGINT NOT NULL, n BIGINT NOT NULL, s1 BIGINT NOT NULL, s2 BIGINT NOT NULL, w BIGINT NOT NULL,"
-          " wa BIGINT NOT NULL, wb BIGINT NOT NULL, x BIGINT NOT NULL, own_n BIGINT NOT NULL, own_ms BIGINT NOT NULL, own_mj BIGINT NOT NULL,"
-          " ms BIGINT NOT NULL", "client", "client, app" },
+          "client BIGINT NOT NULL, app BIGINT NOT NULL, x BIGINT NOT NULL, own_n BIGINT NOT NULL, own_ms BIGINT NOT NULL,"
+          " own_mj BIGINT NOT NULL", "client", "client, app" },
         { "client_part", "client BIGINT NOT NULL, app BIGINT NOT NULL, part INTEGER NOT NULL, mj BIGINT NOT NULL", "client", "client, app, part" },
-        { "client_bin", "client BIGINT NOT NULL, bin INTEGER NOT NULL, n BIGINT NOT NULL, s1 BIGINT NOT NULL", "client", "client, bin" },
 };
 const size_t n_client_tables = ARRAY_SIZE(client_tables);
 
@@ -73,6 +74,6 @@ int tables_make(struct database *database)
                 err = database_run(database, "CREATE INDEX client_token ON client (token);"
                                              "CREATE TABLE app (id BIGINT PRIMARY KEY, name TEXT NOT NULL);"
                                              "CREATE TABLE joulecast_community (version INTEGER NOT NULL, shards INTEGER NOT NULL);"
-                                             "INSERT INTO joulecast_community VALUES (4, 0)");
+                                             "INSERT INTO joulecast_community VALUES (5, 0)");
         return err ? err : database_run(database, "COMMIT");
 }

@@ -81,8 +81,8 @@ void writer_close(struct writer *writer)
 {
         struct statement **all[] = { &writer->add_app, &writer->find_client, &writer->add_client,
                                      &writer->set_token, &writer->add_context, &writer->add_sample, &writer->remove_apps,
-                                     &writer->remove_parts, &writer->remove_bins, &writer->add_client_app, &writer->add_part,
-                                     &writer->add_bin, &writer->set_client };
+                                     &writer->remove_parts, &writer->add_client_app, &writer->add_part, &writer->add_rates,
+                                     &writer->set_rates, &writer->set_client };
 
         for (size_t i = 0; i < ARRAY_SIZE(all); i++)
                 statement_freep(all[i]);

@@ -8,6 +8,7 @@
 
 #include "check.h"
 #include "community/drop.h"
+#include "community/client-rates.h"
 #include "community/client-sums.h"
 #include "community/upload.h"
 #include "util/util.h"
@@ -95,6 +96,50 @@ static void check_samples(void)
 }
 
 /* Ten minutes each; the app costs as much again as all else. */
+/* What was packed comes out again; and nothing else than that is read. */
+static void check_packed(const struct rate_sample *samples, const struct client_sums *sums)
+{
+        struct client_rates rates = { .n = 0 };
+        uint8_t *bytes;
+        size_t length;
+
+        check_int(client_rates_pack(samples, sums, &bytes, &length), 0);
+        check_int(client_rates_read(bytes, length, &rates), 0);
+        check_int(rates.n, 10);
+        check_int(rates.n_apps, 1);
+        check_int(rates.apps[0], 7);
+        check_int(rates.ms[0], 5 * 600000);
+        check_int(rates.n_contexts, 1);
+        check(!rates.coarse);
+        for (int i = 0; i < 10; i++) {
+                check_int(rates.list[i].rate, i % 2 ? 20000 : 10000);
+                check_int(rates.list[i].apps[0], i % 2);
+        }
+        for (size_t i = 0; i < length; i++)
+                check_int(client_rates_read(bytes, i, &rates), -EBADMSG);
+        bytes[length - 1] |= 2; /* a second app, of which there is none */
+        check_int(client_rates_read(bytes, length, &rates), -EBADMSG);
+        client_rates_clear(&rates);
+        free(bytes);
+}
+
+/* As a report does it. */
+static int64_t slice_packed(const struct rate_sample *samples, const struct client_sums *sums, const struct prior *prior)
+{
+        struct client_rates rates = { .n = 0 };
+        uint8_t *bytes;
+        size_t length;
+        int64_t sum;
+
+        check_int(client_rates_pack(samples, sums, &bytes, &length), 0);
+        check_int(client_rates_read(bytes, length, &rates), 0);
+        check(rates.coarse == client_sums_coarse(sums));
+        sum = client_rates_slice(rates.list, rates.n, prior);
+        client_rates_clear(&rates);
+        free(bytes);
+        return sum;
+}
+
 static void check_sums(void)
 {
         static const int64_t app[] = { 7 };
@@ -108,7 +153,7 @@ static void check_sums(void)
         samples[10] = samples[3]; /* the same under another number */
         samples[10].seq = 20;
         samples[11] = (struct rate_sample){ .t_ns = 200 * MINUTE_NS, .t2_ns = 201 * MINUTE_NS, .level_ppm = 900000, .level2_ppm = 100000 };
-        check_int(client_sums_make(samples, 12, NULL, &sums), 0);
+        check_int(client_sums_make(samples, 12, &sums), 0);
         check_int(sums.n, 10);
         check_int(sums.overlapping, 1);
         check_int(sums.fast, 1);
@@ -121,6 +166,7 @@ static void check_sums(void)
         check_int(sums.apps[0].wa, 13653); /* 40 * 256 * 4 / 3 */
         check_int(sums.apps[0].wb, 6827); /* and * 2 / 3 */
         check_near((double)sums.apps[0].x / 256 / 40, 2.0 / 3, 1e-3);
+        check_packed(samples, &sums);
         client_sums_clear(&sums);
 }
 
@@ -173,9 +219,9 @@ static void check_many_coarse(void)
                         seconds += span_s;
                         level = after;
                 }
-                check_int(client_sums_make(samples, 8, &prior, &sums), 0);
+                check_int(client_sums_make(samples, 8, &sums), 0);
                 if (client_sums_coarse(&sums) && sums.n == 8) {
-                        double error = fabs((double)sums.s1 / 8 - truth);
+                        double error = fabs((double)slice_packed(samples, &sums, &prior) / 8 - truth);
 
                         inside += error <= 9000;
                         sum += error / 1000;
@@ -207,10 +253,10 @@ static void check_coarse(void)
                                                    .seq = i, .level_ppm = (int32_t)ceil(before / 50000) * 50000,
                                                    .level2_ppm = (int32_t)ceil(after / 50000) * 50000 };
         }
-        check_int(client_sums_make(samples, 8, &prior, &sums), 0);
+        check_int(client_sums_make(samples, 8, &sums), 0);
         check(client_sums_coarse(&sums));
         check_int(sums.n, 8);
-        check_near((double)sums.s1 / (double)sums.n, truth, 9000); /* 0.0009 %/s */
+        check_near((double)slice_packed(samples, &sums, &prior) / (double)sums.n, truth, 9000); /* 0.0009 %/s */
         client_sums_clear(&sums);
         check_int(prior_slice(&prior, 90000, 100000), -1);
         check_int(prior_slice(&prior, 0, 3999), 1999);

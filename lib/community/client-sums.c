@@ -15,7 +15,7 @@
 
 void client_sums_clear(struct client_sums *sums)
 {
-        free(sums->prior);
+        free(sums->rates);
         free(sums->apps);
         *sums = (struct client_sums){ .n = 0 };
 }
@@ -88,24 +88,27 @@ static int64_t rate_of(int64_t ppm, int64_t span_ns)
         return (int64_t)((wide)ppm * 1000000000000 / span_ns);
 }
 
+void client_sums_bounds(const struct rate_sample *sample, int32_t step_ppm, int64_t *low, int64_t *high)
+{
+        int64_t span_ns = sample->t2_ns - sample->t_ns, drop = sample->level_ppm - sample->level2_ppm;
+
+        *low = rate_of(MAX(drop - step_ppm, 0), span_ns);
+        *high = rate_of(drop + step_ppm, span_ns);
+}
+
 /*
  * -1: left out. A reading of a fine gauge cannot be faster than any battery empties. One of a coarse gauge can seem so, as
  * a whole step may fall into a short span; leaving out those would leave only the others, so spans are left out by
  * their length, whatever they show.
  */
-static int64_t sample_rate(const struct rate_sample *sample, int32_t step, const struct prior *prior)
+static int64_t sample_rate(const struct rate_sample *sample, int32_t step)
 {
-        int64_t span_ns = sample->t2_ns - sample->t_ns, drop = sample->level_ppm - sample->level2_ppm;
+        int64_t span_ns = sample->t2_ns - sample->t_ns, rate = rate_of(sample->level_ppm - sample->level2_ppm, span_ns);
         bool coarse = step >= COARSE_STEP_PPM;
-        int64_t slice = -1;
 
         if (coarse && rate_of(step, span_ns) > COARSE_RATE_MAX)
                 return -1;
-        if (coarse && prior)
-                slice = prior_slice(prior, rate_of(MAX(drop - step, 0), span_ns), rate_of(drop + step, span_ns));
-        if (slice >= 0)
-                return slice;
-        return rate_of(drop, span_ns) <= (coarse ? 2 * COARSE_RATE_MAX : RATE_MAX) ? rate_of(drop, span_ns) : -1;
+        return rate <= (coarse ? 2 * COARSE_RATE_MAX : RATE_MAX) ? rate : -1;
 }
 
 /* One rate of one app. Sorted by app, the sums are a walk. */
@@ -205,7 +208,8 @@ static int sum_apps(struct app_rate *list, size_t n, struct client_sums *sums)
         return 0;
 }
 
-size_t client_sums_rates(struct rate_sample *samples, size_t n, const struct prior *prior, struct client_sums *sums, int32_t *rates)
+/* Leaves the samples that have a rate, and their rates. */
+static size_t keep_rates(struct rate_sample *samples, size_t n, struct client_sums *sums)
 {
         size_t kept = 0;
 
@@ -214,52 +218,42 @@ size_t client_sums_rates(struct rate_sample *samples, size_t n, const struct pri
         n = keep_valid(samples, n, sums);
         sums->step_ppm = gauge_step(samples, n);
         for (size_t i = 0; i < n; i++) {
-                int64_t rate = sample_rate(&samples[i], sums->step_ppm, prior);
+                int64_t rate = sample_rate(&samples[i], sums->step_ppm);
 
                 if (rate < 0) {
                         sums->fast++;
                         continue;
                 }
                 samples[kept] = samples[i];
-                rates[kept++] = (int32_t)rate;
+                sums->rates[kept++] = (int32_t)rate;
         }
         return kept;
 }
 
-static int sum_all(const struct rate_sample *samples, const int32_t *rates, size_t n, struct client_sums *sums)
+static int sum_all(const struct rate_sample *samples, size_t n, struct client_sums *sums)
 {
         _cleanup_free_ struct app_rate *list = NULL;
         size_t n_list = 0, capacity = 0;
 
-        if (!client_sums_coarse(sums)) {
-                sums->prior = calloc(1, sizeof(*sums->prior));
-                if (!sums->prior)
-                        return -ENOMEM;
-        }
         for (size_t i = 0; i < n; i++) {
                 sums->n++;
-                sums->s1 += rates[i];
-                sums->s2 += (int64_t)rates[i] * rates[i];
-                if (sums->prior) {
-                        sums->prior->n[rates[i] / PRIOR_BIN]++;
-                        sums->prior->s1[rates[i] / PRIOR_BIN] += rates[i];
-                }
-                if (add_rate(&list, &n_list, &capacity, &samples[i], rates[i]) < 0)
+                sums->s1 += sums->rates[i];
+                sums->s2 += (int64_t)sums->rates[i] * sums->rates[i];
+                if (add_rate(&list, &n_list, &capacity, &samples[i], sums->rates[i]) < 0)
                         return -ENOMEM;
         }
         return sum_apps(list, n_list, sums);
 }
 
-int client_sums_make(struct rate_sample *samples, size_t n, const struct prior *prior, struct client_sums *ret)
+int client_sums_make(struct rate_sample *samples, size_t n, struct client_sums *ret)
 {
-        _cleanup_free_ int32_t *rates = calloc(n + 1, sizeof(*rates));
-        struct client_sums sums = { .n = 0 };
+        struct client_sums sums = { .rates = calloc(n + 1, sizeof(*sums.rates)) };
         int err;
 
-        if (!rates)
+        if (!sums.rates)
                 return -ENOMEM;
-        n = client_sums_rates(samples, n, prior, &sums, rates);
-        err = sum_all(samples, rates, n, &sums);
+        n = keep_rates(samples, n, &sums);
+        err = sum_all(samples, n, &sums);
         if (err < 0)
                 client_sums_clear(&sums);
         else

@@ -50,36 +50,27 @@ struct client_sums {
         int64_t n, s1, s2;                   /* of all rates */
         int64_t overlapping, too_many, fast; /* samples that were left out, and why */
         int32_t step_ppm;                    /* of the gauge: the greatest that all levels are multiples of */
-        struct prior *prior;                 /* of point rates; NULL: of a coarse gauge */
-        struct app_sums *apps;
+        int32_t *rates;                      /* n: of the samples that stay, in their order */
+        struct app_sums *apps;               /* by number */
         size_t n_apps, capacity;
 };
 
 void client_sums_clear(struct client_sums *sums);
 
-/**
- * client_sums_rates() - the rates of one client
- * @samples: all of its samples; sorted by time here, without those that are left out
- * @prior:   as for client_sums_make()
- * @sums:    gets the gauge's step, and how many samples are left out
- * @rates:   room for @n; gets the rate of each sample that stays
- *
- * Return: how many there are.
- */
-size_t client_sums_rates(struct rate_sample *samples, size_t n, const struct prior *prior, struct client_sums *sums, int32_t *rates);
-
 /* Sets w, wa, wb and x of an app from its n and s1, and those of all of the client's rates. */
 void client_sums_weigh(struct app_sums *app, int64_t n, int64_t s1);
 
 /**
- * client_sums_make() - the sums of one client
- * @samples: all of its samples; sorted by time here
- * @prior:   for a coarse gauge (5 % and more); NULL: take the readings for exact
+ * client_sums_make() - the sums of one client, which take the readings of a coarse gauge (5 % and more) for exact
+ * @samples: all of its samples; sorted by time here, and those that are left out are no more: sums.n stay
  * @ret:     gets the sums; clear them. Written only on success
  *
  * Return: 0; -ENOMEM.
  */
-int client_sums_make(struct rate_sample *samples, size_t n, const struct prior *prior, struct client_sums *ret);
+int client_sums_make(struct rate_sample *samples, size_t n, struct client_sums *ret);
+
+/* The rates that a sample of a gauge with that step can have had. */
+void client_sums_bounds(const struct rate_sample *sample, int32_t step_ppm, int64_t *low, int64_t *high);
 
 static inline bool client_sums_coarse(const struct client_sums *sums)
 {

@@ -1,0 +1,235 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+#include <endian.h>
+#include <errno.h>
+#include <string.h>
+
+#include "client-rates.h"
+#include "util/util.h"
+
+#define NUMBER_MAX 10 /* bytes of 64 bits */
+
+void client_rates_clear(struct client_rates *rates)
+{
+        free(rates->apps);
+        free(rates->ms);
+        free(rates->contexts);
+        free(rates->list);
+        *rates = (struct client_rates){ .n = 0 };
+}
+
+static int compare_ids(const void *a, const void *b)
+{
+        int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+
+        return x < y ? -1 : x > y;
+}
+
+/* Each context once, ascending. */
+static int list_contexts(const struct rate_sample *samples, size_t n, int64_t **ret, size_t *ret_n)
+{
+        int64_t *list = calloc(n + 1, sizeof(*list));
+        size_t kept = 0;
+
+        if (!list)
+                return -ENOMEM;
+        for (size_t i = 0; i < n; i++)
+                list[i] = samples[i].context;
+        qsort(list, n, sizeof(*list), compare_ids);
+        for (size_t i = 0; i < n; i++)
+                if (!kept || list[kept - 1] != list[i])
+                        list[kept++] = list[i];
+        *ret = list;
+        *ret_n = kept;
+        return 0;
+}
+
+static uint8_t *put_number(uint8_t *at, uint64_t value)
+{
+        for (; value >= 0x80; value >>= 7)
+                *at++ = (uint8_t)(value | 0x80);
+        *at++ = (uint8_t)value;
+        return at;
+}
+
+static uint8_t *put_id(uint8_t *at, int64_t id)
+{
+        uint64_t wire = htole64((uint64_t)id);
+
+        memcpy(at, &wire, sizeof(wire));
+        return at + sizeof(wire);
+}
+
+/* Both lists are ascending. */
+static void set_bits(uint8_t *bits, const struct rate_sample *sample, const struct client_sums *sums)
+{
+        size_t app = 0;
+
+        for (size_t i = 0; i < sample->n_apps; i++) {
+                while (app < sums->n_apps && sums->apps[app].app < sample->apps[i])
+                        app++;
+                bits[app / 8] |= (uint8_t)(1 << app % 8);
+        }
+}
+
+int client_rates_pack(const struct rate_sample *samples, const struct client_sums *sums, uint8_t **ret, size_t *ret_length)
+{
+        _cleanup_free_ int64_t *contexts = NULL;
+        size_t n = (size_t)sums->n, n_contexts, mask = (sums->n_apps + 7) / 8;
+        uint8_t *bytes, *at;
+
+        if (list_contexts(samples, n, &contexts, &n_contexts) < 0)
+                return -ENOMEM;
+        bytes = calloc(3 * NUMBER_MAX + 1 + sums->n_apps * (8 + NUMBER_MAX) + n_contexts * 8 + n * (4 * NUMBER_MAX + mask), 1);
+        if (!bytes)
+                return -ENOMEM;
+        at = put_number(bytes, sums->n_apps);
+        for (size_t i = 0; i < sums->n_apps; i++)
+                at = put_number(put_id(at, sums->apps[i].app), (uint64_t)sums->apps[i].ms);
+        at = put_number(at, n_contexts);
+        for (size_t i = 0; i < n_contexts; i++)
+                at = put_id(at, contexts[i]);
+        *at++ = client_sums_coarse(sums);
+        at = put_number(at, n);
+        for (size_t i = 0; i < n; i++) {
+                at = put_number(at, (uint64_t)sums->rates[i]);
+                if (client_sums_coarse(sums)) {
+                        int64_t low, high;
+
+                        client_sums_bounds(&samples[i], sums->step_ppm, &low, &high);
+                        at = put_number(put_number(at, (uint64_t)low), (uint64_t)high);
+                }
+                at = put_number(at, util_lower_bound(&samples[i].context, contexts, n_contexts, sizeof(*contexts), compare_ids));
+                set_bits(at, &samples[i], sums);
+                at += mask;
+        }
+        *ret = bytes;
+        *ret_length = (size_t)(at - bytes);
+        return 0;
+}
+
+struct reader {
+        const uint8_t *at, *end;
+        bool bad;
+};
+
+/* At most @max. */
+static uint64_t take_number(struct reader *reader, uint64_t max)
+{
+        uint64_t value = 0;
+
+        for (int shift = 0; reader->at < reader->end && shift < 63; shift += 7) {
+                uint8_t byte = *reader->at++;
+
+                value |= (uint64_t)(byte & 0x7F) << shift;
+                if (byte < 0x80) {
+                        reader->bad |= value > max;
+                        return reader->bad ? 0 : value;
+                }
+        }
+        reader->bad = true;
+        return 0;
+}
+
+static int64_t take_id(struct reader *reader)
+{
+        uint64_t wire;
+
+        if (reader->end - reader->at < (ptrdiff_t)sizeof(wire)) {
+                reader->bad = true;
+                return 0;
+        }
+        memcpy(&wire, reader->at, sizeof(wire));
+        reader->at += sizeof(wire);
+        return (int64_t)le64toh(wire);
+}
+
+/* How many there are, each of which has @size bytes or more. */
+static size_t take_count(struct reader *reader, size_t size)
+{
+        return (size_t)take_number(reader, (uint64_t)(reader->end - reader->at) / size);
+}
+
+static int take_apps(struct reader *reader, struct client_rates *rates)
+{
+        rates->n_apps = take_count(reader, 9);
+        if (util_grow(&rates->apps, &rates->apps_capacity, rates->n_apps + 1, sizeof(*rates->apps)) < 0 ||
+            util_grow(&rates->ms, &rates->ms_capacity, rates->n_apps + 1, sizeof(*rates->ms)) < 0)
+                return -ENOMEM;
+        for (size_t i = 0; i < rates->n_apps; i++) {
+                rates->apps[i] = take_id(reader);
+                rates->ms[i] = (int64_t)take_number(reader, INT64_MAX);
+                reader->bad |= i > 0 && rates->apps[i] <= rates->apps[i - 1];
+        }
+        return 0;
+}
+
+static int take_contexts(struct reader *reader, struct client_rates *rates)
+{
+        rates->n_contexts = take_count(reader, 8);
+        if (util_grow(&rates->contexts, &rates->contexts_capacity, rates->n_contexts + 1, sizeof(*rates->contexts)) < 0)
+                return -ENOMEM;
+        for (size_t i = 0; i < rates->n_contexts; i++)
+                rates->contexts[i] = take_id(reader);
+        return 0;
+}
+
+/* Bits beyond the last app are none. */
+static const uint8_t *take_bits(struct reader *reader, size_t n_apps)
+{
+        size_t mask = (n_apps + 7) / 8;
+        const uint8_t *bits = reader->at;
+
+        if ((size_t)(reader->end - reader->at) < mask || (n_apps % 8 && bits[mask - 1] >> n_apps % 8)) {
+                reader->bad = true;
+                return NULL;
+        }
+        reader->at += mask;
+        return bits;
+}
+
+static int take_rates(struct reader *reader, struct client_rates *rates)
+{
+        rates->n = take_count(reader, 2 + (rates->n_apps + 7) / 8);
+        if (util_grow(&rates->list, &rates->list_capacity, rates->n + 1, sizeof(*rates->list)) < 0)
+                return -ENOMEM;
+        for (size_t i = 0; i < rates->n && !reader->bad; i++) {
+                struct client_rate *rate = &rates->list[i];
+
+                *rate = (struct client_rate){ .rate = (int32_t)take_number(reader, INT32_MAX) };
+                if (rates->coarse) {
+                        rate->low = (int32_t)take_number(reader, INT32_MAX);
+                        rate->high = (int32_t)take_number(reader, INT32_MAX);
+                }
+                rate->context = (uint32_t)take_number(reader, rates->n_contexts ? rates->n_contexts - 1 : 0);
+                rate->apps = take_bits(reader, rates->n_apps);
+        }
+        reader->bad |= rates->n > 0 && rates->n_contexts == 0;
+        return 0;
+}
+
+int client_rates_read(const uint8_t *bytes, size_t length, struct client_rates *rates)
+{
+        struct reader reader = { .at = bytes, .end = bytes + length };
+        int err = take_apps(&reader, rates);
+
+        if (!err)
+                err = take_contexts(&reader, rates);
+        rates->coarse = take_number(&reader, 1);
+        if (!err)
+                err = take_rates(&reader, rates);
+        return err ? err : reader.bad || reader.at != reader.end ? -EBADMSG : 0;
+}
+
+int64_t client_rates_slice(const struct client_rate *list, size_t n, const struct prior *prior)
+{
+        int64_t sum = 0;
+
+        for (size_t i = 0; i < n; i++) {
+                int64_t slice = prior_slice(prior, list[i].low, list[i].high);
+
+                sum += slice >= 0 ? slice : list[i].rate;
+        }
+        return sum;
+}
