@@ -4,9 +4,9 @@
 /*
  * What an app's effect depends on: the tree of the paper, reduced to what is minimal, complete and actionable. A node has
  * what some clients' contexts (features of the device and of the time) make of the app's effect; the effect of a client in
- * a context compares the rates with the app there with all of its rates without. A node is split by the feature and value with which the effect is
- * the most greater than without, if that is no chance; of equal ones, by the first name. The side that costs less is reported if who
- * is on the other can get there, and is not split further; the other side is.
+ * a context compares the rates with the app there with all of its rates without. A node is split by the feature and value with
+ * which the effect is the most greater than without, if that is no chance; of equal ones, by the first name. The side that costs
+ * less is reported if who is on the other can get there, and is not split further; the other side is.
  */
 
 #include <cjson/cJSON.h>
@@ -38,9 +38,29 @@ struct feature {
         bool not;                /* any other value */
 };
 
+/* Sums over clients: of their weight w, of w times the effect, which is e here, and of squares and the product of both. */
+struct moments {
+        double clients, w, e, ww, ee, we;
+};
+
+/* A feature with one of its values, and what a node of the tree has of it. With value NULL: with any value. */
+struct place {
+        UT_hash_handle hh;
+        struct {
+                const char *key, *value;
+        } words;
+        struct place *any;       /* of the same feature */
+        size_t node;             /* for which the following are */
+        struct moments there;    /* what has that value; */
+        struct moments else_too; /* of clients that have it: what has another, */
+        struct moments in_all;   /* and all that has the feature */
+        size_t items;            /* of the client that is added, and their sums */
+        double w, e;
+};
+
 struct context {
         int64_t client, id;
-        struct feature *features;
+        struct place **places;
         size_t n, capacity;
         char *versions; /* lines "NUMBER VERSION" */
 };
@@ -49,7 +69,7 @@ struct context {
 struct item {
         uint32_t client;
         const struct context *context;
-        const char *version; /* of the app; a word, or NULL */
+        struct place *version; /* of the app; NULL: unknown */
         double weight, effect;
 };
 
@@ -57,11 +77,16 @@ struct why {
         const struct joint *joint;
         struct report *report;
         struct word *words;
+        struct place *places;
         const char *version; /* the word, which is a feature as others are */
         struct context *contexts;
         size_t n_contexts, capacity;
         struct item *items;
         size_t n_items, items_capacity;
+        size_t node;            /* counts nodes that are summed up */
+        struct moments all;     /* of the node; */
+        struct place **seen, **own; /* what it has, and what the client has that is added */
+        size_t n_seen, n_own, seen_capacity, own_capacity;
 };
 
 /* Mean effect of items, and its variance, one client one observation. */
@@ -90,32 +115,65 @@ static const char *word_of(struct why *why, const char *text)
 
 static void clear(struct why *why)
 {
+        struct place *place, *next_place;
         struct word *word, *next;
 
+        HASH_ITER(hh, why->places, place, next_place) {
+                HASH_DEL(why->places, place);
+                free(place);
+        }
         HASH_ITER(hh, why->words, word, next) {
                 HASH_DEL(why->words, word);
                 free(word);
         }
         for (size_t i = 0; i < why->n_contexts; i++) {
-                free(why->contexts[i].features);
+                free(why->contexts[i].places);
                 free(why->contexts[i].versions);
         }
         free(why->contexts);
         free(why->items);
+        free(why->seen);
+        free(why->own);
 }
 
+/* The place of two words; NULL without memory. */
+static struct place *find_place(struct why *why, const char *key, const char *value)
+{
+        struct place *place, *any = value ? find_place(why, key, NULL) : NULL, new = { .words = { key, value } };
+
+        HASH_FIND(hh, why->places, &new.words, sizeof(new.words), place);
+        if (place || (value && !any))
+                return place;
+        place = calloc(1, sizeof(*place));
+        if (!place)
+                return NULL;
+        place->words.key = key;
+        place->words.value = value;
+        place->any = any;
+        HASH_ADD(hh, why->places, words, sizeof(place->words), place);
+        if (HASH_HAS(place))
+                return place;
+        free(place);
+        return NULL;
+}
+
+/* Of a feature that is there twice, the first counts. */
 static int add_feature(struct why *why, struct context *context, const char *key, const char *value)
 {
-        struct feature feature;
-        int err;
+        const char *key_word, *value_word;
+        struct place *place;
 
         if (!key || !value || !*key || !*value)
                 return 0;
-        feature = (struct feature){ word_of(why, key), word_of(why, value), false };
-        err = util_grow(&context->features, &context->capacity, context->n + 1, sizeof(*context->features));
-        if (err < 0 || !feature.key || !feature.value)
+        key_word = word_of(why, key);
+        value_word = word_of(why, value);
+        place = key_word && value_word ? find_place(why, key_word, value_word) : NULL;
+        if (!place || util_grow(&context->places, &context->capacity, context->n + 1, sizeof(struct place *)) < 0)
                 return -ENOMEM;
-        context->features[context->n++] = feature;
+        for (size_t i = 0; i < context->n; i++)
+                if (context->places[i]->any == place->any)
+                        return 0;
+        context->places[context->n++] = place;
         return 0;
 }
 
@@ -132,7 +190,8 @@ static int add_features(struct why *why, struct context *context, const char *te
                 if (cJSON_IsString(item))
                         err = add_feature(why, context, item->string, item->valuestring);
                 else if (cJSON_IsNumber(item))
-                        err = add_feature(why, context, item->string, util_print_double(item->valuedouble, number, sizeof(number)));
+                        err = add_feature(why, context, item->string,
+                                          util_print_double(item->valuedouble, number, sizeof(number)));
                 else if (cJSON_IsBool(item))
                         err = add_feature(why, context, item->string, cJSON_IsTrue(item) ? "yes" : "no");
                 if (err < 0)
@@ -145,7 +204,8 @@ static int add_features(struct why *why, struct context *context, const char *te
 static int read_contexts(struct database *database, struct why *why)
 {
         _cleanup_(statement_freep) struct statement *select = NULL;
-        int rc = database_prepare(database, "SELECT client, id, os, model, features, versions FROM context ORDER BY client, id", &select);
+        int rc = database_prepare(database, "SELECT client, id, os, model, features, versions FROM context ORDER BY client, id",
+                                  &select);
 
         if (rc < 0)
                 return rc;
@@ -187,7 +247,7 @@ static const struct context *find_context(const struct why *why, int64_t client,
 }
 
 /* The app's version there. 0 and NULL: unknown. */
-static int find_version(struct why *why, const struct context *context, int64_t app, const char **ret)
+static int find_version(struct why *why, const struct context *context, int64_t app, struct place **ret)
 {
         char text[24], version[TEXT_MAX];
         const char *line = context ? context->versions : NULL;
@@ -196,8 +256,11 @@ static int find_version(struct why *why, const struct context *context, int64_t 
         *ret = NULL;
         for (; line && *line; line += strcspn(line, "\n") + (line[strcspn(line, "\n")] == '\n'))
                 if (strncmp(line, text, length) == 0) {
+                        const char *word;
+
                         snprintf(version, sizeof(version), "%.*s", (int)strcspn(line + length, "\n"), line + length);
-                        *ret = word_of(why, version);
+                        word = word_of(why, version);
+                        *ret = word ? find_place(why, why->version, word) : NULL;
                         return *ret ? 0 : -ENOMEM;
                 }
         return 0;
@@ -277,85 +340,140 @@ static int add_client(struct why *why, uint32_t client, size_t rank)
         return 0;
 }
 
-static const char *value_of(const struct why *why, const struct item *item, const char *key)
+/* What the item has of a feature; NULL: nothing. */
+static const struct place *place_of(const struct why *why, const struct item *item, const char *key)
 {
         if (key == why->version)
                 return item->version;
         for (size_t i = 0; item->context && i < item->context->n; i++)
-                if (item->context->features[i].key == key)
-                        return item->context->features[i].value;
+                if (item->context->places[i]->words.key == key)
+                        return item->context->places[i];
         return NULL;
 }
 
-/* Of the items that are in @inside: those with @value of @key (@is), or with another. NULL: all. Items of a client are beside each other. */
-static struct node sum_node(const struct why *why, const bool *inside, const char *key, const char *value, bool is)
+/* One client is one observation. */
+static void add_observation(struct moments *moments, double w, double e)
 {
-        struct node node = { .effect = 0 };
-        double w = 0, wx = 0, squares = 0, weights = 0;
+        moments->clients++;
+        moments->w += w;
+        moments->e += e;
+        moments->ww += w * w;
+        moments->ee += e * e;
+        moments->we += w * e;
+}
 
-        for (size_t i = 0; i < why->n_items; i++) {
-                const char *own = inside[i] && key ? value_of(why, &why->items[i], key) : NULL;
+static int touch(struct why *why, struct place *place, const struct item *item)
+{
+        if (place->node != why->node) {
+                const struct moments none = { .w = 0 };
 
-                if (!inside[i] || (key && (!own || (own == value) != is)))
+                if (util_grow(&why->seen, &why->seen_capacity, why->n_seen + 1, sizeof(struct place *)) < 0)
+                        return -ENOMEM;
+                why->seen[why->n_seen++] = place;
+                place->node = why->node;
+                place->there = place->else_too = place->in_all = none;
+        }
+        if (!place->items) {
+                if (util_grow(&why->own, &why->own_capacity, why->n_own + 1, sizeof(struct place *)) < 0)
+                        return -ENOMEM;
+                why->own[why->n_own++] = place;
+        }
+        place->items++;
+        place->w += item->weight;
+        place->e += item->weight * item->effect;
+        return place->any ? touch(why, place->any, item) : 0;
+}
+
+static void end_client(struct why *why)
+{
+        for (size_t i = 0; i < why->n_own; i++) {
+                struct place *place = why->own[i];
+                const struct place *any = place->any;
+
+                add_observation(&place->there, place->w, place->e);
+                if (!any)
                         continue;
-                w += why->items[i].weight;
-                wx += why->items[i].weight * why->items[i].effect;
+                add_observation(&place->in_all, any->w, any->e);
+                if (any->items > place->items)
+                        add_observation(&place->else_too, any->w - place->w, any->e - place->e);
         }
-        node.effect = w > 0 ? wx / w : 0;
-        for (size_t i = 0; i < why->n_items;) {
+        for (size_t i = 0; i < why->n_own; i++) {
+                why->own[i]->items = 0;
+                why->own[i]->w = why->own[i]->e = 0;
+        }
+        why->n_own = 0;
+}
+
+static int compare_places(const void *a, const void *b)
+{
+        const struct place *x = *(struct place *const *)a, *y = *(struct place *const *)b;
+        int order = strcmp(x->words.key, y->words.key);
+
+        return order ? order : strcmp(x->words.value, y->words.value);
+}
+
+/* Sums up what is @inside, and leaves in `seen` each feature with a value, by name. A client's items are beside each other. */
+static int sum_inside(struct why *why, const bool *inside)
+{
+        size_t kept = 0;
+        int err = 0;
+
+        why->node++;
+        why->n_seen = 0;
+        why->all = (struct moments){ .w = 0 };
+        for (size_t i = 0; !err && i < why->n_items;) {
                 uint32_t client = why->items[i].client;
-                double own_w = 0, own_wx = 0;
+                double w = 0, e = 0;
 
-                for (; i < why->n_items && why->items[i].client == client; i++) {
-                        const char *own = inside[i] && key ? value_of(why, &why->items[i], key) : NULL;
+                for (; !err && i < why->n_items && why->items[i].client == client; i++) {
+                        const struct item *item = &why->items[i];
 
-                        if (!inside[i] || (key && (!own || (own == value) != is)))
+                        if (!inside[i])
                                 continue;
-                        own_w += why->items[i].weight;
-                        own_wx += why->items[i].weight * why->items[i].effect;
+                        w += item->weight;
+                        e += item->weight * item->effect;
+                        for (size_t j = 0; !err && item->context && j < item->context->n; j++)
+                                err = touch(why, item->context->places[j], item);
+                        if (!err && item->version)
+                                err = touch(why, item->version, item);
                 }
-                node.clients += own_w > 0;
-                weights += own_w * own_w;
-                squares += (own_wx - node.effect * own_w) * (own_wx - node.effect * own_w);
+                end_client(why);
+                if (w > 0)
+                        add_observation(&why->all, w, e);
         }
-        node.equal = weights > 0 ? w * w / weights : 0;
-        node.variance = node.equal > 1 ? squares / (w * w) * node.equal / (node.equal - 1) : INFINITY;
+        for (size_t i = 0; i < why->n_seen; i++)
+                if (why->seen[i]->any)
+                        why->seen[kept++] = why->seen[i];
+        why->n_seen = kept;
+        if (kept)
+                qsort(why->seen, kept, sizeof(struct place *), compare_places);
+        return err;
+}
+
+static struct node node_of(const struct moments *sums)
+{
+        struct node node = { .clients = sums->clients, .effect = sums->w > 0 ? sums->e / sums->w : 0 };
+        double squares = sums->ee - 2 * node.effect * sums->we + node.effect * node.effect * sums->ww;
+
+        node.equal = sums->ww > 0 ? sums->w * sums->w / sums->ww : 0;
+        node.variance = node.equal > 1 ? MAX(squares, 0) / (sums->w * sums->w) * node.equal / (node.equal - 1) : INFINITY;
         return node;
 }
 
-static int compare_features(const void *a, const void *b)
+/* What has another value than that: all that has the feature, with what a client has of both values taken apart. */
+static struct node node_elsewhere(const struct place *place)
 {
-        const struct feature *x = a, *y = b;
-        int order = strcmp(x->key, y->key);
+        const struct moments *all = &place->any->there, *mixed = &place->in_all, *rest = &place->else_too;
+        const struct moments sums = {
+                .clients = all->clients - mixed->clients + rest->clients,
+                .w = all->w - mixed->w + rest->w,
+                .e = all->e - mixed->e + rest->e,
+                .ww = all->ww - mixed->ww + rest->ww,
+                .ee = all->ee - mixed->ee + rest->ee,
+                .we = all->we - mixed->we + rest->we,
+        };
 
-        return order ? order : strcmp(x->value, y->value);
-}
-
-/* All features and values of the items inside, each once, by name. */
-static int list_features(const struct why *why, const bool *inside, struct feature **ret, size_t *ret_n)
-{
-        size_t n = 0, capacity = 0, kept = 0;
-
-        for (size_t i = 0; i < why->n_items; i++) {
-                const struct context *context = inside[i] ? why->items[i].context : NULL;
-
-                if (!context)
-                        continue;
-                if (util_grow(ret, &capacity, n + context->n + 1, sizeof(**ret)) < 0)
-                        return -ENOMEM;
-                if (context->n)
-                        memcpy(*ret + n, context->features, context->n * sizeof(**ret));
-                n += context->n;
-                if (why->items[i].version)
-                        (*ret)[n++] = (struct feature){ why->version, why->items[i].version, false };
-        }
-        if (n)
-                qsort(*ret, n, sizeof(**ret), compare_features);
-        for (size_t i = 0; i < n; i++)
-                if (!kept || compare_features(&(*ret)[kept - 1], &(*ret)[i]) != 0)
-                        (*ret)[kept++] = (*ret)[i];
-        *ret_n = kept;
-        return 0;
+        return node_of(&sums);
 }
 
 struct split {
@@ -364,25 +482,25 @@ struct split {
 };
 
 /* The greatest difference that is none by chance. 1; 0: there is none; -ENOMEM. */
-static int find_split(const struct why *why, const bool *inside, struct split *ret)
+static int find_split(struct why *why, const bool *inside, struct split *ret)
 {
-        _cleanup_free_ struct feature *features = NULL;
-        size_t n = 0;
-        double greatest = MAX(DIFFERENCE_MIN, PART_MIN * sum_node(why, inside, NULL, NULL, true).effect);
+        double greatest;
         bool found = false;
-        int err = list_features(why, inside, &features, &n);
+        int err = sum_inside(why, inside);
 
-        for (size_t i = 0; !err && i < n; i++) {
-                struct split split = { features[i], sum_node(why, inside, features[i].key, features[i].value, true),
-                                       sum_node(why, inside, features[i].key, features[i].value, false) };
-                double difference = split.there.effect - split.elsewhere.effect, t;
+        greatest = MAX(DIFFERENCE_MIN, PART_MIN * node_of(&why->all).effect);
+        for (size_t i = 0; !err && i < why->n_seen; i++) {
+                const struct place *place = why->seen[i];
+                struct node there = node_of(&place->there), elsewhere = node_elsewhere(place);
+                double difference = there.effect - elsewhere.effect, t, chance;
 
-                if (split.there.clients < COMMUNITY_CLIENTS_MIN || split.elsewhere.clients < COMMUNITY_CLIENTS_MIN || difference <= greatest)
+                if (MIN(there.clients, elsewhere.clients) < COMMUNITY_CLIENTS_MIN || difference <= greatest)
                         continue;
-                t = difference / sqrt(split.there.variance + split.elsewhere.variance);
-                if (!(drop_student_upper(t, MAX(MIN(split.there.equal, split.elsewhere.equal) - 1, 1)) * (double)n <= CHANCE_MAX))
+                t = difference / sqrt(there.variance + elsewhere.variance);
+                chance = drop_student_upper(t, MAX(MIN(there.equal, elsewhere.equal) - 1, 1)) * (double)why->n_seen;
+                if (!(chance <= CHANCE_MAX))
                         continue;
-                *ret = split;
+                *ret = (struct split){ { place->words.key, place->words.value, false }, there, elsewhere };
                 greatest = difference;
                 found = true;
         }
@@ -437,7 +555,8 @@ static int add_reason(struct app_report *app, const struct split *split, const s
         if (!reason->feature || !reason->is)
                 return -ENOMEM;
         for (size_t i = 0; i < n_within; i++) {
-                if (asprintf(&reason->within[reason->n_within], "%s %s%s", within[i].key, within[i].not ? "not " : "", within[i].value) < 0) {
+                if (asprintf(&reason->within[reason->n_within], "%s %s%s", within[i].key, within[i].not ? "not " : "",
+                             within[i].value) < 0) {
                         reason->within[reason->n_within] = NULL;
                         return -ENOMEM;
                 }
@@ -457,9 +576,9 @@ static int grow_side(struct why *why, struct app_report *app, const bool *inside
                 return -ENOMEM;
         within[depth].not = not;
         for (size_t i = 0; i < why->n_items; i++) {
-                const char *own = inside[i] ? value_of(why, &why->items[i], within[depth].key) : NULL;
+                const struct place *own = inside[i] ? place_of(why, &why->items[i], within[depth].key) : NULL;
 
-                side[i] = own && (own == within[depth].value) != not;
+                side[i] = own && (own->words.value == within[depth].value) != not;
         }
         return grow(why, app, side, within, depth + 1);
 }
@@ -500,39 +619,27 @@ static int add_version(struct report *report, const struct app_report *app, cons
         if (!versions)
                 return -ENOMEM;
         report->versions = versions;
-        versions[report->n_versions++] = (struct version_report){ .app = app->id, .version = strdup(version), .clients = node->clients,
+        versions[report->n_versions++] = (struct version_report){
+                .app = app->id, .version = strdup(version), .clients = node->clients,
                 .effect = node->effect, .effect_low = node->effect - half, .effect_high = node->effect + half };
         return versions[report->n_versions - 1].version ? 0 : -ENOMEM;
-}
-
-static int compare_words(const void *a, const void *b)
-{
-        return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
 /* The effect of each version that enough clients have. */
 static int list_versions(struct why *why, const struct app_report *app)
 {
-        _cleanup_free_ const char **versions = calloc(why->n_items + 1, sizeof(*versions));
-        _cleanup_free_ bool *inside = calloc(why->n_items + 1, sizeof(*inside));
-        size_t n = 0;
-        int err = versions && inside ? 0 : -ENOMEM;
+        _cleanup_free_ bool *inside = malloc(why->n_items + 1);
+        int err = -ENOMEM;
 
-        for (size_t i = 0; !err && i < why->n_items; i++)
-                if (why->items[i].version)
-                        versions[n++] = why->items[i].version;
-        if (!err && n)
-                qsort(versions, n, sizeof(*versions), compare_words);
-        for (size_t i = 0; !err && i < n; i++) {
-                struct node node;
+        if (inside) {
+                memset(inside, true, why->n_items);
+                err = sum_inside(why, inside);
+        }
+        for (size_t i = 0; !err && i < why->n_seen; i++) {
+                struct node node = node_of(&why->seen[i]->there);
 
-                if (i && versions[i] == versions[i - 1])
-                        continue;
-                for (size_t j = 0; j < why->n_items; j++)
-                        inside[j] = why->items[j].version == versions[i];
-                node = sum_node(why, inside, NULL, NULL, true);
-                if (node.clients >= COMMUNITY_CLIENTS_MIN && isfinite(node.variance))
-                        err = add_version(why->report, app, versions[i], &node);
+                if (why->seen[i]->words.key == why->version && node.clients >= COMMUNITY_CLIENTS_MIN && isfinite(node.variance))
+                        err = add_version(why->report, app, why->seen[i]->words.value, &node);
         }
         return err;
 }
