@@ -137,10 +137,26 @@ def count_bytes(suite, collector, peers):
     peers.received.clear()
 
 
+EMULATE = """joulecast emulate --target nexus-7 --net none --cpu-factor 4 -- %s spin 60 > /dev/null 2>&1 &
+group=/sys/fs/cgroup/system.slice/joulecast-emulate-$!.scope/joulecast-emulate-$!-0
+n=0; until [ -s $group/0/cgroup.threads ]; do n=$((n + 1)); [ $n -lt 200 ] || exit 1; sleep 0.1; done
+cat $group/cpu.max $group/0/cpu.max
+kill -KILL $!
+sleep 1
+find /sys/fs/cgroup -name 'joulecast-emulate*'""" % WORK
+
+
+def emulate(suite):
+    """An app is slowed by quotas, in a scope that systemd gives, of which nothing is left a second after it was killed."""
+    said = suite.phone.output(EMULATE, 120).splitlines()
+    suite.check(said == ["10000 10000", "2500 10000"], "an emulated app and its thread have quotas, and leave nothing:", said)
+
+
 def counts(suite):
     phone = suite.boot()
     said = json.loads(phone.output("joulecast doctor --json"))
     find(suite, said)
+    emulate(suite)
     peers = calibration.Peers(suite)
     try:
         phone.output("until iw dev wlan0 link | grep -q Connected; do sleep 0.5; done", 60)
