@@ -11,6 +11,8 @@
 #include "util/units.h"
 #include "util/util.h"
 
+#define LEARN_S 0.1 /* how often a connection is asked */
+
 struct host *host_find(const struct relay *relay, uint32_t address)
 {
         struct host *host;
@@ -29,22 +31,29 @@ void host_forget(struct relay *relay)
         }
 }
 
-/* -1: the kernel does not tell. */
+/* The least that was seen so far; -1: the kernel does not tell. */
 static int64_t round_of(int fd)
 {
-        struct tcp_info info = { 0 };
+        struct tcp_info info = { .tcpi_min_rtt = UINT32_MAX };
         socklen_t size = sizeof(info);
 
         if (getsockopt(fd, IPPROTO_TCP, TCP_INFO, &info, &size) < 0)
                 return -1;
-        return (int64_t)info.tcpi_rtt * (int64_t)NS_PER_US;
+        return (int64_t)MIN(info.tcpi_rtt, info.tcpi_min_rtt) * (int64_t)NS_PER_US;
 }
 
-void host_learn(struct relay *relay, const struct connection *connection)
+void host_learn(struct relay *relay, struct connection *connection)
 {
-        struct host *host = host_find(relay, connection->flow.to);
-        int64_t round_ns = round_of(connection->ends[SIDE_HOST].fd);
+        double now_s = relay_now_s();
+        bool first = connection->learnt_s <= 0;
+        struct host *host;
+        int64_t round_ns;
 
+        if (now_s - connection->learnt_s < LEARN_S)
+                return;
+        connection->learnt_s = now_s;
+        host = host_find(relay, connection->flow.to);
+        round_ns = round_of(connection->ends[SIDE_HOST].fd);
         if (round_ns < 0)
                 return;
         if (!host && HASH_COUNT(relay->hosts) < RELAY_HOSTS_MAX && (host = calloc(1, sizeof(*host)))) {
@@ -55,7 +64,7 @@ void host_learn(struct relay *relay, const struct connection *connection)
         if (!host)
                 return;
         host->round_ns = MIN(host->round_ns, round_ns);
-        host->owed += connection->early;
+        host->owed += first && connection->early;
 }
 
 int64_t relay_host_ns(struct relay *relay, uint32_t address, bool accepts)

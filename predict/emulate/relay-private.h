@@ -54,6 +54,7 @@ struct connection {
         double since_s;
         uint8_t *syn;
         size_t syn_length;
+        double learnt_s;     /* when it last told the delay; 0: never */
         bool early;          /* it was sent when the delay of this machine's network was not known */
 };
 
@@ -117,8 +118,8 @@ void tcp_ready(struct relay *relay, struct end *end, uint32_t events);
 
 /* NULL: its delay is not known. */
 struct host *host_find(const struct relay *relay, uint32_t address);
-/* By what the kernel saw of a connection that was just made. */
-void host_learn(struct relay *relay, const struct connection *connection);
+/* By what the kernel saw of a connection, which was made, or has got something. */
+void host_learn(struct relay *relay, struct connection *connection);
 void host_forget(struct relay *relay);
 
 void tcp_tidy(struct relay *relay, bool all); /* frees what is over, or @all */

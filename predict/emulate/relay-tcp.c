@@ -244,6 +244,7 @@ void tcp_ready(struct relay *relay, struct end *end, uint32_t events)
         }
         if (connection->state != CONNECTION_JOINED)
                 return;
+        host_learn(relay, connection);
         if (pump(connection, SIDE_APP) < 0 || pump(connection, SIDE_HOST) < 0)
                 break_connection(relay, connection);
         else if (connection->streams[SIDE_APP].told && connection->streams[SIDE_HOST].told)
