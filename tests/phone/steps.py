@@ -139,7 +139,7 @@ def count_bytes(suite, collector, peers):
 
 EMULATE = """joulecast emulate --target nexus-7 --net none --cpu-factor 4 -- %s spin 60 > /dev/null 2>&1 &
 group=/sys/fs/cgroup/system.slice/joulecast-emulate-$!.scope/joulecast-emulate-$!-0
-n=0; until [ -s $group/0/cgroup.threads ]; do n=$((n + 1)); [ $n -lt 200 ] || exit 1; sleep 0.1; done
+n=0; until grep -qs . $group/0/cgroup.threads; do n=$((n + 1)); [ $n -lt 200 ] || exit 1; sleep 0.1; done
 cat $group/cpu.max $group/0/cpu.max
 kill -KILL $!
 sleep 1
