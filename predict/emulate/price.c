@@ -164,7 +164,7 @@ static double video_s(const struct run *run, int64_t from_ns, int64_t to_ns)
         size_t n = 0;
 
         for (size_t i = 1; i < run->n_frames; i++) {
-                int64_t at_ns = run->frames[i].time_ns;
+                int64_t at_ns = run->frames[i].time_ns, end_ns = MIN(at_ns, to_ns), start_ns;
 
                 if (at_ns < from_ns - VIDEO_NS || at_ns > to_ns + VIDEO_NS || !moves(&run->frames[i - 1], &run->frames[i]))
                         continue;
@@ -172,8 +172,9 @@ static double video_s(const struct run *run, int64_t from_ns, int64_t to_ns)
                 moved_ns[VIDEO_MOVES - 1] = at_ns;
                 if (++n < VIDEO_MOVES || at_ns - moved_ns[0] > VIDEO_NS)
                         continue;
-                sum_ns += MAX(MIN(at_ns, to_ns) - MAX(moved_ns[0], counted_ns), INT64_C(0));
-                counted_ns = MAX(MIN(at_ns, to_ns), counted_ns);
+                start_ns = MAX(moved_ns[0], counted_ns);
+                sum_ns += MAX(end_ns - start_ns, INT64_C(0));
+                counted_ns = MAX(end_ns, counted_ns);
         }
         return (double)sum_ns / NS_PER_S;
 }
