@@ -140,9 +140,10 @@ static void find_nearer(struct row_maker *maker)
         }
 }
 
+/* The root never counts as a leaf, since nothing is above it. */
 static bool is_leaf(const struct tree *tree, int32_t node)
 {
-        return tree->first[node] == tree->first[node + 1];
+        return node > 0 && tree->first[node] == tree->first[node + 1];
 }
 
 /* What is less than alpha edits away by one more edit. The nodes of equal labels are there already. */
