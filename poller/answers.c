@@ -263,24 +263,16 @@ static bool let_in(struct answers *answers, uint64_t now_ns)
         return true;
 }
 
-/* Of the CPU: a busy machine is no reason to pause. */
-static uint64_t thread_ns(void)
-{
-        struct timespec now = { 0 };
-
-        clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-        return (uint64_t)now.tv_sec * NS_PER_S + (uint64_t)now.tv_nsec;
-}
-
 /* All that wait, so that nobody's flood of connections keeps others' in the queue; and then a pause. */
 static void let_all_in(struct answers *answers)
 {
-        uint64_t now_ns = util_boottime_ns(), begin_ns = thread_ns();
+        uint64_t now_ns = util_boottime_ns();
+        uint64_t begin_ns = util_clock_ns(CLOCK_THREAD_CPUTIME_ID); /* of the CPU: a busy machine is no reason to pause */
         int n = 0;
 
         while (n < QUEUE && let_in(answers, now_ns))
                 n++;
-        answers->accept_ns = MAX(answers->accept_ns, now_ns + ACCEPT_PART * (thread_ns() - begin_ns));
+        answers->accept_ns = MAX(answers->accept_ns, now_ns + ACCEPT_PART * (util_clock_ns(CLOCK_THREAD_CPUTIME_ID) - begin_ns));
 }
 
 /* What is left of a question that is too long is read first: a close would take the answer back. */

@@ -134,14 +134,6 @@ void dbus_watch(struct dbus *dbus, struct pollfd *fd)
         fd->events = (short)events;
 }
 
-static uint64_t clock_ns(clockid_t clock)
-{
-        struct timespec now = { 0 };
-
-        clock_gettime(clock, &now);
-        return (uint64_t)now.tv_sec * NS_PER_S + (uint64_t)now.tv_nsec;
-}
-
 uint64_t dbus_deadline_ns(struct dbus *dbus)
 {
         uint64_t until_us = UINT64_MAX, now_ns = util_boottime_ns(), monotonic_ns, deadline_ns = UINT64_MAX;
@@ -152,7 +144,7 @@ uint64_t dbus_deadline_ns(struct dbus *dbus)
                 return dbus->pause_ns;
         /* sd-bus's clock is CLOCK_MONOTONIC. */
         if (sd_bus_get_timeout(dbus->bus, &until_us) >= 0 && until_us < UINT64_MAX / 1000) {
-                monotonic_ns = clock_ns(CLOCK_MONOTONIC);
+                monotonic_ns = util_clock_ns(CLOCK_MONOTONIC);
                 deadline_ns = now_ns + (until_us * 1000 > monotonic_ns ? until_us * 1000 - monotonic_ns : 0);
         }
         return deadline_ns;
@@ -160,14 +152,14 @@ uint64_t dbus_deadline_ns(struct dbus *dbus)
 
 void dbus_serve(struct dbus *dbus, const struct pollfd *fd)
 {
-        uint64_t begin_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID), spent_ns = 0;
+        uint64_t begin_ns = util_clock_ns(CLOCK_THREAD_CPUTIME_ID), spent_ns = 0;
         int more = 1;
 
         if (!dbus || !dbus->bus || (!fd->revents && util_boottime_ns() < dbus_deadline_ns(dbus)))
                 return;
         while (more > 0 && spent_ns < BATCH_NS && dbus->bus) {
                 more = sd_bus_process(dbus->bus, NULL);
-                spent_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID) - begin_ns;
+                spent_ns = util_clock_ns(CLOCK_THREAD_CPUTIME_ID) - begin_ns;
         }
         if (!dbus->bus)
                 return;

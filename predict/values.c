@@ -63,10 +63,7 @@ int values_parse_minutes(const char *text, double *ret)
 
 int64_t values_now_ns(void)
 {
-        struct timespec now;
-
-        clock_gettime(CLOCK_REALTIME, &now);
-        return (int64_t)now.tv_sec * (int64_t)NS_PER_S + now.tv_nsec;
+        return (int64_t)util_clock_ns(CLOCK_REALTIME);
 }
 
 /* 2026-11-20, 2026-11-20T03:12, 2026-11-20T03:12:44.5Z, 2026-11-20 03:12+01:00; without a zone: local time */

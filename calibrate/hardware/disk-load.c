@@ -48,14 +48,6 @@ struct disk_load {
         size_t turn;          /* whose file is next */
 };
 
-static uint64_t now_ns(void)
-{
-        struct timespec now;
-
-        clock_gettime(CLOCK_MONOTONIC, &now);
-        return (uint64_t)now.tv_sec * NS_PER_S + (uint64_t)now.tv_nsec;
-}
-
 /* Checked before each write, so that the limit is never exceeded. */
 static bool may_write(struct disk_load *load, uint64_t bytes)
 {
@@ -167,7 +159,7 @@ static bool goes_on(const struct disk_load *load, unsigned generation)
 static void run_slice(struct disk_load *load)
 {
         unsigned generation = load->generation;
-        uint64_t now = now_ns();
+        uint64_t now = util_clock_ns(CLOCK_MONOTONIC);
         bool more = true;
 
         while (more && goes_on(load, generation)) {
@@ -189,20 +181,20 @@ static void sleep_until(struct disk_load *load, uint64_t until_ns)
                                   .tv_nsec = (long)(until_ns % NS_PER_S) };
         unsigned generation = load->generation;
 
-        while (goes_on(load, generation) && now_ns() < until_ns)
+        while (goes_on(load, generation) && util_clock_ns(CLOCK_MONOTONIC) < until_ns)
                 pthread_cond_timedwait(&load->changed, &load->lock, &until);
 }
 
 static void run_job(struct disk_load *load)
 {
         unsigned generation = load->generation;
-        uint64_t slice = now_ns();
+        uint64_t slice = util_clock_ns(CLOCK_MONOTONIC);
 
         pace_start(&load->read, load->job.read_bytes_per_s, slice);
         pace_start(&load->write, load->job.write_bytes_per_s, slice);
         while (goes_on(load, generation)) {
                 run_slice(load);
-                slice = MAX(slice + SLICE_NS, now_ns());
+                slice = MAX(slice + SLICE_NS, util_clock_ns(CLOCK_MONOTONIC));
                 sleep_until(load, slice);
         }
 }
@@ -272,7 +264,7 @@ int disk_load_start(struct disk_file *files, size_t n, uint64_t file_bytes, doub
         load->file_bytes = file_bytes;
         load->limit_bytes = limit_bytes;
         if (getrandom(&seed, sizeof(seed), 0) != sizeof(seed))
-                seed = now_ns();
+                seed = util_clock_ns(CLOCK_MONOTONIC);
         random_start(&load->random, seed, 0);
         for (size_t i = 0; i < BUFFER_BYTES; i += sizeof(seed)) {
                 seed = random_below(&load->random, UINT64_MAX);
@@ -310,7 +302,7 @@ ssize_t disk_load_ready(struct disk_load *load, const volatile sig_atomic_t *sto
 
         pthread_mutex_lock(&load->lock);
         while (!load->ready && !(stop && *stop)) {
-                uint64_t until_ns = now_ns() + STOP_LOOK_NS;
+                uint64_t until_ns = util_clock_ns(CLOCK_MONOTONIC) + STOP_LOOK_NS;
                 struct timespec until = { .tv_sec = (time_t)(until_ns / NS_PER_S),
                                           .tv_nsec = (long)(until_ns % NS_PER_S) };
 

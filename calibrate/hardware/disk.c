@@ -56,14 +56,6 @@ static struct part_disk *disk_of(struct part *part)
         return (struct part_disk *)part;
 }
 
-static uint64_t now_ns(void)
-{
-        struct timespec now;
-
-        clock_gettime(CLOCK_MONOTONIC, &now);
-        return (uint64_t)now.tv_sec * NS_PER_S + (uint64_t)now.tv_nsec;
-}
-
 static int describe(struct part *part, struct hardware_description *description)
 {
         struct part_disk *disk = disk_of(part);
@@ -193,7 +185,7 @@ static void check_own_io(struct part_disk *disk, const struct disk_counts *count
 
 static void check_pace(struct part_disk *disk, const struct disk_counts *counts)
 {
-        double seconds = (double)(now_ns() - disk->start_ns) / (double)NS_PER_S;
+        double seconds = (double)(util_clock_ns(CLOCK_MONOTONIC) - disk->start_ns) / (double)NS_PER_S;
         double asked = (disk->job.read_bytes_per_s + disk->job.write_bytes_per_s) * seconds;
         double done = (double)(counts->read_bytes + counts->written_bytes - disk->start_done.read_bytes -
                                disk->start_done.written_bytes);
@@ -258,7 +250,7 @@ static void note_start(struct part_disk *disk)
         read_own_io(disk, &disk->start_io);
         disk_load_counts(disk->load, &counts);
         disk->start_done = (struct counted){ counts.read_bytes, counts.written_bytes };
-        disk->start_ns = now_ns();
+        disk->start_ns = util_clock_ns(CLOCK_MONOTONIC);
 }
 
 /* Can it be done at all? Otherwise a run would wait one percent of charge for nothing. */

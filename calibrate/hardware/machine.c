@@ -59,22 +59,14 @@ static int describe(struct hardware *hardware, struct hardware_description *ret)
         return 0;
 }
 
-static uint64_t clock_ns(clockid_t clock)
-{
-        struct timespec now;
-
-        clock_gettime(clock, &now);
-        return (uint64_t)now.tv_sec * NS_PER_S + (uint64_t)now.tv_nsec;
-}
-
 static uint64_t now_ns(struct hardware *hardware)
 {
-        return clock_ns(CLOCK_BOOTTIME);
+        return util_clock_ns(CLOCK_BOOTTIME);
 }
 
 static int64_t realtime_ns(struct hardware *hardware)
 {
-        return (int64_t)clock_ns(CLOCK_REALTIME);
+        return (int64_t)util_clock_ns(CLOCK_REALTIME);
 }
 
 static int wait_until(struct hardware *hardware, uint64_t until_ns)

@@ -51,14 +51,6 @@ struct traffic_load {
         uint64_t retry_ns;      /* not before */
 };
 
-static uint64_t now_ns(void)
-{
-        struct timespec now;
-
-        clock_gettime(CLOCK_MONOTONIC, &now);
-        return (uint64_t)now.tv_sec * NS_PER_S + (uint64_t)now.tv_nsec;
-}
-
 int traffic_parse_peer(const char *text, char *host, size_t size, uint16_t *port)
 {
         const char *colon = strrchr(text, ':'), *begin = text, *end = text + strlen(text);
@@ -191,7 +183,7 @@ static int fail(struct traffic_load *load, const char *error)
 {
         char printable[256];
 
-        load->retry_ns = now_ns() + (uint64_t)(RETRY_S * (double)NS_PER_S);
+        load->retry_ns = util_clock_ns(CLOCK_MONOTONIC) + (uint64_t)(RETRY_S * (double)NS_PER_S);
         if (++load->failures < FAILURES_MAX)
                 return 0;
         log_warning(load->log, "%s: no traffic: %s", load->where.interface,
@@ -231,7 +223,7 @@ int traffic_load_tend(struct traffic_load *load)
                         return 0;
                 err = err ? err : take_answer(load, line);
         }
-        if (!err && !load->asked && now_ns() >= load->retry_ns)
+        if (!err && !load->asked && util_clock_ns(CLOCK_MONOTONIC) >= load->retry_ns)
                 err = ask_next(load);
         if (err == -EPIPE) {
                 load->failures = FAILURES_MAX;

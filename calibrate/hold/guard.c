@@ -92,14 +92,6 @@ void guard_close(struct guard *guard)
         free(guard);
 }
 
-static uint64_t boottime_ns(void)
-{
-        struct timespec now;
-
-        clock_gettime(CLOCK_BOOTTIME, &now);
-        return (uint64_t)now.tv_sec * NS_PER_S + (uint64_t)now.tv_nsec;
-}
-
 static uint64_t after(uint64_t from_ns, double s)
 {
         return from_ns + (uint64_t)(s * (double)NS_PER_S);
@@ -142,7 +134,7 @@ static int set_timer(struct guard *guard, uint64_t until_ns)
 static void hear_user(struct guard *guard)
 {
         unsigned news = guard->sessions ? sessions_hear(guard->sessions) : 0;
-        uint64_t now_ns = boottime_ns();
+        uint64_t now_ns = util_boottime_ns();
 
         if (input_touched(&guard->input) || news & SESSIONS_ENTERED ||
             (news & SESSIONS_WOKEN && now_ns >= guard->ours_ns))
@@ -162,7 +154,7 @@ void guard_after_change(struct guard *guard, bool held)
 {
         if (!guard)
                 return;
-        guard->ours_ns = after(boottime_ns(), OURS_S);
+        guard->ours_ns = after(util_boottime_ns(), OURS_S);
         guard->held = held;
 }
 
@@ -180,7 +172,7 @@ static int wait_once(struct guard *guard, bool *early)
                 return -errno;
         *early = fds[0].revents != 0;
         if (fds[1].revents && read_uevents(guard)) {
-                guard->second_look_ns = after(boottime_ns(), SECOND_LOOK_S);
+                guard->second_look_ns = after(util_boottime_ns(), SECOND_LOOK_S);
                 *early = true;
         }
         hear_user(guard);
@@ -197,7 +189,7 @@ int guard_wait(struct guard *guard, uint64_t until_ns)
                 until_ns = guard->second_look_ns;
                 guard->second_look_ns = 0;
         }
-        if (until_ns <= boottime_ns())
+        if (until_ns <= util_boottime_ns())
                 return 0;
         err = set_timer(guard, until_ns);
         while (!err && !done)

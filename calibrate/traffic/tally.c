@@ -11,13 +11,11 @@
 
 #include "traffic.h"
 #include "util/units.h"
+#include "util/util.h"
 
 uint64_t traffic_now_ns(void)
 {
-        struct timespec now;
-
-        clock_gettime(CLOCK_MONOTONIC, &now);
-        return (uint64_t)now.tv_sec * NS_PER_S + (uint64_t)now.tv_nsec;
+        return util_clock_ns(CLOCK_MONOTONIC);
 }
 
 void traffic_sleep_s(double seconds)

@@ -91,10 +91,7 @@ JOULECAST_EXPORT int joulecast_usage_span(struct joulecast_usage *usage, int64_t
 
 static int64_t boot_ns(void)
 {
-        struct timespec now;
-
-        clock_gettime(CLOCK_REALTIME, &now);
-        return (int64_t)now.tv_sec * (int64_t)NS_PER_S + now.tv_nsec - (int64_t)util_boottime_ns();
+        return (int64_t)(util_clock_ns(CLOCK_REALTIME) - util_boottime_ns());
 }
 
 JOULECAST_EXPORT int joulecast_usage_since(struct joulecast_usage *usage, enum joulecast_event event, int64_t *time_ns)

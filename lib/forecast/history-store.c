@@ -58,14 +58,6 @@ static int add_level(void *data, const struct store_poll *level)
         return is_ahead(reading, level->start_ns, level->end_ns) ? 0 : history_add_level(reading->history, level);
 }
 
-static int64_t now_ns(void)
-{
-        struct timespec clock;
-
-        clock_gettime(CLOCK_REALTIME, &clock);
-        return (int64_t)clock.tv_sec * (int64_t)NS_PER_S + clock.tv_nsec;
-}
-
 /*
  * End of the history. An interval of a time at which the clock was ahead, perhaps by years, is not the end: it would
  * make all others old and coarse. If all are ahead, as on a virtual device, the clock is ignored.
@@ -92,7 +84,10 @@ static int read_until(const struct profile *profile, struct store *store, int64_
         _cleanup_(history_freep) struct history *history = NULL;
         struct store_query query = { .grain = STORE_DAY, .from_ns = INT64_MIN, .uid = uid, .others = true,
                                      .times = extent == HISTORY_NAMES };
-        struct reading reading = { .now_ns = now_ns(), .last_ns = INT64_MIN, .names = query.times }, levels = reading;
+        struct reading reading = {
+                .now_ns = (int64_t)util_clock_ns(CLOCK_REALTIME), .last_ns = INT64_MIN, .names = query.times
+        };
+        struct reading levels = reading;
         int64_t end_ns;
         int err = find_end(store, until_ns, reading.now_ns, &end_ns);
 

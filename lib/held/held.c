@@ -97,17 +97,9 @@ int held_add_app(struct source *source, const char *desktop_id, struct holders *
         return holders_add_app(holders, app);
 }
 
-static uint64_t monotonic_ns(void)
-{
-        struct timespec now;
-
-        clock_gettime(CLOCK_MONOTONIC, &now);
-        return (uint64_t)now.tv_sec * NS_PER_S + (uint64_t)now.tv_nsec;
-}
-
 int held_set_gps(struct source *source, const struct holders *holders)
 {
-        return held_tally_set(&((struct held_source *)source)->tally, HELD_GPS, holders, monotonic_ns());
+        return held_tally_set(&((struct held_source *)source)->tally, HELD_GPS, holders, util_clock_ns(CLOCK_MONOTONIC));
 }
 
 /* Until the next poll the server's stream is not known to be another's. */
@@ -121,7 +113,7 @@ int held_set_players(struct source *source, const pid_t *pids, size_t n, size_t 
         self->sound.nobodys = 0;
         for (size_t i = 0; !err && i < n; i++)
                 err = holders_add(&self->players, pids[i]);
-        return err ? err : set_sound(self, monotonic_ns());
+        return err ? err : set_sound(self, util_clock_ns(CLOCK_MONOTONIC));
 }
 
 int held_open(int root_fd, struct apps *apps, bool descriptors, struct source **ret)

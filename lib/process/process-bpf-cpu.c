@@ -68,7 +68,7 @@ static void show_policy(const struct policy_times *read, const struct opp_range 
 int process_bpf_read_opps(struct process_collector *collector, struct sample *sample)
 {
         struct bpf_opps *opps = &collector->opps;
-        uint64_t now_ns = process_bpf_clock_ns(CLOCK_MONOTONIC);
+        uint64_t now_ns = util_clock_ns(CLOCK_MONOTONIC);
 
         if (sample->n_opps == 0)
                 return 0;

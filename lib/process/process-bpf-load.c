@@ -42,14 +42,6 @@ static int be_quiet(enum libbpf_print_level level, const char *format, va_list a
         return 0;
 }
 
-uint64_t process_bpf_clock_ns(clockid_t clock)
-{
-        struct timespec now;
-
-        clock_gettime(clock, &now);
-        return (uint64_t)now.tv_sec * NS_PER_S + (uint64_t)now.tv_nsec;
-}
-
 static void choose_programs(struct process_bpf *bpf, uint32_t counts, bool iterator, bool by_cycles)
 {
         struct bpf_program *const of_opps[] = { bpf->progs.count_switch, bpf->progs.count_frequency,
@@ -142,7 +134,7 @@ static void set_constants(struct process_bpf *bpf, uint32_t counts, enum net_by 
 /* The operating point of each CPU, before the first switch is counted. */
 static void seed_opps(struct process_bpf *bpf, const struct bpf_opps *opps)
 {
-        bpf->bss->loaded_ns = process_bpf_clock_ns(CLOCK_BOOTTIME);
+        bpf->bss->loaded_ns = util_clock_ns(CLOCK_BOOTTIME);
         for (uint32_t p = 0; p < opps->n_policies; p++)
                 bpf->bss->policies[p].word = WORD_MAKE(opps->now[p], 0);
         for (size_t cpu = 0; cpu < BPF_CPUS_MAX; cpu++) {

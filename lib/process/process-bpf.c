@@ -204,7 +204,7 @@ static int read_iterator(struct process_collector *collector)
         int err;
 
         collector->told_all = true;
-        collector->bpf->bss->last_walk_ns = process_bpf_clock_ns(CLOCK_BOOTTIME);
+        collector->bpf->bss->last_walk_ns = util_clock_ns(CLOCK_BOOTTIME);
         err = process_bpf_iterate(collector->iterator, &collector->iterated);
         for (size_t i = 0; !err && i < collector->iterated.n_processes; i++) {
                 see(&collector->iterated.processes[i], NULL, have_of(collector), &seen);
@@ -220,7 +220,7 @@ static int take_sum(struct process_collector *collector, const struct process_re
 
         see(record, opps, have_of(collector), &seen);
         seen.others = true;
-        return process_table_ended(collector->table, &seen, process_bpf_clock_ns(CLOCK_BOOTTIME), NULL);
+        return process_table_ended(collector->table, &seen, util_clock_ns(CLOCK_BOOTTIME), NULL);
 }
 
 /* What is lost is in the machine's total, but unattributed. */

@@ -70,7 +70,6 @@ int process_bpf_take_event(void *data, const void *bytes, size_t size);
 int process_bpf_load(const struct collector_options *options, bool iterator,
                      struct process_collector *collector);
 int process_bpf_map(struct process_collector *collector, size_t n); /* that many of the records, at least */
-uint64_t process_bpf_clock_ns(clockid_t clock);
 void process_bpf_unload(struct process_collector *collector);
 
 /* process-bpf-iter.c: the walk on older kernels. 0 or a negative errno. */

@@ -22,25 +22,17 @@ struct clock_source {
         char boot_id[40];
 };
 
-static uint64_t read_clock(clockid_t clock)
-{
-        struct timespec now = { 0 };
-
-        clock_gettime(clock, &now);
-        return (uint64_t)now.tv_sec * NS_PER_S + (uint64_t)now.tv_nsec;
-}
-
 static int clock_read(struct source *source, struct sample *sample)
 {
         struct clock_source *self = (struct clock_source *)source;
 
         for (int i = 0; i < TRIES; i++) {
-                sample->monotonic_ns = read_clock(CLOCK_MONOTONIC);
-                sample->boottime_ns = read_clock(CLOCK_BOOTTIME);
-                if (read_clock(CLOCK_MONOTONIC) - sample->monotonic_ns < MOST_APART_NS)
+                sample->monotonic_ns = util_clock_ns(CLOCK_MONOTONIC);
+                sample->boottime_ns = util_clock_ns(CLOCK_BOOTTIME);
+                if (util_clock_ns(CLOCK_MONOTONIC) - sample->monotonic_ns < MOST_APART_NS)
                         break;
         }
-        sample->realtime_ns = (int64_t)read_clock(CLOCK_REALTIME);
+        sample->realtime_ns = (int64_t)util_clock_ns(CLOCK_REALTIME);
         memcpy(sample->boot_id, self->boot_id, sizeof(sample->boot_id));
         return 0;
 }

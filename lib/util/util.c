@@ -71,12 +71,17 @@ const char *util_reason(int err)
         return strerror(-err);
 }
 
-uint64_t util_boottime_ns(void)
+uint64_t util_clock_ns(clockid_t clock)
 {
         struct timespec now = { 0 };
 
-        clock_gettime(CLOCK_BOOTTIME, &now);
+        clock_gettime(clock, &now);
         return (uint64_t)now.tv_sec * UINT64_C(1000000000) + (uint64_t)now.tv_nsec;
+}
+
+uint64_t util_boottime_ns(void)
+{
+        return util_clock_ns(CLOCK_BOOTTIME);
 }
 
 ssize_t util_read_at(int dir_fd, const char *path, char *buf, size_t size)

@@ -14,6 +14,7 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <time.h>
 #include <unistd.h>
 
 #define _cleanup_(f) __attribute__((cleanup(f)))
@@ -119,7 +120,8 @@ bool util_is_procfs(int fd); /* the kernel's /proc, and not the copy in a machin
 /* Does a folder have an entry whose name begins so? */
 bool util_has_entry(int dir_fd, const char *path, const char *prefix);
 
-uint64_t util_boottime_ns(void); /* CLOCK_BOOTTIME */
+uint64_t util_clock_ns(clockid_t clock); /* the time of a clock of clock_gettime(2) */
+uint64_t util_boottime_ns(void);         /* of CLOCK_BOOTTIME */
 
 /* Text for a negative errno; for EMFILE and ENOLINK also what to do about it. */
 const char *util_reason(int err);

@@ -22,14 +22,6 @@
 
 static const uint32_t watched = IN_CLOSE_WRITE | IN_MOVED_TO | IN_MOVED_FROM | IN_DELETE | IN_DELETE_SELF | IN_MOVE_SELF;
 
-static int64_t realtime_ns(void)
-{
-        struct timespec now;
-
-        clock_gettime(CLOCK_REALTIME, &now);
-        return (int64_t)now.tv_sec * (int64_t)NS_PER_S + now.tv_nsec;
-}
-
 static void save(struct limiter *limiter)
 {
         int err = limit_state_write(limiter->state_path, &limiter->state);
@@ -246,7 +238,7 @@ static void list_apps(struct limiter *limiter)
 
                 if (limit_state_app(state, limiter->wishes.list[i].app) || state->n_apps == LIMIT_APPS_MAX)
                         continue;
-                *app = (struct limit_app){ .effect = LIMIT_ABSENT, .since_ns = realtime_ns() };
+                *app = (struct limit_app){ .effect = LIMIT_ABSENT, .since_ns = (int64_t)util_clock_ns(CLOCK_REALTIME) };
                 snprintf(app->app, sizeof(app->app), "%s", limiter->wishes.list[i].app);
                 limiter->behind_ns[state->n_apps++] = 0;
                 limiter->dirty = true;
@@ -335,7 +327,7 @@ static void tell(struct limiter *limiter, size_t at, enum limit_effect effect)
         if (app->effect == effect)
                 return;
         app->effect = effect;
-        app->since_ns = realtime_ns();
+        app->since_ns = (int64_t)util_clock_ns(CLOCK_REALTIME);
         limiter->dirty = true;
 }
 

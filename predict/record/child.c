@@ -18,14 +18,6 @@
 #include "util/units.h"
 #include "util/util.h"
 
-static uint64_t now_ns(void)
-{
-        struct timespec now;
-
-        clock_gettime(CLOCK_MONOTONIC, &now);
-        return (uint64_t)now.tv_sec * NS_PER_S + (uint64_t)now.tv_nsec;
-}
-
 static void take_place(const struct child_place *place)
 {
         if (place->terminal && (setsid() < 0 || ioctl(place->fds[0], TIOCSCTTY, 0) < 0))
@@ -94,7 +86,7 @@ int child_go(struct child *child)
         int err = 0;
         ssize_t got;
 
-        child->start_ns = now_ns();
+        child->start_ns = util_clock_ns(CLOCK_MONOTONIC);
         if (write(child->go_fd, "", 1) != 1)
                 return -EPIPE;
         do {
@@ -138,7 +130,7 @@ int child_wait(struct child *child, struct child_result *ret)
         while (waitid(P_PID, (id_t)child->pid, &info, WEXITED | WNOWAIT) < 0)
                 if (errno != EINTR)
                         return -errno;
-        result.wall_s = (double)(now_ns() - child->start_ns) / NS_PER_S;
+        result.wall_s = (double)(util_clock_ns(CLOCK_MONOTONIC) - child->start_ns) / NS_PER_S;
         read_io(child->pid, &result);
         if (wait4(child->pid, &status, 0, &usage) < 0)
                 return -errno;

@@ -34,14 +34,6 @@ struct watch {
         sigset_t before;
 };
 
-static uint64_t now_ns(void)
-{
-        struct timespec now;
-
-        clock_gettime(CLOCK_MONOTONIC, &now);
-        return (uint64_t)now.tv_sec * NS_PER_S + (uint64_t)now.tv_nsec;
-}
-
 static void watch_close(struct watch *watch)
 {
         child_end(&watch->child);
@@ -126,7 +118,7 @@ static int start(struct watch *watch)
                 err = watch->calls ? watch_calls(watch) : watch_events(watch);
         if (err)
                 return err;
-        price_look(watch->prices, now_ns());
+        price_look(watch->prices, util_clock_ns(CLOCK_MONOTONIC));
         err = child_go(&watch->child);
         if (err)
                 log_error(&program_log, "%s cannot be run: %s", util_printable(watch->wish->argv[0], name, sizeof(name)),
@@ -138,8 +130,8 @@ static int look_at_events(struct watch *watch)
 {
         int err;
 
-        price_look(watch->prices, now_ns());
-        err = gpu_clients_look(&watch->gpu, watch->proc_fd, watch->child.pid, now_ns());
+        price_look(watch->prices, util_clock_ns(CLOCK_MONOTONIC));
+        err = gpu_clients_look(&watch->gpu, watch->proc_fd, watch->child.pid, util_clock_ns(CLOCK_MONOTONIC));
         if (!err)
                 err = events_drain(watch->events);
         if (err == -ENOSPC)
@@ -153,7 +145,7 @@ static int look(struct watch *watch, const struct pollfd fds[4])
 
         if (!err && watch->events)
                 err = look_at_events(watch);
-        return !err && watch->player ? player_step(watch->player, now_ns()) : err;
+        return !err && watch->player ? player_step(watch->player, util_clock_ns(CLOCK_MONOTONIC)) : err;
 }
 
 static int follow(struct watch *watch)
@@ -165,7 +157,7 @@ static int follow(struct watch *watch)
         int err = 0;
 
         while (!err && !fds[0].revents) {
-                uint64_t wait_ns = watch->player ? player_wait_ns(watch->player, now_ns()) : UINT64_MAX;
+                uint64_t wait_ns = watch->player ? player_wait_ns(watch->player, util_clock_ns(CLOCK_MONOTONIC)) : UINT64_MAX;
 
                 if (poll(fds, ARRAY_SIZE(fds), (int)MIN(wait_ns / NS_PER_MS + 1, LOOK_MS)) < 0 && errno != EINTR)
                         return -errno;

@@ -36,14 +36,6 @@ struct session {
         bool raw;
 };
 
-static uint64_t now_ns(void)
-{
-        struct timespec now;
-
-        clock_gettime(CLOCK_MONOTONIC, &now);
-        return (uint64_t)now.tv_sec * NS_PER_S + (uint64_t)now.tv_nsec;
-}
-
 static void session_close(struct session *session)
 {
         if (session->raw)
@@ -88,7 +80,7 @@ static int take_typed(struct session *session)
         struct pollfd more = { .fd = STDIN_FILENO, .events = POLLIN };
         char typed[4096];
         ssize_t n = read(STDIN_FILENO, typed, sizeof(typed) / 2), rest = 0;
-        uint64_t now = now_ns();
+        uint64_t now = util_clock_ns(CLOCK_MONOTONIC);
 
         if (n <= 0)
                 return n < 0 && errno == EINTR ? 0 : -EIO;
@@ -123,7 +115,7 @@ static int follow(struct session *session)
                                 { .fd = session->stage->ops->fd(session->stage), .events = POLLIN } };
         int err = 0;
 
-        session->typed_ns = now_ns();
+        session->typed_ns = util_clock_ns(CLOCK_MONOTONIC);
         while (!err && !fds[0].revents) {
                 if (poll(fds, ARRAY_SIZE(fds), -1) < 0 && errno != EINTR)
                         return -errno;

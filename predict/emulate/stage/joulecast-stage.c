@@ -43,14 +43,6 @@ struct state {
         uint64_t next_ns;
 };
 
-static uint64_t now_ns(void)
-{
-        struct timespec now;
-
-        clock_gettime(CLOCK_MONOTONIC, &now);
-        return (uint64_t)now.tv_sec * NS_PER_S + (uint64_t)now.tv_nsec;
-}
-
 static int open_stage(struct state *state, bool terminal, const char *script)
 {
         int err = script ? script_file_read(script, &program_log, &state->script) : 0;
@@ -105,7 +97,7 @@ static int play(struct state *state)
         if (read(state->connection, &byte, 1) != 1)
                 return 0;
         while (!err) {
-                uint64_t at_ns = now_ns(), wait_ns = state->picture ? LOOK_NS : UINT64_MAX;
+                uint64_t at_ns = util_clock_ns(CLOCK_MONOTONIC), wait_ns = state->picture ? LOOK_NS : UINT64_MAX;
 
                 if (state->player)
                         wait_ns = MIN(wait_ns, player_wait_ns(state->player, at_ns));
@@ -117,7 +109,7 @@ static int play(struct state *state)
                                 log_warning(&program_log, "the app ended before its input script did");
                         return 0;
                 }
-                at_ns = now_ns();
+                at_ns = util_clock_ns(CLOCK_MONOTONIC);
                 err = look(state, at_ns);
                 if (!err && state->player)
                         err = player_step(state->player, at_ns);
