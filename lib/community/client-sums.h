@@ -31,8 +31,8 @@ struct rate_sample {
 
 /*
  * An app on one client. With the app the mean rate is a, without it b, of all it is m. The weight w = n (N - n) / N, in 1/16,
- * is the precision of a - b; it ends at 64 samples, so that no client decides alone. wa = 256 w a / m, wb = 256 w b / m, where
- * the fractions end at 3, and x = 256 w (a - b) / m, where it ends at +-2: a client that drains ten times as fast as others, or
+ * is the precision of a - b; it ends at 16 samples, so that no client decides alone. wa = 256 w a / m, wb = 256 w b / m, where
+ * the fractions end at 3, and x = 256 w (a - b) / m, where it ends at +-1: a client that drains ten times as fast as others, or
  * says so, weighs no more than they do.
  */
 #define CLIENT_SUMS_UNIT 256
