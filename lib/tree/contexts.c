@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "overrides.h"
 #include "util/util.h"
 
 /* A node of the stacks, while its part of the contexts is made. */
@@ -35,8 +36,10 @@ struct maker {
         int32_t *app_path;     /* of each label of the stacks, the node of the trie where it is on the path, + 1; 0: nowhere */
         int32_t *name_path;    /* of each label of the contexts, likewise, for frameworks */
         size_t name_paths;
-        int32_t *name;         /* of each label of the stacks, the label of the contexts + 1; 0: not looked up yet */
+        int32_t *name;         /* of each label of the stacks, the label of the contexts; -1: none */
         char *class;           /* and enum frame_class */
+        int32_t *named_for;    /* and the node of the stacks that names the program for which these are; 0: not looked up yet */
+        int32_t program_node;
         struct undo undo[2 * STACKS_DEPTH_MAX];
         size_t n_undo;
         struct frame frame;
@@ -54,6 +57,7 @@ static void maker_free(struct maker **maker)
         free((*maker)->name_path);
         free((*maker)->name);
         free((*maker)->class);
+        free((*maker)->named_for);
         free(*maker);
 }
 
@@ -80,12 +84,12 @@ void contexts_clear(struct contexts *contexts)
         *contexts = (struct contexts){ 0 };
 }
 
-static int32_t find_label(struct maker *maker, char class, const char *name, const char *library)
+int32_t contexts_label(struct labels *labels, enum context_class class, const char *name, const char *library)
 {
         char text[2 * FRAME_NAME_MAX + 8];
         int length = snprintf(text, sizeof(text), "%c%s%s%s", class, name, *library ? "\t" : "", library);
 
-        return labels_add(maker->labels, text, (size_t)length);
+        return labels_add(labels, text, (size_t)length);
 }
 
 /* The node of this label below another; @origin: the node of the stacks that it is for. */
@@ -103,20 +107,22 @@ static int32_t child(struct maker *maker, int32_t parent, int32_t label, int32_t
 /* Of a label of the stacks its class, and its label in the contexts, once for each program. */
 static int look_up(struct maker *maker, int32_t raw)
 {
-        int32_t label = 0;
+        int32_t label = -1;
 
-        if (maker->name[raw])
+        if (maker->named_for[raw] == maker->program_node)
                 return 0;
         frame_read(labels_text(&maker->stacks->labels, raw), maker->program, &maker->rules->frames, &maker->frame);
         maker->class[raw] = (char)maker->frame.class;
         if (maker->frame.class == FRAME_INTERRUPT || maker->frame.class == FRAME_FAULT)
-                label = find_label(maker, CONTEXT_INTERRUPT, maker->frame.class == FRAME_FAULT ? "[page fault]" : "[interrupt]", "");
+                label = contexts_label(maker->labels, CONTEXT_INTERRUPT,
+                                       maker->frame.class == FRAME_FAULT ? "[page fault]" : "[interrupt]", "");
         else if (maker->frame.class == FRAME_APP)
-                label = find_label(maker, CONTEXT_APP, maker->frame.name, "");
+                label = contexts_label(maker->labels, CONTEXT_APP, maker->frame.name, "");
         else if (maker->frame.class == FRAME_FRAMEWORK)
-                label = find_label(maker, CONTEXT_FRAMEWORK, maker->frame.name, maker->frame.dso);
-        maker->name[raw] = label < 0 ? 0 : label + 1;
-        return label < 0 ? label : 0;
+                label = contexts_label(maker->labels, CONTEXT_FRAMEWORK, maker->frame.name, maker->frame.dso);
+        maker->name[raw] = label;
+        maker->named_for[raw] = maker->program_node;
+        return label < -1 ? label : 0; /* no errno is 1 here */
 }
 
 /* An inlined function, or a frame without a name, is its caller's. */
@@ -126,8 +132,8 @@ static int32_t inherited_label(struct maker *maker, int32_t raw, const struct pl
 
         frame_read(labels_text(&maker->stacks->labels, raw), maker->program, &maker->rules->frames, &maker->frame);
         *class = above->class == CONTEXT_FRAMEWORK ? CONTEXT_FRAMEWORK : CONTEXT_APP;
-        return find_label(maker, *class, maker->frame.name,
-                          *class == CONTEXT_FRAMEWORK && library ? library + 1 : "");
+        return contexts_label(maker->labels, (enum context_class)*class, maker->frame.name,
+                              *class == CONTEXT_FRAMEWORK && library ? library + 1 : "");
 }
 
 /* Where a label is on the path. Keys of the app's labels are from 0 up, those of frameworks from -1 down. */
@@ -164,6 +170,7 @@ static void forget(struct maker *maker, int32_t depth)
 static int32_t step(struct maker *maker, int32_t origin, const struct place *above, const struct place *place, int32_t label)
 {
         int32_t key = place->class == CONTEXT_APP ? maker->stacks->trie.label[origin] : ~label, node;
+        int32_t group = overrides_label(maker->rules->overrides, label);
 
         if (label < 0 || (key < 0 && make_room(maker, label) < 0))
                 return label < 0 ? label : -ENOMEM;
@@ -171,8 +178,10 @@ static int32_t step(struct maker *maker, int32_t origin, const struct place *abo
                 return *on_path(maker, key) - 1;
         if (place->class == CONTEXT_APP && above->class == CONTEXT_APP && !maker->rules->keep)
                 node = above->node;
+        else if (place->class == CONTEXT_FRAMEWORK && group == maker->contexts->trie.label[above->node])
+                node = above->node; /* what it overrides, or what overrides it */
         else
-                node = child(maker, above->node, label, origin);
+                node = child(maker, above->node, group, origin);
         if (node >= 0)
                 remember(maker, key, node, place->depth);
         return node;
@@ -194,7 +203,7 @@ static int32_t own_node(struct maker *maker, int32_t origin, int32_t node, int32
         char copy[FRAME_NAME_MAX]; /* a new label may move the others */
 
         snprintf(copy, sizeof(copy), "%s", name);
-        return child(maker, node, find_label(maker, CONTEXT_FRAMEWORK, copy, named ? "[own]" : maker->program), origin);
+        return child(maker, node, contexts_label(maker->labels, CONTEXT_FRAMEWORK, copy, named ? "[own]" : maker->program), origin);
 }
 
 static int visit(struct maker *maker, int32_t origin)
@@ -209,7 +218,7 @@ static int visit(struct maker *maker, int32_t origin)
         *place = *above;
         place->depth++;
         forget(maker, place->depth);
-        label = maker->name[raw] - 1;
+        label = maker->name[raw];
         if (above->class == CONTEXT_INTERRUPT || (maker->class[raw] == FRAME_START && !above->started))
                 return 0;
         place->started = true;
@@ -256,6 +265,7 @@ static int allocate(struct maker *maker)
         maker->app_path = calloc(n_labels, sizeof(*maker->app_path));
         maker->name = calloc(n_labels, sizeof(*maker->name));
         maker->class = calloc(n_labels, 1);
+        maker->named_for = calloc(n_labels, sizeof(*maker->named_for));
         contexts->trie_origin = calloc(n_nodes, sizeof(*contexts->trie_origin));
         contexts->trie_self = calloc(stacks->n_runs + 1, sizeof(*contexts->trie_self));
         contexts->trie_square = calloc(stacks->n_runs + 1, sizeof(*contexts->trie_square));
@@ -264,7 +274,7 @@ static int allocate(struct maker *maker)
         contexts->value = calloc(stacks->n_runs + 1, sizeof(*contexts->value));
         contexts->without_app = calloc(stacks->n_runs + 1, sizeof(*contexts->without_app));
         contexts->n_runs = stacks->n_runs;
-        return maker->places && maker->weight && maker->origin_weight && maker->app_path && maker->name && maker->class &&
+        return maker->places && maker->weight && maker->origin_weight && maker->app_path && maker->name && maker->class && maker->named_for &&
                                contexts->trie_origin && contexts->trie_self && contexts->trie_square && contexts->self &&
                                contexts->value && contexts->square && contexts->without_app
                        ? 0
@@ -316,7 +326,7 @@ static int fill(struct maker *maker, const int32_t *order)
 static int visit_all(struct maker *maker, const int32_t *order)
 {
         const struct stacks *stacks = maker->stacks;
-        int32_t root = find_label(maker, CONTEXT_ROOT, "", "");
+        int32_t root = contexts_label(maker->labels, CONTEXT_ROOT, "", "");
         int err;
 
         root = child(maker, -1, root, 0);
@@ -329,7 +339,7 @@ static int visit_all(struct maker *maker, const int32_t *order)
                 if (stacks->trie.parent[node] == 0) { /* the app's name */
                         forget(maker, 0);
                         maker->program = stacks->program ? stacks->program : labels_text(&stacks->labels, stacks->trie.label[node]);
-                        memset(maker->name, 0, (stacks->labels.n + 1) * sizeof(*maker->name));
+                        maker->program_node = node;
                         maker->places[node] = maker->places[0];
                         continue;
                 }

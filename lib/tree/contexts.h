@@ -19,8 +19,10 @@ enum context_class {
         CONTEXT_INTERRUPT = 'I', /* also page faults: no task */
 };
 
+struct overrides;
 struct context_rules {
         struct frame_rules frames;
+        struct overrides *overrides; /* of all programs; NULL: none */
         bool keep; /* the app's frames as they are, instead of merged into its callbacks */
         bool own;  /* what a function of the app costs itself is a node below it, and a task */
 };
@@ -41,6 +43,8 @@ struct contexts {
 };
 
 void contexts_clear(struct contexts *contexts);
+/* The label of a function. -ENOMEM; -E2BIG. */
+int32_t contexts_label(struct labels *labels, enum context_class class, const char *name, const char *library);
 /* Also with the other programs' @labels. 0; -ENOMEM; -E2BIG. */
 int contexts_make(const struct stacks *stacks, const struct context_rules *rules, struct labels *labels, struct contexts *ret);
 /* When all programs' contexts were made, and no label comes any more: the tree. @rank: of labels_rank(). 0; -ENOMEM. */

@@ -16,6 +16,7 @@
 #include "../options.h"
 #include "page/page.h"
 #include "probe.h"
+#include "tree/overrides.h"
 #include "util/util.h"
 #include "util/words.h"
 #include "weight.h"
@@ -136,9 +137,17 @@ static int make_contexts(struct asked *asked, struct work *work)
                 .keep = asked->callers && strcmp(asked->callers, "keep") == 0,
                 .own = asked->own,
         };
+        _cleanup_(overrides_clear) struct overrides overrides = { 0 };
         _cleanup_free_ int32_t *rank = NULL;
         int err = check_rules(&rules, work);
 
+        for (size_t i = 0; err == 0 && i < work->n; i++) {
+                rules.frames.dsos = side_has_dsos(&work->sides[i]);
+                err = overrides_add(&overrides, &work->sides[i].stacks, &rules.frames, &work->labels);
+        }
+        if (err == 0)
+                err = overrides_finish(&overrides, &work->labels);
+        rules.overrides = &overrides;
         for (size_t i = 0; err == 0 && i < work->n; i++) {
                 rules.frames.dsos = side_has_dsos(&work->sides[i]);
                 err = contexts_make(&work->sides[i].stacks, &rules, &work->labels, &work->sides[i].contexts);

@@ -4,6 +4,7 @@
 #include "read.h"
 #include "tree/contexts.h"
 #include "tree/match.h"
+#include "tree/overrides.h"
 #include "util/util.h"
 
 /* Folded stacks, the contexts that are made of them, and a match of these with themselves, which is perfect. */
@@ -13,6 +14,7 @@ static void check_contexts(const struct stacks *stacks)
         const struct match_limits limits = { .bytes = (size_t)64 << 20, .edges = 10000, .steps = 10000000 };
         struct context_rules rules = { .frames = { .dsos = true } };
         _cleanup_(labels_clear) struct labels labels = { 0 };
+        _cleanup_(overrides_clear) struct overrides overrides = { 0 };
         _cleanup_(contexts_clear) struct contexts contexts = { 0 };
         _cleanup_(match_clear) struct match match = { 0 };
         _cleanup_free_ int32_t *rank = NULL;
@@ -20,6 +22,9 @@ static void check_contexts(const struct stacks *stacks)
         if (stacks->trie.n % 2)
                 rules = (struct context_rules){ .frames = { .framework_prefixes = prefixes }, .keep = true };
         rules.own = stacks->trie.n % 3 == 0;
+        fuzz_assert(overrides_add(&overrides, stacks, &rules.frames, &labels) == 0);
+        fuzz_assert(overrides_finish(&overrides, &labels) == 0);
+        rules.overrides = &overrides;
         fuzz_assert(contexts_make(stacks, &rules, &labels, &contexts) == 0);
         fuzz_assert(labels_rank(&labels, &rank) == 0);
         fuzz_assert(contexts_finish(&contexts, rank, labels.n) == 0);
