@@ -3,7 +3,6 @@
 """A calibration of the phone, what it learnt against the truth, and a mixture of apps priced with it."""
 import base64
 import configparser
-import contextlib
 import json
 import os
 import re
@@ -262,26 +261,7 @@ def compare(suite, name, what, said, wanted, most_off):
     suite.rows.append("%s: %-11s %+6.1f %%" % (name, what, off))
 
 
-@contextlib.contextmanager
-def ahead():
-    """Of all else that runs here: the battery drains by the clock.
-
-    The kernel shares CPUs among sessions first (sched(7), autogroup), and only within one by niceness. Meson gives each test
-    a session of its own. Without root, or such groups, it has no effect.
-    """
-    def set_nice(nice):
-        with contextlib.suppress(OSError), open("/proc/self/autogroup", "w", encoding="ascii") as file:
-            file.write(str(nice))
-
-    set_nice(-20)
-    try:
-        yield
-    finally:
-        set_nice(0)
-
-
 def by(method, *arguments):
-    @ahead()
     def step(suite):
         # In mAh: the steps of a charge are what the physics has. Its mWh are a charge times a mean voltage, as those of many
         # embedded controllers are, of which a percent near full holds 5 % more energy than they say.
