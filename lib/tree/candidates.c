@@ -323,7 +323,7 @@ static int list_inner(struct row_maker *maker)
         int32_t n = 0;
 
         maker->first_inner = calloc((size_t)b->n + 1, sizeof(*maker->first_inner));
-        maker->inner = calloc((size_t)b->n, sizeof(*maker->inner));
+        maker->inner = calloc((uint32_t)b->n, sizeof(*maker->inner));
         if (!maker->first_inner || !maker->inner)
                 return -ENOMEM;
         for (int32_t w = 0; w < b->n; w++) {
