@@ -11,6 +11,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "arrays.h"
 #include "database.h"
 #include "util/util.h"
 #include "util/words.h"
@@ -22,8 +23,6 @@
 #define CONNECT_S "10"
 #define NUMBER_SIZE 24
 #define LOOK_MS 500    /* for database->stop */
-#define ROWS_AT_ONCE 2000
-#define BYTES_AT_ONCE 4000000
 
 struct pq_database {
         struct database database;
@@ -43,13 +42,7 @@ struct pq_statement {
         int64_t changed;
         PGresult *result;                           /* of one row */
 
-        const char *types;                          /* of prepare_rows(): */
-        struct column {
-                FILE *file;
-                char *text;
-                size_t size;
-        } columns[DATABASE_PARAMETERS_MAX];         /* an array of each, as text */
-        size_t rows, bytes;
+        struct arrays arrays;                       /* of prepare_rows() */
 };
 
 static PGconn *conn_of(struct database *database)
@@ -243,65 +236,18 @@ static int step_row(struct statement *statement)
         return PQresultStatus(own->result) == PGRES_SINGLE_TUPLE ? 1 : finish(own);
 }
 
-static void write_quoted(FILE *file, const char *text)
-{
-        putc('"', file);
-        for (; *text; text++) {
-                if (*text == '"' || *text == '\\')
-                        putc('\\', file);
-                putc(*text, file);
-        }
-        putc('"', file);
-}
-
-static void write_hex(FILE *file, const char *bytes, size_t length)
-{
-        static const char digits[] = "0123456789abcdef";
-
-        fputs("\"\\\\x", file);
-        for (size_t i = 0; i < length; i++) {
-                putc_unlocked(digits[(unsigned char)bytes[i] >> 4], file);
-                putc_unlocked(digits[bytes[i] & 15], file);
-        }
-        putc('"', file);
-}
-
-static int end_columns(struct pq_statement *own)
-{
-        int err = 0;
-
-        for (size_t i = 0; i < strlen(own->types); i++) {
-                if (own->columns[i].file) {
-                        putc('}', own->columns[i].file);
-                        if (fclose(own->columns[i].file) != 0)
-                                err = -ENOMEM;
-                        own->columns[i].file = NULL;
-                }
-        }
-        own->rows = own->bytes = 0;
-        return err;
-}
-
-static void free_columns(struct pq_statement *own)
-{
-        for (size_t i = 0; i < DATABASE_PARAMETERS_MAX; i++) {
-                free(own->columns[i].text);
-                own->columns[i].text = NULL;
-        }
-}
-
 /* All rows that were taken, in one statement. */
 static int send_rows(struct pq_statement *own)
 {
         struct database *database = own->statement.database;
         const char *values[DATABASE_PARAMETERS_MAX];
-        PGresult *result;
+        PGresult *result = NULL;
         int64_t changed;
-        int err;
+        int err = arrays_end(&own->arrays, values);
 
-        for (size_t i = 0; i < strlen(own->types); i++)
-                values[i] = own->columns[i].text;
-        if (!PQsendQueryPrepared(conn_of(database), own->name, (int)strlen(own->types), values, NULL, NULL, 0))
+        if (err < 0)
+                return err;
+        if (!PQsendQueryPrepared(conn_of(database), own->name, (int)strlen(own->arrays.types), values, NULL, NULL, 0))
                 return failed(database, PQerrorMessage(conn_of(database)));
         err = take_answer(database, &result);
         if (err < 0)
@@ -314,48 +260,22 @@ static int send_rows(struct pq_statement *own)
 
 static int send_taken(struct pq_statement *own)
 {
-        int err;
+        int err = own->arrays.rows ? send_rows(own) : 0;
 
-        if (!own->rows)
-                return 0;
-        err = end_columns(own);
-        if (!err)
-                err = send_rows(own);
-        free_columns(own);
+        arrays_clear(&own->arrays);
         return err;
 }
 
-/* A row of prepare_rows() goes to the end of the arrays. */
-static int take_row(struct statement *statement)
+static int take_row(struct pq_statement *own)
 {
-        struct pq_statement *own = of(statement);
+        int full = arrays_add(&own->arrays, own->values, own->lengths);
 
-        for (size_t i = 0; i < strlen(own->types); i++) {
-                struct column *column = &own->columns[i];
-
-                if (!column->file) {
-                        column->file = open_memstream(&column->text, &column->size);
-                        if (!column->file)
-                                return -ENOMEM;
-                }
-                putc(own->rows ? ',' : '{', column->file);
-                if (!own->values[i])
-                        fputs("NULL", column->file);
-                else if (own->types[i] == 'i')
-                        fputs(own->values[i], column->file);
-                else if (own->types[i] == 't')
-                        write_quoted(column->file, own->values[i]);
-                else
-                        write_hex(column->file, own->values[i], (size_t)own->lengths[i]);
-                own->bytes += own->types[i] == 'b' ? 2 * (size_t)own->lengths[i] : own->types[i] == 't' && own->values[i] ? strlen(own->values[i]) : 8;
-        }
-        own->rows++;
-        return own->rows < ROWS_AT_ONCE && own->bytes < BYTES_AT_ONCE ? 0 : send_taken(own);
+        return full > 0 ? send_taken(own) : full;
 }
 
 static int step(struct statement *statement)
 {
-        return of(statement)->types ? take_row(statement) : step_row(statement);
+        return of(statement)->arrays.types ? take_row(of(statement)) : step_row(statement);
 }
 
 static int flush(struct statement *statement, int64_t *changed)
@@ -426,10 +346,7 @@ static void free_statement(struct statement *statement)
         struct pq_statement *own = of(statement);
 
         reset(statement);
-        for (size_t i = 0; i < DATABASE_PARAMETERS_MAX; i++)
-                if (own->columns[i].file)
-                        fclose(own->columns[i].file);
-        free_columns(own);
+        arrays_clear(&own->arrays);
         free(statement);
 }
 
@@ -534,7 +451,7 @@ static int pq_prepare_rows(struct database *database, const struct rows_sql *sql
                 free(made);
                 return err;
         }
-        made->types = sql->types;
+        made->arrays.types = sql->types;
         *ret = &made->statement;
         return 0;
 }
