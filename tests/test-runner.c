@@ -571,12 +571,13 @@ static void refuses(void)
         runner_reject(&runner, &mode, &observation);
         check_text(observation.rejected, "other programs kept 0.99 cores busy");
 
-        mode.tx_mb_per_s = 2; /* sending costs CPU time itself, but not all of a core */
+        mode.tx_mb_per_s = 2; /* sending costs CPU time itself: of a slow CPU more than a core, but not two */
         observation = good;
+        observation.usage.cpu.list[0].busy_ns = 200000000000;
         runner_reject(&runner, &mode, &observation);
-        check(strstr(observation.rejected, "other programs kept 0.99 cores busy") != NULL);
+        check_text(observation.rejected, "other programs kept 2.00 cores busy");
         observation = good;
-        observation.usage.cpu.list[0].busy_ns = 60000000000;
+        observation.usage.cpu.list[0].busy_ns = 130000000000;
         runner_reject(&runner, &mode, &observation);
         check(strstr(observation.rejected, "other programs") == NULL);
         mode.tx_mb_per_s = 0;

@@ -141,6 +141,8 @@ EMULATE = """joulecast emulate --target nexus-7 --net none --cpu-factor 4 -- %s 
 group=/sys/fs/cgroup/system.slice/joulecast-emulate-$!.scope/joulecast-emulate-$!-0
 n=0; until grep -qs . $group/0/cgroup.threads; do n=$((n + 1)); [ $n -lt 200 ] || exit 1; sleep 0.1; done
 cat $group/cpu.max $group/0/cpu.max
+used() { read now _ < /proc/uptime; read _ usec < $group/0/cpu.stat; echo $now $usec; }
+used; sleep 10; used
 kill -KILL $!
 sleep 1
 find /sys/fs/cgroup -name 'joulecast-emulate*'""" % WORK
@@ -149,7 +151,12 @@ find /sys/fs/cgroup -name 'joulecast-emulate*'""" % WORK
 def emulate(suite):
     """An app is slowed by quotas, in a scope that systemd gives, of which nothing is left a second after it was killed."""
     said = suite.phone.output(EMULATE, 120).splitlines()
-    suite.check(said == ["10000 10000", "2500 10000"], "an emulated app and its thread have quotas, and leave nothing:", said)
+    quotas, times, left = said[:2], [[float(word) for word in line.split()] for line in said[2:4]], said[4:]
+    suite.check(quotas == ["10000 10000", "2500 10000"] and not left, "an emulated app and its thread have quotas, and leave nothing:",
+                quotas, left)
+    cores = (times[1][1] - times[0][1]) / 1e6 / (times[1][0] - times[0][0])
+    suite.check(0.2 <= cores <= 0.255, "of the quarter of a CPU that its quota gives, a spinning thread used %.3f" % cores)
+    suite.rows.append("quota of an emulated app: %.3f of a CPU, it may have 0.250" % cores)
 
 
 def counts(suite):
