@@ -66,7 +66,7 @@ static void good(void)
         check(strcmp(values.name, "-n") == 0 && !values.fast);
         check_int(read_line("--seed|18446744073709551615|--share|0|--device|virtual:x", &values), -1);
         check(values.seed == UINT64_MAX && values.share_percent == 0 && strcmp(values.device, "virtual:x") == 0);
-        check_int(read_line("--inter=3|--name=-x|--|--fast", &values), -1); /* the beginning of a name will do */
+        check_int(read_line("--inter=3s|--name=-x|--|--fast", &values), -1); /* the beginning of a name will do, and the unit */
         check(values.interval_s == 3 && strcmp(values.words[0], "--fast") == 0 && !values.fast);
 }
 
@@ -96,6 +96,8 @@ static void wrong(void)
                 { "--share=101", "--share: 101 % is above 100 %; see test --help" },
                 { "--share=-1%", "--share: -1 % is below 0 %; see test --help" },
                 { "--share=20%%", "--share: \"20%%\" is not a number; see test --help" },
+                { "--interval=s", "--interval: \"s\" is not a number; see test --help" },
+                { "--interval=3ms", "--interval: \"3ms\" is not a number; see test --help" },
                 { "--share=%", "--share: \"%\" is not a number; see test --help" },
                 { "--count=0", "--count: 0 is below 1; see test --help" },
                 { "--count=1.5", "--count: \"1.5\" is not a whole number; see test --help" },

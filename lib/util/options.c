@@ -175,17 +175,17 @@ static int out_of_range(const struct option_table *table, const struct option_ro
                        space, unit);
 }
 
-/* "3", and in percent "3%" and "3 %" alike. */
+/* "3", and with a unit "3%", "3 %" and "3 mWh". */
 static int parse_number(const struct option_row *row, const char *text, double *ret)
 {
         char copy[64];
-        size_t length = strlen(text);
+        size_t length = strlen(text), unit = row->unit ? strlen(row->unit) : 0;
 
         if (length == 0 || length >= sizeof(copy))
                 return -EINVAL;
         memcpy(copy, text, length + 1);
-        if (row->unit && strcmp(row->unit, "%") == 0 && copy[length - 1] == '%')
-                copy[length - 1] = '\0';
+        if (unit > 0 && length > unit && strcmp(copy + length - unit, row->unit) == 0)
+                copy[length - unit] = '\0';
         return util_parse_double(copy, ret);
 }
 

@@ -254,6 +254,7 @@ int answer_run_print(const struct answer_run *answer)
         table_text(TABLE_HEAD, "%s on %s would take %.2f J (%.2f .. %.2f) in %.2f s: %.0f mW.", answer->target.name,
                    answer->network.name, price->energy_j.value, price->energy_j.low, price->energy_j.high, price->wall_s,
                    price->energy_j.value / price->wall_s * 1e3);
+        table_text(TABLE_PLAIN, "That is %.3g %% of its battery.", price->wall_s / 36 / price->battery_hours.value);
         table_text(TABLE_PLAIN, "Its battery would last %.1f h (%.1f .. %.1f) if it went on like this.",
                    price->battery_hours.value, price->battery_hours.low, price->battery_hours.high);
         putchar('\n');

@@ -42,16 +42,16 @@ static int replace(char **old, const char *new)
         return 0;
 }
 
-/* Such changes would also move packets and computations in time, which a recorded run cannot tell. */
-static void warn_of_time(const struct request *request, const struct recorded_run *run)
+/* Such changes would also move packets and computations in time, which a run of @slowed_as cannot tell. */
+static void warn_of_time(const struct request *request, const struct recorded_run *run, const char *slowed_as)
 {
         size_t packets = 0;
 
         for (size_t i = 0; i < run->n_runs; i++)
                 packets += run->runs[i].n_packets;
-        if (request->target && strcmp(request->target, run->target) != 0)
+        if (request->target && strcmp(request->target, slowed_as) != 0)
                 log_warning(&program_log, "this run was slowed as %s is, and its times stay those; joulecast emulate --target %s "
-                            "runs the app again", run->target, request->target);
+                            "runs the app again", slowed_as, request->target);
         if (request->carrier && packets)
                 log_warning(&program_log, "with another carrier the radio may have slept at other times, and packets waited for "
                             "it; joulecast emulate --carrier %s runs the app again", request->carrier);
@@ -66,7 +66,6 @@ static int change(const struct request *request, struct recorded_run *run)
                           "times; use joulecast emulate --network %s", run->network, request->network);
                 return -EINVAL;
         }
-        warn_of_time(request, run);
         err = replace(&run->target, request->target);
         err = err ? err : replace(&run->carrier, request->carrier);
         err = err ? err : replace(&run->signal, request->signal);
@@ -78,15 +77,19 @@ static int change(const struct request *request, struct recorded_run *run)
 static int answer_request(const struct request *request)
 {
         _cleanup_(run_file_clear) struct recorded_run run = { 0 };
+        _cleanup_free_ char *slowed_as = NULL;
         struct answer_run answer;
         int err = run_load(request->run, &program_log, &run), code;
 
+        if (!err && !(slowed_as = strdup(run.target)))
+                err = -ENOMEM;
         if (!err)
                 err = change(request, &run);
         if (!err)
                 err = answer_run_make(&run, request->battery_mwh, &program_log, &answer);
         if (err)
                 return CODE_FAILED;
+        warn_of_time(request, &run, slowed_as);
         code = answer_run_say(&answer, request->html, request->options.json);
         answer_run_clear(&answer);
         return code;
