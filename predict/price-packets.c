@@ -96,6 +96,8 @@ static enum radio_signal signal_of(const struct request *request)
         return RADIO_SIGNAL_HIGH;
 }
 
+#define LINE_SIZE 256 /* of a packet in text */
+
 struct reading {
         const char *path;
         unsigned line;               /* or packet of a capture */
@@ -129,18 +131,26 @@ static int read_packet(struct reading *reading, char *line)
         return err ? CODE_FAILED : CODE_OK;
 }
 
+/* A line without its end; what is longer than @size is cut, and is no packet then. False at the end of the file. */
+static bool read_line(FILE *file, char *line, size_t size)
+{
+        size_t n = 0;
+        int c;
+
+        while (n < size - 1 && (c = getc(file)) != EOF && c != '\n')
+                line[n++] = c ? (char)c : '?'; /* a NUL would end the row */
+        line[n] = '\0';
+        line[strcspn(line, "\r")] = '\0';
+        return n > 0 || !(feof(file) || ferror(file));
+}
+
 /* An exit code. */
 static int read_packets(struct reading *reading, FILE *file)
 {
-        _cleanup_free_ char *line = NULL;
-        size_t capacity = 0;
-        ssize_t length;
+        char line[LINE_SIZE];
         int code = CODE_OK;
 
-        while (code == CODE_OK && (length = getline(&line, &capacity, file)) >= 0) {
-                for (ssize_t i = 0; i < length; i++)
-                        line[i] = line[i] ? line[i] : '?'; /* a NUL would end the row */
-                line[strcspn(line, "\r\n")] = '\0';
+        while (code == CODE_OK && read_line(file, line, sizeof(line))) {
                 reading->line++;
                 if (*line && (reading->line > 1 || strcmp(line, "time_s,direction,bytes") != 0))
                         code = read_packet(reading, line);
