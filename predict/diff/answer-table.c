@@ -35,7 +35,7 @@ static struct scale find_scale(const char *unit, double value)
                        { "instructions", { 1e9, "Ginstr" } }, { "instructions", { 1e6, "Minstr" } }, { "instructions", { 1, "instr" } } };
 
         for (size_t i = 0; i < ARRAY_SIZE(scales); i++)
-                if (strcmp(scales[i].unit, unit) == 0 && fabs(value) >= scales[i].scale.factor)
+                if (strcmp(scales[i].unit, unit) == 0 && (scales[i].scale.factor == 1 || fabs(value) >= scales[i].scale.factor))
                         return scales[i].scale;
         return (struct scale){ 1, strcmp(unit, "samples") == 0 || strcmp(unit, "calls") == 0 ? "" : unit };
 }

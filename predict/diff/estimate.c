@@ -8,6 +8,8 @@
 
 #include "util/util.h"
 
+#define ROUNDING 1e-12
+
 /* Quantile of a gamma distribution with this shape, by Wilson and Hilferty. */
 static double gamma_quantile(double shape, double z)
 {
@@ -47,9 +49,15 @@ static double welch(struct sampled a, struct sampled b, double factor)
         return uncertain > 0 ? (of_a + of_b) * (of_a + of_b) / uncertain : INFINITY;
 }
 
+/* Callgrind's costs are sums of proportions: what rounding leaves of two that are equal is no difference. */
+static double subtract(double a, double b)
+{
+        return fabs(a - b) <= ROUNDING * fmax(a, b) ? 0 : a - b;
+}
+
 struct estimate estimate_difference(struct sampled a, struct sampled b, double factor, double z)
 {
-        double quantile = student_quantile(z, welch(a, b, factor)), difference = a.value - factor * b.value;
+        double quantile = student_quantile(z, welch(a, b, factor)), difference = subtract(a.value, factor * b.value);
         struct estimate of_a = interval_of(a, quantile), of_b = interval_of(b, quantile);
 
         return (struct estimate){
