@@ -9,8 +9,8 @@
 
 #include "util/util.h"
 
-#define VALUE_UNITS 0x1p52
-#define SQUARE_UNITS 0x1p20
+#define VALUE_BITS 52
+#define SQUARE_BITS 20
 #define SQUARE_MAX 0x1p106 /* of 2^53 */
 
 int stacks_new(struct stacks *stacks)
@@ -19,7 +19,8 @@ int stacks_new(struct stacks *stacks)
 
         *stacks = (struct stacks){ 0 };
         label = labels_add(&stacks->labels, "", 0);
-        return label < 0 || trie_child(&stacks->trie, -1, label) < 0 ? -ENOMEM : 0;
+        stacks->before = calloc(STACKS_DEPTH_MAX, sizeof(*stacks->before));
+        return label < 0 || !stacks->before || trie_child(&stacks->trie, -1, label) < 0 ? -ENOMEM : 0;
 }
 
 void stacks_clear(struct stacks *stacks)
@@ -32,6 +33,7 @@ void stacks_clear(struct stacks *stacks)
         }
         free(stacks->runs);
         free(stacks->program);
+        free(stacks->before);
         *stacks = (struct stacks){ 0 };
 }
 
@@ -55,6 +57,28 @@ int32_t stacks_child(struct stacks *stacks, int32_t parent, const char *frame, s
         return label < 0 ? label : trie_child(&stacks->trie, parent, label);
 }
 
+int32_t stacks_node(struct stacks *stacks, int32_t root, const int32_t *labels, size_t n)
+{
+        struct trie *trie = &stacks->trie;
+        size_t same = 0, n_before = stacks->n_before;
+        int32_t label = root, node = 0;
+
+        while (same < n_before && trie->label[stacks->before[same]] == label) {
+                node = stacks->before[same++];
+                if (same > n)
+                        break;
+                label = labels[n - same];
+        }
+        for (size_t i = same; i <= n; i++) {
+                node = trie_child(trie, node, i == 0 ? root : labels[n - i]);
+                if (node < 0)
+                        break;
+                stacks->before[i] = node;
+        }
+        stacks->n_before = node < 0 ? same : n + 1;
+        return node;
+}
+
 /* Room for a node's sum; what is new is 0. */
 static int make_room(stacks_sum **list, size_t *n, size_t *capacity, int32_t node)
 {
@@ -69,10 +93,27 @@ static int make_room(stacks_sum **list, size_t *n, size_t *capacity, int32_t nod
         return 0;
 }
 
+/*
+ * A value from 0 on in units of 2^-@bits. Where it fits into 64 bits, whole and fraction are converted one by one, which rounds the
+ * same: conversions to 128 bits are calls that take longer than all else that is done for a sample.
+ */
+static stacks_sum exact_of(double value, int bits)
+{
+        const double units = (double)((uint64_t)1 << bits);
+        uint64_t whole;
+        double rest;
+
+        if (value >= 0x1p63)
+                return (stacks_sum)nearbyint(value * units);
+        whole = (uint64_t)value;
+        rest = value - (double)whole;
+        return ((stacks_sum)whole << bits) + (rest > 0 ? (uint64_t)nearbyint(rest * units) : 0);
+}
+
 int stacks_add(struct stacks *stacks, int32_t node, double value)
 {
         struct stacks_run *run = &stacks->runs[stacks->n_runs - 1];
-        stacks_sum exact = (stacks_sum)nearbyint(value * VALUE_UNITS);
+        stacks_sum exact = exact_of(value, VALUE_BITS);
 
         if (make_room(&run->self, &run->n, &run->capacity, node) < 0)
                 return -ENOMEM;
@@ -80,14 +121,13 @@ int stacks_add(struct stacks *stacks, int32_t node, double value)
                 return -EOVERFLOW;
         run->self[node] += exact;
         run->sum += exact;
-        run->total = (double)run->sum / VALUE_UNITS;
         return 0;
 }
 
 int stacks_add_square(struct stacks *stacks, int32_t node, double square)
 {
         struct stacks_run *run = &stacks->runs[stacks->n_runs - 1];
-        stacks_sum exact = (stacks_sum)nearbyint(fmin(square, SQUARE_MAX) * SQUARE_UNITS);
+        stacks_sum exact = exact_of(fmin(square, SQUARE_MAX), SQUARE_BITS);
 
         if (make_room(&run->square, &run->n_square, &run->square_capacity, node) < 0)
                 return -ENOMEM;
@@ -96,12 +136,22 @@ int stacks_add_square(struct stacks *stacks, int32_t node, double square)
         return 0;
 }
 
+static double double_of(stacks_sum exact, int bits)
+{
+        return (double)exact / (double)((uint64_t)1 << bits);
+}
+
 double stacks_value(const struct stacks_run *run, size_t node)
 {
-        return node < run->n ? (double)run->self[node] / VALUE_UNITS : 0;
+        return node < run->n ? double_of(run->self[node], VALUE_BITS) : 0;
 }
 
 double stacks_square(const struct stacks_run *run, size_t node)
 {
-        return node < run->n_square ? (double)run->square[node] / SQUARE_UNITS : 0;
+        return node < run->n_square ? double_of(run->square[node], SQUARE_BITS) : 0;
+}
+
+double stacks_total(const struct stacks_run *run)
+{
+        return double_of(run->sum, VALUE_BITS);
 }

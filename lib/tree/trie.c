@@ -12,6 +12,7 @@ void trie_clear(struct trie *trie)
 {
         free(trie->parent);
         free(trie->label);
+        free(trie->first);
         free(trie->slots);
         *trie = (struct trie){ 0 };
 }
@@ -35,6 +36,8 @@ static int grow_slots(struct trie *trie)
         trie->slots = slots;
         trie->n_slots = n;
         for (size_t i = 0; i < trie->n; i++) {
+                if (trie->first[trie->parent[i] + 1] == (int32_t)i)
+                        continue;
                 at = slot_of(trie, trie->parent[i], trie->label[i]);
                 while (slots[at] >= 0)
                         at = (at + 1) & (n - 1);
@@ -56,27 +59,52 @@ static size_t find_slot(const struct trie *trie, int32_t parent, int32_t label)
 
 int32_t trie_find(const struct trie *trie, int32_t parent, int32_t label)
 {
+        int32_t first = trie->n > 0 ? trie->first[parent + 1] : -1;
+
+        if (first < 0 || trie->label[first] == label)
+                return first;
         return trie->n_slots ? trie->slots[find_slot(trie, parent, label)] : -1;
+}
+
+/* A node that no list of children has yet. */
+static int32_t append(struct trie *trie, int32_t parent, int32_t label)
+{
+        if (trie->n >= TRIE_NODES_MAX)
+                return -E2BIG;
+        if (util_grow(&trie->parent, &trie->parents, trie->n + 1, sizeof(*trie->parent)) < 0 ||
+            util_grow(&trie->label, &trie->capacity, trie->n + 1, sizeof(*trie->label)) < 0 ||
+            util_grow(&trie->first, &trie->firsts, trie->n + 2, sizeof(*trie->first)) < 0)
+                return -ENOMEM;
+        trie->parent[trie->n] = parent;
+        trie->label[trie->n] = label;
+        trie->first[trie->n + 1] = -1;
+        return (int32_t)trie->n++;
 }
 
 int32_t trie_child(struct trie *trie, int32_t parent, int32_t label)
 {
+        int32_t node = trie->n > 0 ? trie->first[parent + 1] : -1;
         size_t at;
 
-        if (trie->n * 2 >= trie->n_slots && grow_slots(trie) < 0)
+        if (node < 0) {
+                node = append(trie, parent, label);
+                if (node >= 0)
+                        trie->first[parent + 1] = node;
+                return node;
+        }
+        if (trie->label[node] == label)
+                return node;
+        if (trie->used * 2 >= trie->n_slots && grow_slots(trie) < 0)
                 return -ENOMEM;
         at = find_slot(trie, parent, label);
         if (trie->slots[at] >= 0)
                 return trie->slots[at];
-        if (trie->n >= TRIE_NODES_MAX)
-                return -E2BIG;
-        if (util_grow(&trie->parent, &trie->parents, trie->n + 1, sizeof(*trie->parent)) < 0 ||
-            util_grow(&trie->label, &trie->capacity, trie->n + 1, sizeof(*trie->label)) < 0)
-                return -ENOMEM;
-        trie->parent[trie->n] = parent;
-        trie->label[trie->n] = label;
-        trie->slots[at] = (int32_t)trie->n;
-        return (int32_t)trie->n++;
+        node = append(trie, parent, label);
+        if (node >= 0) {
+                trie->slots[at] = node;
+                trie->used++;
+        }
+        return node;
 }
 
 /* Nodes by the rank of their labels, the greatest first: a counting sort. */

@@ -13,8 +13,10 @@
 struct trie {
         int32_t *parent, *label; /* a parent has a smaller number than its children; of the root -1 */
         size_t n, parents, capacity;
-        int32_t *slots;
-        size_t n_slots;
+        int32_t *first; /* of node v in first[v + 1], the child that came first; -1: none. Most nodes have no other */
+        size_t firsts;
+        int32_t *slots; /* open addressing, for children that are not the first; -1: free */
+        size_t n_slots, used;
 };
 
 void trie_clear(struct trie *trie);

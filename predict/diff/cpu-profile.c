@@ -20,6 +20,7 @@ struct mapping {
         uint64_t start, end;
         const char *path;
         size_t length;
+        int32_t label; /* -1: not made yet */
 };
 
 struct cpu_profile {
@@ -28,6 +29,7 @@ struct cpu_profile {
         bool swapped;
         struct mapping *mappings;
         size_t n_mappings, mappings_room;
+        struct mapping unmapped, *last; /* what is in no file; where the last address was found */
         const char *program;
         size_t program_length;
         int32_t *stack; /* STACKS_DEPTH_MAX */
@@ -92,7 +94,7 @@ static const char *take_hex(const char *at, const char *end, uint64_t *ret)
 /* "start-end perms offset device inode   /path"; lines of something else are passed over. */
 static int add_mapping(struct cpu_profile *profile, const char *line, const char *end)
 {
-        struct mapping mapping;
+        struct mapping mapping = { .label = -1 };
         const char *at = take_hex(line, end, &mapping.start);
 
         at = at && at < end && *at == '-' ? take_hex(at + 1, end, &mapping.end) : NULL;
@@ -145,24 +147,34 @@ static int compare_mapping(const void *key, const void *element)
         return *address < mapping->start ? -1 : *address >= mapping->end;
 }
 
-/* Of callers the address is that behind the call, which may be in the next file. */
-static int add_address(struct cpu_profile *profile, uint64_t address)
+/* Mostly the same as of the address before. */
+static struct mapping *find_mapping(struct cpu_profile *profile, uint64_t address)
 {
-        const struct mapping *mapping = NULL;
-        int32_t label;
+        struct mapping *mapping = NULL;
 
+        if (compare_mapping(&address, profile->last) == 0)
+                return profile->last;
         if (profile->n_mappings)
                 mapping = bsearch(&address, profile->mappings, profile->n_mappings, sizeof(*mapping), compare_mapping);
+        profile->last = mapping ? mapping : &profile->unmapped;
+        return profile->last;
+}
+
+static int add_address(struct cpu_profile *profile, uint64_t address)
+{
+        struct mapping *mapping = find_mapping(profile, address);
+
         if (profile->n >= STACKS_DEPTH_MAX - 1)
                 return read_damaged(profile->read, 0, "a stack has more than 4096 frames");
-        label = read_label(profile->read, "", 0, mapping ? mapping->path : "", mapping ? mapping->length : 0);
-        if (label < 0)
-                return read_failed(profile->read, label);
-        profile->stack[profile->n++] = label;
+        if (mapping->label < 0)
+                mapping->label = read_label(profile->read, "", 0, mapping->path, mapping->length);
+        if (mapping->label < 0)
+                return read_failed(profile->read, mapping->label);
+        profile->stack[profile->n++] = mapping->label;
         return 0;
 }
 
-/* One stack, as many words after it. */
+/* One stack, as many words after it. Of callers the address is that behind the call, which may be in the next file. */
 static int add_stack(struct cpu_profile *profile, const char *at, uint64_t depth, double samples, double period, int32_t root)
 {
         int err = 0;
@@ -203,6 +215,8 @@ int cpu_profile_parse(struct read *read, const char *data, size_t length)
         int32_t root;
         int err = 0;
 
+        profile.unmapped = (struct mapping){ .path = "", .label = -1 };
+        profile.last = &profile.unmapped;
         profile.stack = calloc(STACKS_DEPTH_MAX, sizeof(*profile.stack));
         if (!profile.stack)
                 return read_failed(read, -ENOMEM);

@@ -2,6 +2,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "json-text.h"
 
+#include <endian.h>
+#include <limits.h>
 #include <math.h>
 #include <stdint.h>
 #include <string.h>
@@ -9,6 +11,8 @@
 #include "util/util.h"
 
 #define DEPTH_MAX 512 /* of what is passed over */
+#define ONES 0x0101010101010101ULL
+#define DIGITS_MAX 15 /* of a whole number that a double has exactly, whatever the digits */
 
 static void fail(struct json_text *json)
 {
@@ -55,22 +59,16 @@ bool json_more(struct json_text *json, char close)
 /* At the quote that opens; goes behind the one that closes. NULL: there is none. */
 static const char *pass_string(struct json_text *json)
 {
-        const char *at = json->at + 1, *end, *back;
+        const char *at = json->at + 1;
 
-        for (;;) {
-                end = memchr(at, '"', (size_t)(json->end - at));
-                if (!end)
-                        break;
-                for (back = end; back > json->at + 1 && back[-1] == '\\'; back--)
-                        ;
-                at = end + 1;
-                if ((end - back) % 2 == 0) {
-                        json->at = at;
-                        return end;
-                }
+        while (at < json->end && *at != '"')
+                at += *at == '\\' ? 2 : 1;
+        if (at >= json->end) {
+                fail(json);
+                return NULL;
         }
-        fail(json);
-        return NULL;
+        json->at = at + 1;
+        return at;
 }
 
 const char *json_key(struct json_text *json, size_t *length)
@@ -93,17 +91,53 @@ const char *json_key(struct json_text *json, size_t *length)
         return key;
 }
 
+/* Does a number or a word end here? */
+static bool ends_word(const struct json_text *json)
+{
+        static const bool ends[UCHAR_MAX + 1] = { ['\0'] = true, [','] = true, [']'] = true, ['}'] = true, [' '] = true,  ['\n'] = true,
+                                                  ['\r'] = true, ['\t'] = true, ['['] = true, ['{'] = true, ['"'] = true, [':'] = true };
+
+        return json->at == json->end || ends[(unsigned char)*json->at];
+}
+
 static void pass_word(struct json_text *json)
 {
         const char *from = json->at;
 
-        while (json->at < json->end && *json->at && !strchr(",]} \n\r\t[{\":", *json->at))
+        while (!ends_word(json))
                 json->at++;
         if (json->at == from)
                 fail(json);
 }
 
-/* Numbers are most of a profile: whatever is no bracket and no quote is passed without a look. */
+/* The lowest byte that is @byte has its highest bit set, and no lower one has; 0: none is. */
+static uint64_t find_byte(uint64_t word, uint64_t byte)
+{
+        uint64_t zero = word ^ ONES * byte;
+
+        return (zero - ONES) & ~zero & ONES << 7;
+}
+
+/* Goes to the next bracket or quote: numbers are most of a profile, and whatever is none of these is passed without a look. */
+static void pass_plain(struct json_text *json)
+{
+        const char square = '{' ^ '['; /* with this bit, square brackets become curly ones */
+        uint64_t word, curly, found;
+
+        for (; json->end - json->at >= 8; json->at += 8) {
+                memcpy(&word, json->at, 8);
+                word = le64toh(word);
+                curly = word | ONES * square;
+                found = find_byte(word, '"') | find_byte(curly, '{') | find_byte(curly, '}');
+                if (found) {
+                        json->at += __builtin_ctzll(found) / 8;
+                        return;
+                }
+        }
+        while (json->at < json->end && *json->at != '"' && (*json->at | square) != '{' && (*json->at | square) != '}')
+                json->at++;
+}
+
 static void pass_nested(struct json_text *json)
 {
         char open[DEPTH_MAX];
@@ -114,6 +148,7 @@ static void pass_nested(struct json_text *json)
                 case '"':
                         if (!pass_string(json))
                                 return;
+                        pass_plain(json);
                         continue;
                 case '{':
                 case '[':
@@ -134,6 +169,8 @@ static void pass_nested(struct json_text *json)
                         break;
                 }
                 json->at++;
+                if (depth > 0)
+                        pass_plain(json);
         } while (depth > 0 && json->at < json->end);
         if (depth > 0)
                 fail(json);
@@ -151,11 +188,38 @@ void json_skip(struct json_text *json)
                 pass_word(json);
 }
 
+/* Digits, of which there are at most @left. */
+static uint64_t take_digits(struct json_text *json, uint64_t value, ptrdiff_t left)
+{
+        const char *stop = json->end - json->at > left ? json->at + left : json->end;
+
+        for (; json->at < stop && *json->at >= '0' && *json->at <= '9'; json->at++)
+                value = value * 10 + (uint64_t)(*json->at - '0');
+        return value;
+}
+
+/* "12" or "12.5", of few digits: both sides of the division are exact, and so it rounds as strtod() does. False: something else. */
+static bool take_short(struct json_text *json, double *ret)
+{
+        static const double powers[DIGITS_MAX + 1] = { 1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15 };
+        const char *from = json->at, *point;
+        uint64_t value = take_digits(json, 0, DIGITS_MAX);
+
+        if (json->at == from)
+                return false;
+        *ret = (double)value;
+        if (json->at < json->end && *json->at == '.') {
+                point = json->at++;
+                value = take_digits(json, value, DIGITS_MAX - (point - from));
+                *ret = (double)value / powers[json->at - point - 1];
+        }
+        return ends_word(json);
+}
+
 double json_number(struct json_text *json)
 {
         char number[64];
         const char *from;
-        uint64_t whole = 0;
         double value;
         size_t length;
 
@@ -164,10 +228,8 @@ double json_number(struct json_text *json)
                 return NAN;
         }
         from = json->at;
-        while (json->at < json->end && *json->at >= '0' && *json->at <= '9' && json->at - from < 15)
-                whole = whole * 10 + (uint64_t)(*json->at++ - '0');
-        if (json->at > from && json->at < json->end && (*json->at == ',' || *json->at == ']'))
-                return (double)whole;
+        if (take_short(json, &value))
+                return value;
         json->at = from;
         pass_word(json);
         length = (size_t)(json->at - from);
@@ -248,12 +310,18 @@ size_t json_string(struct json_text *json, char *buf, size_t size)
         }
         at = json->at + 1;
         end = pass_string(json);
-        while (end && at < end) {
-                char bytes[4] = { *at };
-                size_t length = 1;
+        while (end && at < end && n < size) {
+                const char *escape = memchr(at, '\\', (size_t)(end - at));
+                size_t length = MIN((size_t)((escape ? escape : end) - at), size - n);
+                char bytes[4];
 
-                if (*at++ == '\\' && at < end)
-                        length = unescape(&at, end, bytes);
+                memcpy(buf + n, at, length);
+                n += length;
+                at += length;
+                if (at != escape)
+                        continue;
+                at++; /* what it escapes stands before the end: else the quote there would be escaped */
+                length = unescape(&at, end, bytes);
                 if (n + length > size)
                         break;
                 memcpy(buf + n, bytes, length);
@@ -271,7 +339,7 @@ void json_members(struct json_text *json, const char *const *names, size_t n, st
                 const char *key = json_key(json, &length);
 
                 for (size_t i = 0; i < n; i++)
-                        if (!found[i].at && strlen(names[i]) == length && memcmp(names[i], key, length) == 0)
+                        if (!found[i].at && *names[i] == *key && strlen(names[i]) == length && memcmp(names[i], key, length) == 0)
                                 found[i] = (struct json_text){ json->at, json->end, false };
                 json_skip(json);
         }

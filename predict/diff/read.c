@@ -175,13 +175,11 @@ static size_t cut_start(const struct read *read, const int32_t *labels, size_t n
 
 int read_stack(struct read *read, int32_t root, const int32_t *labels, size_t n, double value, double samples)
 {
-        int32_t node = trie_child(&read->stacks->trie, 0, root);
+        int32_t node;
 
         if (n >= STACKS_DEPTH_MAX)
                 return read_damaged(read, 0, "a stack has more than 4096 frames");
-        n = cut_start(read, labels, n);
-        while (node >= 0 && n > 0)
-                node = trie_child(&read->stacks->trie, node, labels[--n]);
+        node = stacks_node(read->stacks, root, labels, cut_start(read, labels, n));
         return node < 0 ? read_failed(read, node) : read_add(read, node, value, samples);
 }
 
@@ -411,7 +409,7 @@ int read_file(struct read *read, const char *path)
         if (fd < 0)
                 return read_failed(read, -errno);
         err = read_fd(read, fd);
-        if (err == 0 && !(read->stacks->runs[read->stacks->n_runs - 1].total > 0))
+        if (err == 0 && read->stacks->runs[read->stacks->n_runs - 1].sum == 0)
                 return read_damaged(read, 0, "it has no stacks with a count above 0");
         return err < 0 ? err : read_failed(read, stacks_end(read->stacks));
 }

@@ -65,8 +65,10 @@ double side_mean_sample(const struct stacks *stacks)
         double total = 0, samples = 0;
 
         for (size_t i = 0; i < stacks->n_runs; i++) {
-                total += stacks->runs[i].total;
-                samples += isnan(stacks->runs[i].samples) ? stacks->runs[i].total : stacks->runs[i].samples;
+                double counted = stacks_total(&stacks->runs[i]);
+
+                total += counted;
+                samples += isnan(stacks->runs[i].samples) ? counted : stacks->runs[i].samples;
         }
         return samples > 0 ? total / samples : 1;
 }
@@ -130,7 +132,7 @@ double side_without_app(const struct side *side)
 
         for (size_t i = 0; i < side->contexts.n_runs; i++) {
                 without += side->contexts.without_app[i];
-                all += side->stacks.runs[i].total;
+                all += stacks_total(&side->stacks.runs[i]);
         }
         return without / all;
 }
@@ -139,11 +141,11 @@ double side_without_app(const struct side *side)
 static double square_of(const struct side *side, int32_t node, size_t run)
 {
         const struct stacks_run *read = &side->stacks.runs[run];
-        double samples = isnan(read->samples) ? read->total : read->samples;
+        double total = stacks_total(read), samples = isnan(read->samples) ? total : read->samples;
 
         if (side->contexts.square[run])
                 return side->contexts.square[run][node];
-        return side->contexts.value[run][node] * (samples > 0 ? read->total / samples : 1);
+        return side->contexts.value[run][node] * (samples > 0 ? total / samples : 1);
 }
 
 double side_effective_samples(const struct side *side, int32_t node)

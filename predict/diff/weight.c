@@ -166,12 +166,12 @@ static int read_one(const char *folder, size_t number, enum weight weight, const
         if (err < 0)
                 return err;
         run = &stacks->runs[stacks->n_runs - 1];
-        if (!(run->total > 0))
+        if (run->sum == 0)
                 return read_damaged(&reader.read, 0, known[weight].missing);
         if (weight == WEIGHT_TIME && reader.sum_samples >= 1)
                 run->samples = reader.sum_samples;
         if (weight == WEIGHT_BYTES)
-                run->samples = fmax(1, run->total / PAGE_BYTES);
+                run->samples = fmax(1, stacks_total(run) / PAGE_BYTES);
         return read_failed(&reader.read, stacks_end(stacks));
 }
 

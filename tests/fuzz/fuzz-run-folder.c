@@ -65,7 +65,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
                         continue;
                 fuzz_assert(side.unit && side.stacks.n_runs >= 1);
                 for (size_t i = 0; i < side.stacks.n_runs; i++)
-                        fuzz_assert(side.stacks.runs[i].total > 0 && side.stacks.runs[i].total <= 0x1p53);
+                        fuzz_assert(side.stacks.runs[i].sum > 0 && stacks_total(&side.stacks.runs[i]) <= 0x1p53);
                 fuzz_assert(side.sample > 0 && !isinf(side.sample));
         }
         return 0;

@@ -22,7 +22,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         if (read_fd(&read, fd) == 0) {
                 for (size_t i = 0; i < stacks.runs[0].n; i++)
                         sum += stacks_value(&stacks.runs[0], i);
-                fuzz_assert(fabs(sum - stacks.runs[0].total) <= 1e-6 * sum && read.unit);
+                fuzz_assert(fabs(sum - stacks_total(&stacks.runs[0])) <= 1e-6 * sum && read.unit);
                 for (size_t i = 1; i < stacks.labels.n; i++)
                         fuzz_assert(read_is_text(labels_text(&stacks.labels, (int32_t)i), strlen(labels_text(&stacks.labels, (int32_t)i))));
         }
