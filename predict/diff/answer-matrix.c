@@ -4,10 +4,10 @@
 /* Several programs side by side, as JSON: docs/json.md. */
 
 #include <cjson/cJSON.h>
-#include <math.h>
 
+#include "../options.h"
 #include "diff.h"
-#include "util/util.h"
+#include "model/json-print.h"
 
 static void add_programs(cJSON *json, const struct matrix *matrix)
 {
@@ -24,62 +24,77 @@ static void add_programs(cJSON *json, const struct matrix *matrix)
         }
 }
 
-static void add_names(cJSON *json, const struct matrix *matrix, const struct matrix_row *row)
+static void write_names(struct json_writer *json, const struct matrix *matrix, const struct matrix_row *row)
 {
         char text[FRAME_NAME_MAX];
 
-        cJSON_AddStringToObject(json, "task", matrix_name(matrix, row, text, sizeof(text)));
-        cJSON_AddStringToObject(json, "from", matrix_from(matrix, row, text, sizeof(text)));
+        json_write_text(json, "task", matrix_name(matrix, row, text, sizeof(text)));
+        json_write_text(json, "from", matrix_from(matrix, row, text, sizeof(text)));
 }
 
-static cJSON *row_json(const struct matrix *matrix, const struct matrix_row *row)
+static void write_row(struct json_writer *json, const struct matrix *matrix, const struct matrix_row *row)
 {
-        cJSON *json = cJSON_CreateObject(), *values;
-
-        add_names(json, matrix, row);
-        values = cJSON_AddArrayToObject(json, "values");
+        json_write_begin(json, NULL, '{');
+        write_names(json, matrix, row);
+        json_write_begin(json, "values", '[');
         for (size_t i = 0; i < matrix->n_sides; i++) {
-                cJSON *value = answer_add_estimate(values, NULL, row->cells[i].interval);
-
-                answer_add_number(value, "calls", row->cells[i].calls);
-                cJSON_AddBoolToObject(value, "seen", row->cells[i].node >= 0);
-                answer_add_path(value, "path", &matrix->sides[i], row->cells[i].node);
+                json_write_begin(json, NULL, '{');
+                answer_write_side(json, &row->cells[i]);
+                json_write_bool(json, "seen", row->cells[i].node >= 0);
+                answer_write_path(json, "path", &matrix->sides[i], row->cells[i].node);
+                json_write_end(json, '}');
         }
-        cJSON_AddNumberToObject(json, "dearest", (double)row->dearest);
-        cJSON_AddNumberToObject(json, "cheapest", (double)row->cheapest);
-        answer_add_estimate(json, "difference", row->difference);
-        answer_add_number(json, "p", row->p);
-        cJSON_AddBoolToObject(json, "significant", row->significant);
-        return json;
+        json_write_end(json, ']');
+        json_write_number(json, "dearest", (double)row->dearest);
+        json_write_number(json, "cheapest", (double)row->cheapest);
+        answer_write_estimate(json, "difference", row->difference);
+        json_write_number(json, "p", row->p);
+        json_write_bool(json, "significant", row->significant);
+        json_write_end(json, '}');
 }
 
-static cJSON *step_json(const struct matrix *matrix, const struct matrix_step *step)
+static void write_step(struct json_writer *json, const struct matrix *matrix, const struct matrix_step *step)
+{
+        json_write_begin(json, NULL, '{');
+        write_names(json, matrix, &matrix->rows[step->row]);
+        json_write_number(json, "before", (double)step->before);
+        json_write_number(json, "after", (double)step->after);
+        answer_write_estimate(json, "difference", step->difference);
+        json_write_number(json, "p", step->p);
+        json_write_end(json, '}');
+}
+
+static cJSON *head_json(const struct matrix *matrix)
 {
         cJSON *json = cJSON_CreateObject();
-
-        add_names(json, matrix, &matrix->rows[step->row]);
-        cJSON_AddNumberToObject(json, "before", (double)step->before);
-        cJSON_AddNumberToObject(json, "after", (double)step->after);
-        answer_add_estimate(json, "difference", step->difference);
-        answer_add_number(json, "p", step->p);
-        return json;
-}
-
-struct cJSON *answer_matrix_json(const struct matrix *matrix, bool bisect)
-{
-        cJSON *json = cJSON_CreateObject(), *list;
 
         add_programs(json, matrix);
         cJSON_AddStringToObject(json, "unit", matrix->sides[0].unit);
         cJSON_AddNumberToObject(json, "alpha", matrix->alpha);
         cJSON_AddBoolToObject(json, "fell_back", matrix->fell_back);
-        list = cJSON_AddArrayToObject(json, "tasks");
-        for (size_t i = 0; i < matrix->n; i++)
-                cJSON_AddItemToArray(list, row_json(matrix, &matrix->rows[i]));
-        if (!bisect)
-                return json;
-        list = cJSON_AddArrayToObject(json, "steps");
-        for (size_t i = 0; i < matrix->n_steps; i++)
-                cJSON_AddItemToArray(list, step_json(matrix, &matrix->steps[i]));
+        json_add_schema(json);
         return json;
+}
+
+int answer_print_matrix(const struct matrix *matrix, bool bisect)
+{
+        if (!answer_begin_json(head_json(matrix)))
+                return CODE_FAILED; /* main() says that there is no memory */
+        answer_begin_rows("tasks");
+        for (size_t i = 0; i < matrix->n; i++) {
+                struct json_writer json = answer_begin_row(i == 0);
+
+                write_row(&json, matrix, &matrix->rows[i]);
+        }
+        putchar(']');
+        if (bisect) {
+                answer_begin_rows("steps");
+                for (size_t i = 0; i < matrix->n_steps; i++) {
+                        struct json_writer json = answer_begin_row(i == 0);
+
+                        write_step(&json, matrix, &matrix->steps[i]);
+                }
+                putchar(']');
+        }
+        return answer_end_json();
 }

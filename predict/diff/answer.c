@@ -14,7 +14,7 @@
 #include "model/json-print.h"
 #include "util/util.h"
 
-void answer_add_number(cJSON *object, const char *key, double value)
+static void add_number(cJSON *object, const char *key, double value)
 {
         char text[32];
 
@@ -28,66 +28,78 @@ void answer_add_number(cJSON *object, const char *key, double value)
         }
 }
 
-cJSON *answer_add_estimate(cJSON *object, const char *key, struct estimate interval)
+static void write_bounds(struct json_writer *json, struct estimate interval)
 {
-        cJSON *json = cJSON_CreateObject();
-
-        answer_add_number(json, "value", interval.value);
-        answer_add_number(json, "low", interval.low);
-        answer_add_number(json, "high", interval.high);
-        if (key)
-                cJSON_AddItemToObject(object, key, json);
-        else
-                cJSON_AddItemToArray(object, json);
-        return json;
+        json_write_number(json, "value", interval.value);
+        json_write_number(json, "low", interval.low);
+        json_write_number(json, "high", interval.high);
 }
 
-void answer_add_path(cJSON *object, const char *key, const struct side *side, int32_t node)
+void answer_write_estimate(struct json_writer *json, const char *key, struct estimate interval)
 {
-        cJSON *path = cJSON_AddArrayToObject(object, key);
+        json_write_begin(json, key, '{');
+        write_bounds(json, interval);
+        json_write_end(json, '}');
+}
+
+void answer_write_side(struct json_writer *json, const struct task_side *side)
+{
+        write_bounds(json, side->interval);
+        json_write_number(json, "calls", side->calls);
+}
+
+void answer_write_path(struct json_writer *json, const char *key, const struct side *side, int32_t node)
+{
         const struct trie *trie = &side->stacks.trie;
+        int32_t path[STACKS_DEPTH_MAX];
+        size_t n = 0;
 
-        for (int32_t at = node < 0 ? 0 : side->contexts.origin[node]; at > 0; at = trie->parent[at])
-                cJSON_InsertItemInArray(path, 0, cJSON_CreateString(labels_text(&side->stacks.labels, trie->label[at])));
+        for (int32_t at = node < 0 ? 0 : side->contexts.origin[node]; at > 0 && n < ARRAY_SIZE(path); at = trie->parent[at])
+                path[n++] = trie->label[at];
+        json_write_begin(json, key, '[');
+        while (n-- > 0)
+                json_write_text(json, NULL, labels_text(&side->stacks.labels, path[n]));
+        json_write_end(json, ']');
 }
 
-static void add_rank(cJSON *object, const char *key, int32_t rank)
+static void write_rank(struct json_writer *json, const char *key, int32_t rank)
 {
-        answer_add_number(object, key, rank < 0 ? NAN : rank);
+        json_write_number(json, key, rank < 0 ? NAN : rank);
 }
 
 static const char *const words[] = { "both", "only-a", "only-b", "possible" };
 
-static cJSON *task_json(const struct comparison *comparison, const struct task *task)
+static void write_task(struct json_writer *json, const struct comparison *comparison, const struct task *task)
 {
-        const struct side *side = task->a.node >= 0 ? comparison->a : comparison->b;
+        const struct side *a = comparison->a, *b = comparison->b, *side = task->a.node >= 0 ? a : b;
         int32_t node = task->a.node >= 0 ? task->a.node : task->b.node;
         char text[FRAME_NAME_MAX];
-        cJSON *json = cJSON_CreateObject(), *object;
 
-        cJSON_AddStringToObject(json, "task", task_name(comparison->labels, side->contexts.label[node], text, sizeof(text)));
-        if (task->match == TASK_POSSIBLE || (task->match == TASK_BOTH && comparison->a->contexts.label[task->a.node] !=
-                                                                                 comparison->b->contexts.label[task->b.node]))
-                cJSON_AddStringToObject(json, "task_b", task_name(comparison->labels,
-                                                                  comparison->b->contexts.label[task->b.node], text, sizeof(text)));
-        cJSON_AddStringToObject(json, "from", task_from(side, comparison->labels, node, text, sizeof(text)));
-        object = answer_add_estimate(json, "a", task->a.interval);
-        answer_add_number(object, "calls", task->a.calls);
-        object = answer_add_estimate(json, "b", task->b.interval);
-        answer_add_number(object, "calls", task->b.calls);
-        answer_add_estimate(json, "difference", task->difference);
-        answer_add_number(json, "by_calls", task->by_calls);
-        answer_add_number(json, "by_price", task->by_price);
-        cJSON_AddStringToObject(json, "match", words[task->match]);
-        answer_add_path(json, "a_path", comparison->a, task->a.node);
-        answer_add_path(json, "b_path", comparison->b, task->b.node);
-        answer_add_number(json, "distance", task->distance < 0 ? NAN : task->distance);
-        answer_add_number(json, "evidence", task->distance < 0 ? NAN : task->evidence);
-        answer_add_number(json, "p", task->p);
-        cJSON_AddBoolToObject(json, "significant", task->significant);
-        add_rank(json, "plain_rank_a", task->plain_rank_a);
-        add_rank(json, "plain_rank_b", task->plain_rank_b);
-        return json;
+        json_write_begin(json, NULL, '{');
+        json_write_text(json, "task", task_name(comparison->labels, side->contexts.label[node], text, sizeof(text)));
+        if (task->match == TASK_POSSIBLE ||
+            (task->match == TASK_BOTH && a->contexts.label[task->a.node] != b->contexts.label[task->b.node]))
+                json_write_text(json, "task_b", task_name(comparison->labels, b->contexts.label[task->b.node], text, sizeof(text)));
+        json_write_text(json, "from", task_from(side, comparison->labels, node, text, sizeof(text)));
+        json_write_begin(json, "a", '{');
+        answer_write_side(json, &task->a);
+        json_write_end(json, '}');
+        json_write_begin(json, "b", '{');
+        answer_write_side(json, &task->b);
+        json_write_end(json, '}');
+        answer_write_estimate(json, "difference", task->difference);
+        json_write_number(json, "by_calls", task->by_calls);
+        json_write_number(json, "by_price", task->by_price);
+        json_write_text(json, "match", words[task->match]);
+        answer_write_path(json, "a_path", a, task->a.node);
+        answer_write_path(json, "b_path", b, task->b.node);
+        json_write_number(json, "distance", task->distance < 0 ? NAN : task->distance);
+        json_write_number(json, "evidence", task->distance < 0 ? NAN : task->evidence);
+        json_write_number(json, "p", task->p);
+        json_write_bool(json, "significant", task->significant);
+        write_rank(json, "plain_rank_a", task->plain_rank_a);
+        write_rank(json, "plain_rank_b", task->plain_rank_b);
+        json_write_end(json, '}');
 }
 
 static void add_same_work(cJSON *json, const struct comparison *comparison)
@@ -108,17 +120,17 @@ static void add_comparable(cJSON *json, const struct comparison *comparison)
         cJSON *object = cJSON_AddObjectToObject(json, "comparable");
         bool single = comparison->a->contexts.n_runs == 1 || comparison->b->contexts.n_runs == 1;
 
-        answer_add_number(object, "energy_common", comparable->energy_common);
-        answer_add_number(object, "functions_common", comparable->functions_common);
-        answer_add_number(object, "without_app_a", comparable->without_app_a);
-        answer_add_number(object, "without_app_b", comparable->without_app_b);
-        answer_add_number(object, "own_a", comparable->own_a);
-        answer_add_number(object, "own_b", comparable->own_b);
-        answer_add_number(object, "total_a", comparable->total_a);
-        answer_add_number(object, "total_b", comparable->total_b);
-        answer_add_number(object, "smallest_difference", comparable->smallest);
-        answer_add_number(object, "runs_a", (double)comparison->a->contexts.n_runs);
-        answer_add_number(object, "runs_b", (double)comparison->b->contexts.n_runs);
+        add_number(object, "energy_common", comparable->energy_common);
+        add_number(object, "functions_common", comparable->functions_common);
+        add_number(object, "without_app_a", comparable->without_app_a);
+        add_number(object, "without_app_b", comparable->without_app_b);
+        add_number(object, "own_a", comparable->own_a);
+        add_number(object, "own_b", comparable->own_b);
+        add_number(object, "total_a", comparable->total_a);
+        add_number(object, "total_b", comparable->total_b);
+        add_number(object, "smallest_difference", comparable->smallest);
+        add_number(object, "runs_a", (double)comparison->a->contexts.n_runs);
+        add_number(object, "runs_b", (double)comparison->b->contexts.n_runs);
         cJSON_AddBoolToObject(object, "single_run", single);
         add_same_work(object, comparison);
 }
@@ -141,21 +153,42 @@ static cJSON *head_json(const struct comparison *comparison)
         return json;
 }
 
-/* A task at a time: all of a large tree would not fit into memory at once. */
+bool answer_begin_json(cJSON *head)
+{
+        _cleanup_free_ char *text = json_print(head, JSON_INDENTED);
+
+        if (text)
+                printf("%.*s", (int)strlen(text) - (int)strlen("\n}"), text);
+        return text;
+}
+
+void answer_begin_rows(const char *key)
+{
+        printf(",\n\t\"%s\":\t[", key);
+}
+
+struct json_writer answer_begin_row(bool first)
+{
+        fputs(first ? "\n\t\t" : ",\n\t\t", stdout);
+        return (struct json_writer){ .file = stdout };
+}
+
+int answer_end_json(void)
+{
+        printf("\n}\n");
+        return log_flush_stdout(&program_log) < 0 ? CODE_FAILED : CODE_OK;
+}
+
 int answer_print_tasks(const struct comparison *comparison)
 {
-        _cleanup_free_ char *head = json_print(head_json(comparison), JSON_INDENTED);
-
-        if (!head)
+        if (!answer_begin_json(head_json(comparison)))
                 return CODE_FAILED; /* main() says that there is no memory */
-        printf("%.*s,\n\t\"tasks\":\t[", (int)strlen(head) - (int)strlen("\n}"), head);
+        answer_begin_rows("tasks");
         for (size_t i = 0; i < comparison->n; i++) {
-                _cleanup_free_ char *task = json_print(task_json(comparison, &comparison->tasks[i]), JSON_LINE);
+                struct json_writer json = answer_begin_row(i == 0);
 
-                if (!task)
-                        return CODE_FAILED;
-                printf("%s\n\t\t%s", i > 0 ? "," : "", task);
+                write_task(&json, comparison, &comparison->tasks[i]);
         }
-        printf("]\n}\n");
-        return log_flush_stdout(&program_log) < 0 ? CODE_FAILED : CODE_OK;
+        putchar(']');
+        return answer_end_json();
 }

@@ -273,7 +273,6 @@ static int compare_many(struct asked *asked, struct work *work, bool json)
         const struct match_wish wish = wish_of(asked);
         const struct diff_limit limit = limit_of(asked);
         int err = matrix_make(work->sides, work->n, &work->labels, &wish, &matrix), code = CODE_OK;
-        cJSON *answer;
 
         if (err == 0 && asked->bisect)
                 err = matrix_bisect(&matrix);
@@ -282,8 +281,7 @@ static int compare_many(struct asked *asked, struct work *work, bool json)
                 return CODE_FAILED;
         }
         if (json) {
-                answer = answer_matrix_json(&matrix, asked->bisect);
-                code = answer ? answer_print_json(answer) : CODE_FAILED;
+                code = answer_print_matrix(&matrix, asked->bisect);
         } else {
                 answer_matrix_table(&matrix, asked->bisect, &limit);
         }

@@ -4,6 +4,7 @@
 
 /* What `joulecast diff` answers, for people and for programs. */
 
+#include "json-write.h"
 #include "matrix.h"
 
 struct cJSON;
@@ -27,7 +28,7 @@ char *answer_page(const struct comparison *comparison, int alpha); /* HTML, to f
  */
 int answer_folded(const struct comparison *comparison, char **ret, size_t *length);
 int answer_pprof(const struct comparison *comparison, char **ret, size_t *length);
-struct cJSON *answer_matrix_json(const struct matrix *matrix, bool bisect);
+int answer_print_matrix(const struct matrix *matrix, bool bisect); /* as JSON; an exit code */
 void answer_matrix_table(const struct matrix *matrix, bool bisect, const struct diff_limit *limit);
 
 /* A value with its unit, short: "12.4 J", "350", "3.1 ms". @buf of DIFF_AMOUNT_SIZE. */
@@ -42,8 +43,12 @@ size_t answer_shown(const struct diff_limit *limit, size_t n, size_t significant
 /* Those that are not. */
 void answer_left_out(size_t n, size_t significant, size_t shown);
 
-/* Parts of the JSON. */
-void answer_add_number(struct cJSON *object, const char *key, double value);                                    /* NAN: null */
-struct cJSON *answer_add_estimate(struct cJSON *object, const char *key, struct estimate estimate);             /* key NULL: to an array */
+/* Parts of the JSON: @head, which is freed, then lists of rows, a line each, and ']' after each list. False: no memory. */
+bool answer_begin_json(struct cJSON *head);
+void answer_begin_rows(const char *key);
+struct json_writer answer_begin_row(bool first);
+int answer_end_json(void); /* an exit code */
+void answer_write_estimate(struct json_writer *json, const char *key, struct estimate estimate);
+void answer_write_side(struct json_writer *json, const struct task_side *side); /* keys of an object */
 /* From the root to the framework call, as in the input. */
-void answer_add_path(struct cJSON *object, const char *key, const struct side *side, int32_t node);
+void answer_write_path(struct json_writer *json, const char *key, const struct side *side, int32_t node);
