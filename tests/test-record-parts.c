@@ -1,19 +1,21 @@
 /* SPDX-FileCopyrightText: joulecast authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* What joulecast-record parses: names of frames, perf maps, formats of tracepoints, records, input scripts. */
+/* What joulecast-record parses: names of frames, perf maps, formats of tracepoints, records, input scripts; and who asked for work. */
 
 #include <errno.h>
 #include <fcntl.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "check.h"
 #include "harness/script.h"
 #include "model/profile.h"
+#include "record/causes.h"
 #include "record/cxx-name.h"
 #include "record/frame-name.h"
 #include "record/gpu-clients.h"
@@ -23,6 +25,7 @@
 #include "record/tracepoints.h"
 #include "record/waking.h"
 #include "record/words.h"
+#include "record/work.h"
 #include "util/text.h"
 #include "util/util.h"
 
@@ -372,8 +375,120 @@ static void check_words(void)
         words_free(words);
 }
 
+/* The numbers of a stack as digits. */
+static const char *digits(struct words *stacks, uint32_t stack, char *buf, size_t size)
+{
+        size_t length, n = 0;
+        const char *bytes = words_bytes(stacks, stack, &length);
+
+        for (size_t i = 0; i < length && n + 1 < size; i += sizeof(uint32_t)) {
+                uint32_t number;
+
+                memcpy(&number, bytes + i, sizeof(number));
+                buf[n++] = (char)('0' + number % 10);
+        }
+        buf[n] = '\0';
+        return buf;
+}
+
+static void check_causes(void)
+{
+        struct words *stacks = words_new();
+        struct causes *causes;
+        uint32_t first, second, other, deep = CAUSE_NONE, stack;
+        char text[4096];
+
+        check_int(causes_new(stacks, &causes), 0);
+        check_int(causes_add(causes, CAUSE_NONE, (uint32_t[]){ 1, 2 }, 2, &first), 0);
+        check_int(causes_add(causes, first, (uint32_t[]){ 3 }, 1, &second), 0);
+        check_int(causes_stack(causes, second, (uint32_t[]){ 4, 5 }, 2, &stack), 0);
+        check_text(digits(stacks, stack, text, sizeof(text)), "12345");
+        check_int(causes_stack(causes, CAUSE_NONE, (uint32_t[]){ 4, 5 }, 2, &stack), 0);
+        check_text(digits(stacks, stack, text, sizeof(text)), "45");
+        check_int(causes_root(causes, second), 1);
+        /* What asks for its own repetition, also by way of others, stays where it is. */
+        check_int(causes_add(causes, second, (uint32_t[]){ 3 }, 1, &other), 0);
+        check_int(other, second);
+        check_int(causes_add(causes, second, (uint32_t[]){ 1, 2 }, 2, &other), 0);
+        check_int(other, first);
+        for (uint32_t i = 0; i < 1000; i++)
+                check_int(causes_add(causes, deep, (uint32_t[]){ i, 7 }, 2, &deep), 0);
+        check_int(causes_stack(causes, deep, NULL, 0, &stack), 0);
+        check_int(strlen(digits(stacks, stack, text, sizeof(text))), 2 * CAUSES_DEEP_MAX);
+        causes_free(causes);
+        words_free(stacks);
+}
+
+static uint32_t cause_at(struct work *work, pid_t pid, pid_t tid, uint64_t sp)
+{
+        const struct anchors *anchors = work_anchors(work, pid, tid);
+
+        for (size_t i = anchors->n; i > 0; i--)
+                if (anchors->list[i - 1].sp == sp)
+                        return work_cause(work, tid, (int)i - 1);
+        return work_cause(work, tid, -1);
+}
+
+static void check_work(void)
+{
+        struct work *work;
+        uint64_t pieces, placed;
+
+        check_int(work_new(&work), 0);
+        /* Two loops, one inside of the other. */
+        work_attached(work, 1, 0xa0, 5);
+        work_attached(work, 1, 0xb0, 6);
+        work_dispatch(work, 1, 1, 0xa0, 0xf1, 1000);
+        check_int(cause_at(work, 1, 1, 1000), 5);
+        work_dispatch(work, 1, 1, 0xb0, 0xf2, 800);
+        check_int(cause_at(work, 1, 1, 800), 6);
+        check_int(cause_at(work, 1, 1, 1000), 5);
+        work_dispatched(work, 1, 1, 0xf1, 700); /* a function that is let go elsewhere */
+        check_int(cause_at(work, 1, 1, 800), 6);
+        work_dispatched(work, 1, 1, 0xf1, 1000);
+        check(cause_at(work, 1, 1, 800) == CAUSE_NONE && cause_at(work, 1, 1, 1000) == CAUSE_NONE);
+        work_dispatch(work, 1, 1, 0xb0, 0xf2, 900);
+        work_dispatch(work, 1, 1, 0xc0, 0xf3, 1000); /* was never attached */
+        check(cause_at(work, 1, 1, 900) == CAUSE_NONE && cause_at(work, 1, 1, 1000) == CAUSE_NONE);
+        /* Another process has other sources at the same addresses. */
+        work_dispatch(work, 2, 2, 0xa0, 0xf1, 1000);
+        check(cause_at(work, 2, 2, 1000) == CAUSE_NONE);
+        /* A pool: its thread has a cause until it asks again. */
+        work_pushed(work, 1, 0x9, 0x77, 8);
+        work_asked(work, 1, 3, 0x9, 500, 0x4444, true);
+        check_int(work_anchors(work, 1, 3)->back, 0x4444);
+        work_taken(work, 1, 3, 0x77);
+        check_int(work_anchors(work, 1, 3)->back, 0);
+        check_int(work_cause(work, 3, -1), 8);
+        work_asked(work, 1, 3, 0x9, 500, 0x4444, true);
+        check(work_cause(work, 3, -1) == CAUSE_NONE);
+        work_taken(work, 1, 3, 0);
+        check(work_cause(work, 3, -1) == CAUSE_NONE);
+        /* A queue of the program's own: the function that took it does it. */
+        work_pushed(work, 1, 0x9, 0x77, 8);
+        work_asked(work, 1, 4, 0x9, 500, 0x5555, false);
+        work_taken(work, 1, 4, 0x77);
+        check_int(work_anchors(work, 1, 4)->list[0].back, 0x5555);
+        check_int(cause_at(work, 1, 4, 500), 8);
+        /* The same number twice by different calls: it cannot be told which one is taken. */
+        work_pushed(work, 1, 0x9, 1, 8);
+        work_pushed(work, 1, 0x9, 1, 9);
+        work_asked(work, 1, 4, 0x9, 500, 0x5555, false);
+        work_taken(work, 1, 4, 1);
+        check(cause_at(work, 1, 4, 500) == CAUSE_NONE);
+        work_counts(work, &pieces, &placed);
+        check_int(pieces, 8);
+        check_int(placed, 5);
+        work_forget(work, 1);
+        work_dispatch(work, 1, 1, 0xa0, 0xf1, 1000);
+        check(cause_at(work, 1, 1, 1000) == CAUSE_NONE);
+        work_free(work);
+}
+
 int main(void)
 {
+        check_causes();
+        check_work();
         check_names();
         check_cxx();
         check_waking();

@@ -14,6 +14,7 @@
 
 #include "events.h"
 #include "registers.h"
+#include "util/units.h"
 #include "util/util.h"
 
 #define RING_PAGES_MOST 1024 /* 4 MB a CPU: half a second of samples */
@@ -39,6 +40,7 @@ struct events {
         int epoll_fd, spool_fd;
         unsigned stack_kb;
         bool sees_kernel;
+        uint64_t second_ns, passed, passed_stacks; /* when a second began, and how many there were by then of EVENT_ATTACH to EVENT_POPPED */
         size_t page_bytes;
 };
 
@@ -149,10 +151,12 @@ static int open_tracepoint(struct events *events, pid_t pid, int cpu, const stru
         fill_attr(kind, events->stack_kb, &attr);
         attr.type = PERF_TYPE_TRACEPOINT;
         attr.config = point->id;
-        if (kind == EVENT_CHILD) { /* each of them, as others hang below it */
+        if (kind >= EVENT_CHILD) { /* each of them, as others hang below it */
                 attr.freq = 0;
                 attr.sample_period = 1;
         }
+        if (event_is_step(kind))
+                attr.sample_stack_user = 0;
         fd = open_event(&attr, pid, cpu);
         if (fd < 0)
                 return 0;
@@ -174,6 +178,7 @@ int events_open(pid_t pid, unsigned stack_kb, int spool_fd, const struct tracepo
         events->spool_fd = spool_fd;
         events->stack_kb = stack_kb;
         events->sees_kernel = true;
+        events->ids.passed_until_ns = UINT64_MAX;
         events->page_bytes = (size_t)sysconf(_SC_PAGESIZE);
         events->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
         if (events->epoll_fd < 0)
@@ -259,6 +264,34 @@ uint64_t events_total(const struct events *events, enum event_kind kind)
         return total;
 }
 
+static void close_passed(struct events *events)
+{
+        for (size_t i = 0; i < events->n_opened; i++)
+                if (events->opened[i].kind >= EVENT_ATTACH) {
+                        closep(&events->opened[i].fd);
+                        events->opened[i].fd = -1;
+                }
+}
+
+void events_limit(struct events *events, uint64_t now_ns)
+{
+        uint64_t stacks, all = 0;
+
+        if (events->ids.passed_until_ns != UINT64_MAX)
+                return;
+        stacks = events_total(events, EVENT_ATTACH) + events_total(events, EVENT_PUSH);
+        for (int kind = EVENT_ATTACH; kind < EVENT_COUNT; kind++)
+                all += events_total(events, (enum event_kind)kind);
+        if (all - events->passed > EVENTS_PASSED_PER_S || stacks - events->passed_stacks > EVENTS_PASSED_STACKS_PER_S) {
+                close_passed(events);
+                events->ids.passed_until_ns = now_ns;
+        } else if (now_ns - events->second_ns >= NS_PER_S) {
+                events->second_ns = now_ns;
+                events->passed = all;
+                events->passed_stacks = stacks;
+        }
+}
+
 bool events_see_kernel(const struct events *events)
 {
         return events->sees_kernel;
@@ -271,7 +304,7 @@ void events_free(struct events *events)
         for (size_t i = 0; i < events->n_rings; i++)
                 munmap(events->rings[i].page, (events->rings[i].pages + 1) * events->page_bytes);
         for (size_t i = 0; i < events->n_opened; i++)
-                close(events->opened[i].fd);
+                closep(&events->opened[i].fd);
         for (size_t i = 0; i < EVENT_COUNT; i++)
                 free(events->ids.list[i]);
         closep(&events->epoll_fd);

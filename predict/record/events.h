@@ -19,6 +19,9 @@
 #define EVENTS_IO_PER_S 3989    /* at most; where there are fewer, each is seen */
 #define EVENTS_STACK_KB 8       /* deeper frames are lost; more slows the program down */
 #define EVENTS_STACK_KB_MAX 56  /* a record of the kernel has less than 64 kB */
+/* Of work that is passed on: beyond that in a second it is not looked at any more, as each costs the program microseconds. */
+#define EVENTS_PASSED_PER_S 20000
+#define EVENTS_PASSED_STACKS_PER_S 4000 /* thereof with a stack */
 #define EVENTS_KEEP (PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU | \
                      PERF_SAMPLE_PERIOD | PERF_SAMPLE_RAW | PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER)
 
@@ -35,12 +38,25 @@ enum event_kind {
         EVENT_SLEEP,   /* a thread waits, and something will have to wake it */
         EVENT_DRAW,    /* a job goes to a GPU */
         EVENT_CHILD,   /* a thread or process begins */
+        EVENT_ATTACH,   /* GLib: work is given to an event loop */
+        EVENT_DISPATCH, /* an event loop begins such work */
+        EVENT_DISPATCHED, /* and has ended it */
+        EVENT_PUSH,     /* work is put into a queue for threads */
+        EVENT_POP,      /* a thread asks a queue for work */
+        EVENT_POPPED,   /* and has it, or nothing */
         EVENT_COUNT
 };
+
+/* It tells what its thread is at, and needs no stack for that. */
+static inline bool event_is_step(enum event_kind kind)
+{
+        return kind == EVENT_DISPATCH || kind == EVENT_DISPATCHED || kind == EVENT_POP || kind == EVENT_POPPED;
+}
 
 struct event_ids {
         uint64_t *list[EVENT_COUNT]; /* the kernel's numbers, one a CPU */
         size_t n[EVENT_COUNT];
+        uint64_t passed_until_ns; /* work that is passed on was seen until then */
 };
 
 struct events;
@@ -55,6 +71,8 @@ struct events;
 int events_open(pid_t pid, unsigned stack_kb, int spool_fd, const struct tracepoints *tracepoints, struct events **ret);
 int events_poll_fd(const struct events *events); /* readable: events_drain() has something to do */
 int events_drain(struct events *events);         /* 0; a negative errno of the spool */
+/* To be called often: ends the looking at work that is passed on where there is too much of it. */
+void events_limit(struct events *events, uint64_t now_ns);
 const struct event_ids *events_ids(const struct events *events);
 /* How many there were, also those without a sample: nanoseconds of EVENT_CPU. */
 uint64_t events_total(const struct events *events, enum event_kind kind);

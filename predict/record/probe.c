@@ -20,12 +20,14 @@
 #include "child.h"
 #include "options.h"
 #include "probe.h"
+#include "probe-event.h"
 #include "probe-values.h"
 #include "tracepoints.h"
 #include "util/util.h"
 
 #define RING_PAGES 64
 #define LOOK_MS 20
+#define EVENT_NAME "probe"
 
 #if defined(__x86_64__)
 static const char *const registers[PROBE_ARGUMENTS] = { "di", "si", "dx", "cx", "r8", "r9" };
@@ -37,8 +39,6 @@ static const char *const registers[PROBE_ARGUMENTS] = { NULL };
 
 struct probe {
         int tracefs, signal_fd, n_cpus;
-        char name[32]; /* of the event */
-        bool defined;
         uint64_t id;
         struct tracepoint_place number[PROBE_ARGUMENTS], text[PROBE_ARGUMENTS];
         int *fds;
@@ -48,16 +48,8 @@ struct probe {
         struct probed *probed;
 };
 
-static int write_event(const struct probe *probe, const char *line)
-{
-        _cleanup_close_ int fd = openat(probe->tracefs, "uprobe_events", O_WRONLY | O_APPEND | O_CLOEXEC);
-
-        return fd < 0 || write(fd, line, strlen(line)) < 0 ? -errno : 0;
-}
-
 static void close_probe(struct probe *probe)
 {
-        char line[64];
         size_t page = (size_t)sysconf(_SC_PAGESIZE);
 
         child_end(&probe->child);
@@ -69,9 +61,8 @@ static void close_probe(struct probe *probe)
         }
         free(probe->rings);
         free(probe->fds);
-        snprintf(line, sizeof(line), "-:joulecast/%s", probe->name);
-        if (probe->defined)
-                (void)write_event(probe, line);
+        if (probe->tracefs >= 0)
+                probe_event_remove(probe->tracefs, EVENT_NAME);
         closep(&probe->tracefs);
         closep(&probe->signal_fd);
         sigprocmask(SIG_SETMASK, &probe->before, NULL);
@@ -95,14 +86,11 @@ static int hold_signals(struct probe *probe)
 
 static int find_event(struct probe *probe)
 {
-        char path[96], text[8192], field[8];
+        char text[PROBE_EVENT_FORMAT_SIZE], field[8];
+        int err = probe_event_format(probe->tracefs, EVENT_NAME, &probe->id, text);
 
-        snprintf(path, sizeof(path), "events/joulecast/%s/id", probe->name);
-        if (util_read_at(probe->tracefs, path, text, sizeof(text)) <= 0 || util_parse_u64(text, &probe->id) < 0)
-                return -ENOENT;
-        snprintf(path, sizeof(path), "events/joulecast/%s/format", probe->name);
-        if (util_read_at(probe->tracefs, path, text, sizeof(text)) <= 0)
-                return -ENOENT;
+        if (err)
+                return err;
         for (int i = 0; i < PROBE_ARGUMENTS; i++) {
                 snprintf(field, sizeof(field), "a%d", i);
                 if (tracepoints_field(text, field, &probe->number[i]) < 0)
@@ -116,25 +104,20 @@ static int find_event(struct probe *probe)
 
 static int define_event(struct probe *probe, const char *path, uint64_t offset)
 {
-        char line[4096];
-        int n, err;
+        char fields[512];
+        int n = 0, err;
 
         if (!registers[0])
                 return -ENOSYS;
-        if (strpbrk(path, " \t\n:"))
-                return -EINVAL;
         probe->tracefs = tracepoints_open();
         if (probe->tracefs < 0)
                 return probe->tracefs;
-        snprintf(probe->name, sizeof(probe->name), "probe_%d", (int)getpid());
-        n = snprintf(line, sizeof(line), "p:joulecast/%s %s:0x%llx", probe->name, path, (unsigned long long)offset);
-        for (int i = 0; i < PROBE_ARGUMENTS && n < (int)sizeof(line); i++)
-                n += snprintf(line + n, sizeof(line) - (size_t)n, " a%d=%%%s:x64 s%d=+0(%%%s):ustring", i, registers[i], i,
+        for (int i = 0; i < PROBE_ARGUMENTS && n < (int)sizeof(fields); i++)
+                n += snprintf(fields + n, sizeof(fields) - (size_t)n, " a%d=%%%s:x64 s%d=+0(%%%s):ustring", i, registers[i], i,
                               registers[i]);
-        if (n >= (int)sizeof(line))
+        if (n >= (int)sizeof(fields))
                 return -ENAMETOOLONG;
-        err = write_event(probe, line);
-        probe->defined = err == 0;
+        err = probe_event_add(probe->tracefs, EVENT_NAME, false, path, offset, fields);
         return err ? err : find_event(probe);
 }
 

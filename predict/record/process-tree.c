@@ -8,24 +8,23 @@
 #include "process-tree.h"
 #include "util/util.h"
 
-#define STACK_FRAMES_MAX (4 * SPACE_FRAMES_MAX) /* with those of what made the thread */
-
-struct origin { /* below which stack a thread began */
+struct origin { /* what made a thread */
         pid_t tid;
-        uint32_t stack;
+        uint32_t cause;
         UT_hash_handle hh;
 };
 
 struct process_tree {
-        struct words *frames, *stacks;
+        struct words *frames;
         struct places *places;
+        const struct causes *causes;
         struct process *processes;
         struct origin *origins;
         uint64_t threads, placed;
         uint32_t truncated; /* the frame in place of those that were lost */
 };
 
-int process_tree_new(struct words *frames, struct places *places, struct words *stacks, struct process_tree **ret)
+int process_tree_new(struct words *frames, struct places *places, const struct causes *causes, struct process_tree **ret)
 {
         struct process_tree *tree = calloc(1, sizeof(*tree));
         int64_t truncated = words_number(frames, "[truncated]", strlen("[truncated]"));
@@ -36,7 +35,7 @@ int process_tree_new(struct words *frames, struct places *places, struct words *
         }
         tree->frames = frames;
         tree->places = places;
-        tree->stacks = stacks;
+        tree->causes = causes;
         tree->truncated = (uint32_t)truncated;
         *ret = tree;
         return 0;
@@ -133,7 +132,7 @@ int process_tree_event(struct process_tree *tree, const struct record_event *eve
         return 0;
 }
 
-int process_tree_made(struct process_tree *tree, pid_t tid, uint32_t stack)
+int process_tree_made(struct process_tree *tree, pid_t tid, uint32_t cause)
 {
         struct origin *origin;
 
@@ -145,7 +144,7 @@ int process_tree_made(struct process_tree *tree, pid_t tid, uint32_t stack)
                 origin->tid = tid;
                 HASH_ADD_INT(tree->origins, tid, origin);
         }
-        origin->stack = stack;
+        origin->cause = cause;
         tree->placed++;
         return 0;
 }
@@ -182,45 +181,26 @@ static size_t skip_start(const struct process_tree *tree, const struct frame *fr
 }
 
 /* A child that runs its parent's code has the parent's frames on its own stack already. */
-static bool is_own(const struct frame *frames, size_t n, const char *before, size_t n_before)
+static bool is_own(const struct process_tree *tree, const struct frame *frames, size_t n, uint32_t cause)
 {
-        uint32_t first; /* words are packed, and not aligned */
-
-        if (n == 0 || n_before == 0)
-                return false;
-        memcpy(&first, before, sizeof(first));
-        return frames[n - 1].name == first;
+        return n > 0 && frames[n - 1].name == causes_root(tree->causes, cause);
 }
 
-int process_tree_stack(struct process_tree *tree, const struct process *process, pid_t tid, const struct frame *frames, size_t n,
-                       bool whole, uint32_t *ret)
+void process_tree_place(struct process_tree *tree, const struct process *process, pid_t tid, const struct unwound *unwound,
+                        struct placed *ret)
 {
-        uint32_t stack[STACK_FRAMES_MAX];
-        const char *before = NULL;
-        size_t length = 0, kept = 0;
+        size_t n = unwound->whole && unwound->anchor < 0 ? skip_start(tree, unwound->frames, unwound->n) : unwound->n;
         struct origin *origin;
-        int64_t number;
 
-        n = whole ? skip_start(tree, frames, n) : n;
         HASH_FIND_INT(tree->origins, &tid, origin);
         if (!origin && tid != process->pid) /* a thread that was not seen to begin */
                 HASH_FIND_INT(tree->origins, &process->pid, origin);
-        if (origin)
-                before = words_bytes(tree->stacks, origin->stack, &length);
-        length /= sizeof(*stack);
-        if (before && !is_own(frames, n, before, length)) {
-                kept = MIN(length, (size_t)STACK_FRAMES_MAX - SPACE_FRAMES_MAX - 1);
-                memcpy(stack, before, kept * sizeof(*stack));
-        }
-        if (!whole)
-                stack[kept++] = tree->truncated;
+        ret->cause = origin && origin->cause != CAUSE_NONE && !is_own(tree, unwound->frames, n, origin->cause) ? origin->cause : CAUSE_NONE;
+        ret->n = 0;
+        if (!unwound->whole)
+                ret->frames[ret->n++] = tree->truncated;
         for (size_t i = n; i > 0; i--)
-                stack[kept++] = frames[i - 1].name;
-        number = words_number(tree->stacks, stack, kept * sizeof(*stack));
-        if (number < 0)
-                return (int)number;
-        *ret = (uint32_t)number;
-        return 0;
+                ret->frames[ret->n++] = unwound->frames[i - 1].name;
 }
 
 void process_tree_counts(const struct process_tree *tree, uint64_t *threads, uint64_t *placed)

@@ -7,6 +7,7 @@
 #include <sys/types.h>
 #include <uthash.h>
 
+#include "causes.h"
 #include "record-parse.h"
 #include "space.h"
 #include "words.h"
@@ -17,23 +18,25 @@ struct process {
         UT_hash_handle hh;
 };
 
+/* Where a stack belongs. */
+struct placed {
+        uint32_t cause;
+        uint32_t frames[SPACE_FRAMES_MAX + 1]; /* below it, numbers of names, the outermost first */
+        size_t n;
+};
+
 struct process_tree;
 
-/* @frames: names of frames; @stacks: stacks as numbers of them; all three must live as long. 0; -ENOMEM. */
-int process_tree_new(struct words *frames, struct places *places, struct words *stacks, struct process_tree **ret);
+/* What is given must live as long. @frames: names of frames. 0; -ENOMEM. */
+int process_tree_new(struct words *frames, struct places *places, const struct causes *causes, struct process_tree **ret);
 void process_tree_free(struct process_tree *tree);
 int process_tree_event(struct process_tree *tree, const struct record_event *event);
 /* The process, also one that was not seen to begin. 0; -ENOMEM. */
 int process_tree_find(struct process_tree *tree, pid_t pid, struct process **ret);
-/*
- * process_tree_stack() - the whole stack of a thread, with that below which it began
- * @frames: its own, the outermost last
- * @whole:  they begin with its first function
- * @ret:    a number of the stacks
- */
-int process_tree_stack(struct process_tree *tree, const struct process *process, pid_t tid, const struct frame *frames, size_t n,
-                       bool whole, uint32_t *ret);
-/* The thread @tid begins below this stack. 0; -ENOMEM. */
-int process_tree_made(struct process_tree *tree, pid_t tid, uint32_t stack);
+/* The frames of a thread below the cause of it, which is that of the thread if the stack has no anchor. */
+void process_tree_place(struct process_tree *tree, const struct process *process, pid_t tid, const struct unwound *unwound,
+                        struct placed *ret);
+/* The thread @tid begins with this cause. 0; -ENOMEM. */
+int process_tree_made(struct process_tree *tree, pid_t tid, uint32_t cause);
 /* How many threads and processes began, and of how many it is known where. */
 void process_tree_counts(const struct process_tree *tree, uint64_t *threads, uint64_t *placed);

@@ -37,6 +37,15 @@ static const uint8_t registers_dwarf[REGISTERS_COUNT] = { 0 };
 #define REGISTERS_DWARF_COUNT 1
 #endif
 
+/* What a call has put on the stack when the function begins: its return address, or nothing. */
+#if defined(__x86_64__)
+#define REGISTERS_CALL_BYTES 8
+#define REGISTERS_TRAP_BYTES 1 /* of a probe's instruction, int3, after which the program counter is behind it */
+#else
+#define REGISTERS_CALL_BYTES 0
+#define REGISTERS_TRAP_BYTES 0
+#endif
+
 /*
  * The registers as they will be after a function without a frame of its own has returned: its return address is on top of the
  * stack (clone), or in the first argument's register (vfork keeps it there); elsewhere in the link register.

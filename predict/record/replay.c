@@ -10,12 +10,15 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 
+#include "causes.h"
 #include "charge.h"
+#include "frame-name.h"
 #include "process-tree.h"
 #include "record-parse.h"
 #include "replay.h"
 #include "space.h"
 #include "util/util.h"
+#include "work.h"
 
 struct at { /* where a record is */
         uint64_t time_ns;
@@ -29,7 +32,9 @@ struct replay {
         size_t n, capacity;
         const struct event_ids *ids;
         const struct tracepoints *tracepoints;
+        struct causes *causes;
         struct process_tree *tree;
+        struct work *work;
         struct charge charge;
 };
 
@@ -103,37 +108,111 @@ static bool is_loader(const char *outermost)
         return at && (strncmp(at, "@ld-linux", 9) == 0 || strncmp(at, "@ld-musl", 8) == 0 || strncmp(at, "@ld.so", 6) == 0);
 }
 
-/* The frames of a sample, the outermost first, with those of what made its thread before them. */
-static int take_sample(struct replay *replay, const struct record_sample *sample, int kind, struct recording *recording)
+static bool has_app(const struct unwound *unwound, const struct recording *recording)
 {
-        const struct sample_stack stack = { (pid_t)sample->tid, sample->registers, sample->stack, sample->stack_bytes };
+        for (size_t i = 0; i < unwound->n; i++)
+                if (unwound->frames[i].app)
+                        return true;
+        return unwound->n > 0 && is_loader(words_bytes(recording->frames, unwound->frames[unwound->n - 1].name, NULL));
+}
+
+/* Of an event that only says what its thread is at. */
+static int take_step(struct replay *replay, const struct record_sample *sample, enum event_kind kind, struct process *process)
+{
+        const struct tracepoint *point = &replay->tracepoints->list[kind];
+        uint64_t value = tracepoints_number(&point->value, sample->raw, sample->raw_bytes);
+        uint64_t code = tracepoints_number(&point->code, sample->raw, sample->raw_bytes);
+        uint64_t sp = sample->has_registers ? sample->registers[REGISTERS_SP] + REGISTERS_CALL_BYTES : 0;
+        pid_t pid = process->pid, tid = (pid_t)sample->tid;
+
+        if (kind == EVENT_DISPATCH)
+                return work_dispatch(replay->work, pid, tid, value, code, sp);
+        if (kind == EVENT_DISPATCHED)
+                return work_dispatched(replay->work, pid, tid, value, sp);
+        if (kind == EVENT_POPPED)
+                return work_taken(replay->work, pid, tid, value);
+        return work_asked(replay->work, pid, tid, value, sp, code, space_is_glib(process->space, code));
+}
+
+/* Functions without a name between the program and g_source_attach: what it called ends in a jump there, and is no more on the stack. */
+static void leave_out_unknown(struct placed *placed, const struct words *names)
+{
+        size_t n = placed->n;
+
+        while (n > 1 && frame_is_unknown(words_bytes(names, placed->frames[n - 2], NULL)) &&
+               strcmp(strrchr(words_bytes(names, placed->frames[n - 2], NULL), '@'),
+                      strrchr(words_bytes(names, placed->frames[placed->n - 1], NULL), '@')) == 0)
+                n--;
+        if (n > 1)
+                placed->frames[n - 1] = placed->frames[placed->n - 1];
+        placed->n = n > 1 ? n : placed->n;
+}
+
+/* Work is asked for at @placed. */
+static int take_cause(struct replay *replay, const struct record_sample *sample, enum event_kind kind, const struct process *process,
+                      struct placed *placed, const struct words *names)
+{
+        const struct tracepoint *point = &replay->tracepoints->list[kind];
+        uint64_t value = tracepoints_number(&point->value, sample->raw, sample->raw_bytes);
+        uint64_t code = tracepoints_number(&point->code, sample->raw, sample->raw_bytes);
+        uint32_t cause;
+        int err;
+
+        if (kind == EVENT_ATTACH)
+                leave_out_unknown(placed, names);
+        err = causes_add(replay->causes, placed->cause, placed->frames, placed->n, &cause);
+
+        if (err)
+                return err;
+        if (kind == EVENT_CHILD)
+                return process_tree_made(replay->tree, (pid_t)value, cause);
+        if (kind == EVENT_ATTACH)
+                return work_attached(replay->work, process->pid, value, cause);
+        return work_pushed(replay->work, process->pid, code, value, cause);
+}
+
+static int unwind(struct replay *replay, const struct record_sample *sample, enum event_kind kind, struct process *process,
+                  struct unwound *ret)
+{
+        const struct sample_stack stack = { (pid_t)sample->tid, sample->registers, sample->stack, sample->stack_bytes,
+                                            work_anchors(replay->work, process->pid, (pid_t)sample->tid) };
+
+        ret->n = 0;
+        ret->whole = false;
+        ret->anchor = -1;
+        if (!sample->has_registers)
+                return 0;
+        return kind == EVENT_CHILD ? space_unwind_maker(process->space, &stack, ret) : space_unwind(process->space, &stack, ret);
+}
+
+/* A sample's frames, below what asked for them. */
+static int take_sample(struct replay *replay, const struct record_sample *sample, enum event_kind kind, struct recording *recording)
+{
+        struct charged charged = { .sample = sample, .kind = kind };
         struct process *process = NULL;
-        struct frame frames[SPACE_FRAMES_MAX];
-        struct charged charged = { .sample = sample, .kind = (enum event_kind)kind };
-        ssize_t n;
+        struct unwound unwound;
+        struct placed placed;
+        uint32_t cause;
         int err = process_tree_find(replay->tree, (pid_t)sample->pid, &process);
 
         if (err)
                 return err;
-        if (!sample->has_registers)
-                n = 0;
-        else if (kind == EVENT_CHILD)
-                n = space_unwind_maker(process->space, &stack, frames, &charged.whole);
-        else
-                n = space_unwind(process->space, &stack, frames, &charged.whole);
-        if (n < 0)
-                return (int)n;
-        for (ssize_t i = 0; i < n; i++)
-                charged.has_app |= frames[i].app;
-        charged.has_app |= n > 0 && is_loader(words_bytes(recording->frames, frames[n - 1].name, NULL));
-        err = process_tree_stack(replay->tree, process, (pid_t)sample->tid, frames, (size_t)n, charged.whole, &charged.stack);
+        if (sample->time_ns > replay->ids->passed_until_ns)
+                work_forget(replay->work, 0);
+        if (event_is_step(kind))
+                return take_step(replay, sample, kind, process);
+        err = unwind(replay, sample, kind, process, &unwound);
         if (err)
                 return err;
-        if (kind == EVENT_CHILD)
-                return process_tree_made(replay->tree, (pid_t)tracepoints_number(&replay->tracepoints->list[kind].value,
-                                                                                sample->raw, sample->raw_bytes),
-                                         charged.stack);
-        return charge_add(&replay->charge, &charged, recording);
+        process_tree_place(replay->tree, process, (pid_t)sample->tid, &unwound, &placed);
+        cause = work_cause(replay->work, (pid_t)sample->tid, unwound.anchor);
+        placed.cause = cause == CAUSE_NONE ? placed.cause : cause;
+        if (kind >= EVENT_CHILD)
+                return take_cause(replay, sample, kind, process, &placed, recording->frames);
+        charged.whole = unwound.whole;
+        charged.has_app = has_app(&unwound, recording) || unwound.anchor >= 0;
+        err = causes_stack(replay->causes, placed.cause, placed.frames, placed.n, &charged.stack);
+        return err ? err : charge_add(&replay->charge, &charged, recording);
 }
 
 static int take_record(struct replay *replay, size_t offset, struct recording *recording)
@@ -149,12 +228,16 @@ static int take_record(struct replay *replay, size_t offset, struct recording *r
                 if (record_sample(record, &header, &sample) < 0)
                         return -EINVAL;
                 kind = kind_of(replay->ids, sample.id);
-                return kind < 0 ? 0 : take_sample(replay, &sample, kind, recording);
+                return kind < 0 ? 0 : take_sample(replay, &sample, (enum event_kind)kind, recording);
         }
         if (record_event(record, &header, &event) < 0)
                 return -EINVAL;
-        if (header.type == PERF_RECORD_LOST)
+        if (header.type == PERF_RECORD_LOST) {
                 recording->lost += event.lost;
+                work_forget(replay->work, 0); /* a source of the same address may have been attached since */
+        }
+        if (header.type == PERF_RECORD_COMM && event.exec)
+                work_forget(replay->work, (pid_t)event.pid);
         return process_tree_event(replay->tree, &event);
 }
 
@@ -177,7 +260,11 @@ int replay(int spool_fd, const struct event_ids *ids, const struct tracepoints *
         if (at == MAP_FAILED)
                 return -errno;
         replay.data = at;
-        err = process_tree_new(ret->frames, &ret->places, ret->stacks, &replay.tree);
+        err = causes_new(ret->stacks, &replay.causes);
+        if (!err)
+                err = work_new(&replay.work);
+        if (!err)
+                err = process_tree_new(ret->frames, &ret->places, replay.causes, &replay.tree);
         if (!err)
                 err = find_records(&replay);
         if (!err)
@@ -188,6 +275,7 @@ int replay(int spool_fd, const struct event_ids *ids, const struct tracepoints *
                 err = take_record(&replay, replay.list[i].offset, ret);
         if (!err) {
                 process_tree_counts(replay.tree, &ret->threads, &ret->threads_placed);
+                work_counts(replay.work, &ret->work, &ret->work_placed);
                 err = charge_finish(&replay.charge, ret);
         }
         if (!err && gpu_ns > 0) {
@@ -196,6 +284,8 @@ int replay(int spool_fd, const struct event_ids *ids, const struct tracepoints *
         }
         charge_clear(&replay.charge);
         process_tree_free(replay.tree);
+        work_free(replay.work);
+        causes_free(replay.causes);
         free(replay.list);
         if (at)
                 munmap(at, replay.length);

@@ -35,6 +35,7 @@ struct recording {
         uint64_t without_app; /* thereof: had no frame of the program, nor of the loader before it */
         uint64_t lost;        /* samples that the kernel had no room for */
         uint64_t threads, threads_placed; /* that began; thereof below the call that made them */
+        uint64_t work, work_placed;       /* pieces that were passed on; thereof below the call that did so */
         uint64_t gpu_ns;      /* that a GPU worked for it */
         double air_rx_bytes, air_tx_bytes; /* of those bytes, over WiFi */
         struct places places;

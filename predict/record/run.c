@@ -9,9 +9,11 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/signalfd.h>
+#include <sys/stat.h>
 #include <time.h>
 
 #include "calls.h"
+#include "glib-probes.h"
 #include "gpu-clients.h"
 #include "options.h"
 #include "player.h"
@@ -27,10 +29,14 @@ struct watch {
         struct called_list *calls; /* NULL: they are not counted, and stacks are kept */
         struct child child;
         struct events *events;     /* NULL: calls are counted */
+        struct tracepoints points; /* those of the wish, and of @glib */
+        struct glib_probes glib;
+        int glib_err;              /* why it has none */
         struct gpu_clients gpu;
         struct prices *prices;
         struct player *player;
         int spool_fd, signal_fd, proc_fd;
+        uint64_t started_ns;
         sigset_t before;
 };
 
@@ -39,6 +45,7 @@ static void watch_close(struct watch *watch)
         child_end(&watch->child);
         player_free(watch->player);
         events_free(watch->events);
+        glib_probes_close(&watch->glib);
         price_free(watch->prices);
         gpu_clients_clear(&watch->gpu);
         closep(&watch->proc_fd);
@@ -90,7 +97,14 @@ static int say_events(int err)
 
 static int watch_events(struct watch *watch)
 {
-        return say_events(events_open(watch->child.pid, watch->wish->stack_kb, watch->spool_fd, watch->wish->tracepoints, &watch->events));
+        const struct run_wish *wish = watch->wish;
+
+        if (wish->tracepoints) {
+                watch->points = *wish->tracepoints;
+                watch->glib_err = glib_probes_open(&watch->glib, &watch->points);
+        }
+        return say_events(events_open(watch->child.pid, wish->stack_kb, watch->spool_fd, wish->tracepoints ? &watch->points : NULL,
+                                      &watch->events));
 }
 
 static int watch_calls(struct watch *watch)
@@ -118,7 +132,8 @@ static int start(struct watch *watch)
                 err = watch->calls ? watch_calls(watch) : watch_events(watch);
         if (err)
                 return err;
-        price_look(watch->prices, util_clock_ns(CLOCK_MONOTONIC));
+        watch->started_ns = util_clock_ns(CLOCK_MONOTONIC);
+        price_look(watch->prices, watch->started_ns);
         err = child_go(&watch->child);
         if (err)
                 log_error(&program_log, "%s cannot be run: %s", util_printable(watch->wish->argv[0], name, sizeof(name)),
@@ -134,6 +149,7 @@ static int look_at_events(struct watch *watch)
         err = gpu_clients_look(&watch->gpu, watch->proc_fd, watch->child.pid, util_clock_ns(CLOCK_MONOTONIC));
         if (!err)
                 err = events_drain(watch->events);
+        events_limit(watch->events, util_clock_ns(CLOCK_MONOTONIC));
         if (err == -ENOSPC)
                 log_error(&program_log, "there is no room for the records: %s", strerror(ENOSPC));
         return err;
@@ -184,7 +200,7 @@ static int read_run(struct watch *watch, struct run *run)
         unsetenv("DEBUGINFOD_URLS");
         err = events_drain(watch->events);
         if (!err)
-                err = replay(watch->spool_fd, events_ids(watch->events), watch->wish->tracepoints, totals,
+                err = replay(watch->spool_fd, events_ids(watch->events), watch->wish->tracepoints ? &watch->points : NULL, totals,
                              gpu_clients_busy_ns(&watch->gpu), watch->prices, &run->recording);
         if (err)
                 log_error(&program_log, "the records of the kernel cannot be read: %s", strerror(-err));
@@ -225,15 +241,46 @@ static int run_it(struct watch *watch, struct child_result *ret)
 int run_counted(const struct run_wish *wish, struct called_list *calls)
 {
         _cleanup_(watch_close) struct watch watch = { .wish = wish, .calls = calls, .spool_fd = -1, .signal_fd = -1, .proc_fd = -1,
-                                                      .child = NOT_STARTED };
+                                                      .child = NOT_STARTED, .glib = GLIB_PROBES_NONE };
         struct child_result result;
 
         return run_it(&watch, &result);
 }
 
+/* The program has mapped a GLib that is not the one with probes. */
+static bool has_other_glib(const struct recording *recording, const char *path)
+{
+        struct stat with_probes, mapped;
+
+        if (stat(path, &with_probes) < 0)
+                return false;
+        for (size_t i = 0; i < words_count(recording->frames); i++) {
+                const char *word = words_bytes(recording->frames, (uint32_t)i, NULL), *slash = *word == '/' ? strrchr(word, '/') : NULL;
+
+                if (slash && strncmp(slash, "/libglib-2.0.so", 15) == 0 &&
+                    (stat(word, &mapped) < 0 || mapped.st_ino != with_probes.st_ino || mapped.st_dev != with_probes.st_dev))
+                        return true;
+        }
+        return false;
+}
+
+static void find_passed(const struct watch *watch, struct run *run)
+{
+        uint64_t until_ns = events_ids(watch->events)->passed_until_ns;
+
+        run->passed = !watch->wish->tracepoints || watch->glib_err == -EACCES ? PASSED_NO_RIGHT
+                : watch->glib_err == -ENOENT ? PASSED_NO_GLIB
+                : watch->glib_err ? PASSED_NO_PROBES
+                : until_ns != UINT64_MAX ? PASSED_TOO_OFTEN : PASSED_SEEN;
+        if (run->passed == PASSED_SEEN && has_other_glib(&run->recording, watch->glib.path))
+                run->passed = PASSED_OTHER_GLIB;
+        run->passed_until_s = run->passed == PASSED_TOO_OFTEN ? (double)(until_ns - watch->started_ns) / NS_PER_S : NAN;
+}
+
 int run_once(const struct run_wish *wish, struct run *ret)
 {
-        _cleanup_(watch_close) struct watch watch = { .wish = wish, .spool_fd = -1, .signal_fd = -1, .proc_fd = -1, .child = NOT_STARTED };
+        _cleanup_(watch_close) struct watch watch = { .wish = wish, .spool_fd = -1, .signal_fd = -1, .proc_fd = -1, .child = NOT_STARTED,
+                                                      .glib = GLIB_PROBES_NONE };
         struct run run = { .played = true };
         int err = run_it(&watch, &run.result);
 
@@ -245,6 +292,7 @@ int run_once(const struct run_wish *wish, struct run *ret)
         }
         run.sees_kernel = events_see_kernel(watch.events);
         run.sees_gpu = watch.gpu.n > 0;
+        find_passed(&watch, &run);
         run.know_clock = price_knows_clock(watch.prices);
         run.played = !watch.player || player_ended(watch.player);
         *ret = run;

@@ -13,10 +13,22 @@
 struct called_list;
 struct player;
 
+/* Is work seen that the program passed on through GLib? */
+enum run_passed {
+        PASSED_SEEN,
+        PASSED_NO_RIGHT,   /* only root may have probes */
+        PASSED_NO_PROBES,  /* the kernel takes none */
+        PASSED_NO_GLIB,    /* there is none on this machine */
+        PASSED_OTHER_GLIB, /* the program has one of its own */
+        PASSED_TOO_OFTEN,  /* up to @passed_until_s */
+};
+
 struct run {
         struct child_result result;
         struct recording recording;
         bool sees_kernel, know_clock, played; /* @played: its input script came to its end */
+        enum run_passed passed;
+        double passed_until_s;                /* from its start on; NaN: to its end */
         bool sees_gpu;                        /* it or a child has a GPU open that counts */
 };
 

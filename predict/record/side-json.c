@@ -5,6 +5,7 @@
 
 #include <cjson/cJSON.h>
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/utsname.h>
@@ -117,6 +118,8 @@ static struct cJSON *run_json(const struct run *run, size_t number, const struct
                                 recording->samples ? (double)recording->without_app / (double)recording->samples : 0);
         cJSON_AddNumberToObject(json, "threads", (double)recording->threads);
         cJSON_AddNumberToObject(json, "threads_placed", (double)recording->threads_placed);
+        cJSON_AddNumberToObject(json, "work_passed", (double)recording->work);
+        cJSON_AddNumberToObject(json, "work_placed", (double)recording->work_placed);
         add_wakes(json, recording, how);
         if (run->sees_gpu)
                 cJSON_AddNumberToObject(json, "gpu_s", (double)recording->gpu_ns / 1e9);
@@ -203,11 +206,31 @@ static int add_app_files(struct cJSON *json, const struct recording *recording)
         return 0;
 }
 
+static const char *passed_note(const struct run *run, char *buf, size_t size)
+{
+        static const char *const notes[] = {
+                [PASSED_SEEN] = "work that is passed to a running thread by event loops and queues other than GLib's, or over D-Bus from "
+                                "another process, is charged to that thread",
+                [PASSED_NO_RIGHT] = "only root may have probes: work that is passed to a running thread is charged to that thread",
+                [PASSED_NO_PROBES] = "this kernel has no uprobes: work that is passed to a running thread is charged to that thread",
+                [PASSED_NO_GLIB] = "there is no GLib here that could be probed: work that is passed to a running thread is charged to that thread",
+                [PASSED_OTHER_GLIB] = "the program has a GLib of its own, which is not probed: work that is passed to a running thread is "
+                                      "charged to that thread",
+        };
+
+        if (run->passed != PASSED_TOO_OFTEN)
+                return notes[run->passed];
+        snprintf(buf, size, "more than %d pieces of work a second were passed on: from %.1f s on they are charged to the thread that does them",
+                 EVENTS_PASSED_STACKS_PER_S, run->passed_until_s);
+        return buf;
+}
+
 /* What is not in the numbers, one sentence each. */
 static void add_notes(struct cJSON *json, const struct side *side, const struct recorded_how *how)
 {
         struct cJSON *notes = cJSON_AddArrayToObject(json, "notes");
         const struct run *run = &side->runs[0];
+        char passed[256];
         const char *list[] = {
                 how->profile ? NULL : "there is no profile: values are CPU time, and bytes have no price",
                 how->profile && !how->know_clock ? "the clock of the CPUs is not known: CPU time has the mean price of all frequencies" : NULL,
@@ -217,7 +240,7 @@ static void add_notes(struct cJSON *json, const struct side *side, const struct 
                         ? "jobs for the GPU are not seen: its energy is charged to the frame [gpu] at the root" : NULL,
                 run->recording.air_rx_bytes + run->recording.air_tx_bytes > 0
                         ? "only this program's packets are seen: where others keep the radio awake, fewer of its packets wake it" : NULL,
-                "work that is passed to a thread that runs already, by a queue, an event loop or D-Bus, is charged to that thread",
+                passed_note(run, passed, sizeof(passed)),
                 run->sees_kernel ? NULL : "the kernel is not seen: time in system calls is charged to nobody",
         };
 

@@ -47,6 +47,7 @@ struct space {
         uint64_t pc[SPACE_FRAMES_MAX];
         bool activation[SPACE_FRAMES_MAX];
         size_t n_pc;
+        int anchor;  /* at which it ended */
         bool beyond; /* the unwinding needed more of the stack than there is */
 };
 
@@ -240,9 +241,18 @@ static bool get_thread(Dwfl *dwfl, pid_t tid, void *data, void **thread)
         return true;
 }
 
+/* The kernel's page for probes: the first instructions of functions with one are carried out there, and the returns of such lead there. */
+static bool is_probe_page(const struct space *space, uint64_t address)
+{
+        const struct mapping *mapping = find_mapping(space, address);
+
+        return mapping && strcmp(words_bytes(space->words, mapping->path, NULL), "[uprobes]") == 0;
+}
+
 static bool read_memory(Dwfl *dwfl, Dwarf_Addr address, Dwarf_Word *ret, void *data)
 {
-        const struct sample_stack *stack = ((struct space *)data)->stack;
+        const struct space *space = data;
+        const struct sample_stack *stack = space->stack;
         uint64_t from = stack->registers[REGISTERS_SP], word;
 
         if (address < from || address - from > stack->n_bytes || stack->n_bytes - (address - from) < sizeof(word)) {
@@ -250,7 +260,7 @@ static bool read_memory(Dwfl *dwfl, Dwarf_Addr address, Dwarf_Word *ret, void *d
                 return false;
         }
         memcpy(&word, stack->bytes + (address - from), sizeof(word));
-        *ret = word;
+        *ret = stack->anchors && stack->anchors->back && is_probe_page(space, word) ? stack->anchors->back : word;
         return true;
 }
 
@@ -296,6 +306,35 @@ static int open_dwfl(struct space *space)
         return 0;
 }
 
+static uint64_t function_begin(const struct space *space, uint64_t address)
+{
+        Dwfl_Module *module = dwfl_addrmodule(space->dwfl, address);
+        const struct mapping *mapping = find_mapping(space, address);
+        GElf_Off offset = 0;
+        GElf_Sym symbol;
+
+        if (module && dwfl_module_addrinfo(module, address, &offset, &symbol, NULL, NULL, NULL))
+                return address - offset;
+        return mapping ? mapping->from : 0;
+}
+
+/* Is the frame at @pc, which called what was kept last, one by which work of others is begun? */
+static int find_anchor(const struct space *space, Dwfl_Frame *state, uint64_t pc)
+{
+        const struct anchors *anchors = space->stack->anchors;
+        Dwarf_Word sp;
+
+        if (!anchors || anchors->n == 0 || dwfl_frame_reg(state, registers_dwarf[REGISTERS_SP], &sp) != 0)
+                return -1;
+        for (size_t i = anchors->n; i > 0; i--) {
+                const struct anchor *anchor = &anchors->list[i - 1];
+
+                if (anchor->sp == sp && (anchor->back ? function_begin(space, pc) == function_begin(space, anchor->back) : space->n_pc > 0))
+                        return (int)i - 1;
+        }
+        return -1;
+}
+
 static int keep_frame(Dwfl_Frame *state, void *data)
 {
         struct space *space = data;
@@ -303,9 +342,10 @@ static int keep_frame(Dwfl_Frame *state, void *data)
 
         if (space->n_pc == SPACE_FRAMES_MAX || !dwfl_frame_pc(state, &pc, &space->activation[space->n_pc]))
                 return DWARF_CB_ABORT;
-        if (pc != 0)
+        space->anchor = pc != 0 ? find_anchor(space, state, pc) : -1;
+        if (pc != 0 && (space->anchor < 0 || space->stack->anchors->list[space->anchor].back))
                 space->pc[space->n_pc++] = pc;
-        return DWARF_CB_OK;
+        return space->anchor < 0 ? DWARF_CB_OK : DWARF_CB_ABORT;
 }
 
 /* Where an interpreter or a JIT wrote what it made. */
@@ -483,15 +523,16 @@ static bool add_frames(const struct space *space, const struct found *found, str
         return true;
 }
 
-ssize_t space_unwind(struct space *space, const struct sample_stack *stack, struct frame ret[SPACE_FRAMES_MAX], bool *whole)
+static int unwind(struct space *space, const struct sample_stack *stack, struct unwound *ret)
 {
         int err = space->dwfl ? 0 : open_dwfl(space);
-        size_t n = 0;
 
-        space->n_pc = 0;
+        ret->n = space->n_pc = 0;
         space->stack = stack;
         space->beyond = false;
-        *whole = !err && dwfl_getthread_frames(space->dwfl, stack->tid, keep_frame, space) == 0 && !space->beyond && space->n_pc > 1;
+        space->anchor = -1;
+        ret->whole = !err && dwfl_getthread_frames(space->dwfl, stack->tid, keep_frame, space) == 0 && !space->beyond && space->n_pc > 1;
+        ret->anchor = space->anchor;
         if (space->n_pc == 0) {
                 space->pc[0] = stack->registers[REGISTERS_PC];
                 space->activation[0] = true;
@@ -503,26 +544,76 @@ ssize_t space_unwind(struct space *space, const struct sample_stack *stack, stru
                 err = find_frames(space, space->pc[i] - (i > 0 && !space->activation[i]), &found);
                 if (err)
                         return err;
-                *whole &= add_frames(space, found, ret, &n);
+                ret->whole &= add_frames(space, found, ret->frames, &ret->n);
         }
-        *whole |= is_start(space, ret, n);
-        return (ssize_t)n;
+        ret->whole |= ret->anchor >= 0 || is_start(space, ret->frames, ret->n);
+        return 0;
 }
 
-ssize_t space_unwind_maker(struct space *space, const struct sample_stack *stack, struct frame ret[SPACE_FRAMES_MAX], bool *whole)
+/* Without its folder; "": none. */
+static const char *file_of(const struct space *space, uint64_t address)
+{
+        const struct mapping *mapping = find_mapping(space, address);
+        const char *path = mapping ? words_bytes(space->words, mapping->path, NULL) : "", *slash = strrchr(path, '/');
+
+        return slash ? slash + 1 : path;
+}
+
+bool space_is_glib(const struct space *space, uint64_t address)
+{
+        return strncmp(file_of(space, address), "libglib-2.0.so", 14) == 0;
+}
+
+/* A function with a probe that is just beginning, or has returned: from its caller on. */
+static bool leave_probe(const struct anchors *anchors, uint64_t registers[REGISTERS_COUNT], struct sample_stack *stack)
+{
+        uint64_t up = anchors && anchors->back ? anchors->back_sp - registers[REGISTERS_SP] : 0;
+
+        if (!anchors || !anchors->back)
+                return registers_return(0, registers, &stack->bytes, &stack->n_bytes);
+        if (up > stack->n_bytes)
+                return false;
+        registers[REGISTERS_PC] = anchors->back;
+        registers[REGISTERS_SP] = anchors->back_sp;
+        stack->bytes += up;
+        stack->n_bytes -= up;
+        return true;
+}
+
+int space_unwind(struct space *space, const struct sample_stack *stack, struct unwound *ret)
+{
+        struct sample_stack caller = *stack;
+        uint64_t registers[REGISTERS_COUNT];
+
+        int err;
+
+        memcpy(registers, stack->registers, sizeof(registers));
+        caller.registers = registers;
+        if (!is_probe_page(space, registers[REGISTERS_PC])) {
+                err = unwind(space, stack, ret);
+                if (err || ret->whole || REGISTERS_TRAP_BYTES == 0 || !space_is_glib(space, registers[REGISTERS_PC]))
+                        return err;
+                registers[REGISTERS_PC] -= REGISTERS_TRAP_BYTES; /* the kernel may just be looking for the probe that was met */
+                err = unwind(space, &caller, ret);
+                return err || ret->whole ? err : unwind(space, stack, ret);
+        }
+        return leave_probe(stack->anchors, registers, &caller) ? unwind(space, &caller, ret) : unwind(space, stack, ret);
+}
+
+int space_unwind_maker(struct space *space, const struct sample_stack *stack, struct unwound *ret)
 {
         for (int way = 0; way < REGISTERS_RETURN_WAYS; way++) {
                 uint64_t registers[REGISTERS_COUNT];
                 struct sample_stack caller = *stack;
-                ssize_t n;
+                int err;
 
                 memcpy(registers, stack->registers, sizeof(registers));
                 caller.registers = registers;
                 if (!registers_return(way, registers, &caller.bytes, &caller.n_bytes))
                         continue;
-                n = space_unwind(space, &caller, ret, whole);
-                if (n < 0 || *whole)
-                        return n;
+                err = unwind(space, &caller, ret);
+                if (err || ret->whole)
+                        return err;
         }
-        return space_unwind(space, stack, ret, whole);
+        return unwind(space, stack, ret);
 }

@@ -21,16 +21,40 @@ struct mapping {
         uint32_t path; /* a number of the words */
 };
 
+/*
+ * A frame by which work is begun that was asked for elsewhere, so that it and what called it are left out: the one whose stack pointer is
+ * @sp. Where @back is not 0, it does the work itself, and is kept; it is the function that has @back.
+ */
+struct anchor {
+        uint64_t sp, back;
+};
+
+struct anchors {
+        const struct anchor *list; /* the outermost first */
+        size_t n;
+        uint64_t back;    /* where a function returns to, which a probe on that has replaced on the stack; 0: there is none */
+        uint64_t back_sp; /* the stack pointer then */
+};
+
 struct sample_stack {
         pid_t tid;
         const uint64_t *registers; /* REGISTERS_COUNT */
         const char *bytes;         /* from the stack pointer on */
         size_t n_bytes;
+        const struct anchors *anchors; /* NULL: none */
 };
 
 struct frame {
         uint32_t name; /* `function@dso`, a number of the words */
         bool app;      /* of the program itself, or code that an interpreter made */
+};
+
+/* The calls of a stack. */
+struct unwound {
+        struct frame frames[SPACE_FRAMES_MAX]; /* the outermost last */
+        size_t n;
+        bool whole; /* they reach the first function of the thread, or an anchor */
+        int anchor; /* its number; -1: none */
 };
 
 struct space;
@@ -46,13 +70,11 @@ void space_clear(struct space *space);
 int space_map(struct space *space, uint64_t from, uint64_t length, uint64_t offset, const char *path);
 /* Names of code without a file, of /tmp/perf-@pid.map, are taken from @pid. */
 void space_set_pid(struct space *space, pid_t pid);
-/*
- * The calls of a stack, the outermost last. @whole: they reach the first function of the thread. How many were found; a negative
- * errno.
- */
-ssize_t space_unwind(struct space *space, const struct sample_stack *stack, struct frame ret[SPACE_FRAMES_MAX], bool *whole);
+int space_unwind(struct space *space, const struct sample_stack *stack, struct unwound *ret); /* 0; a negative errno */
 /*
  * The same for a thread that is just making another one: the C library's code that does so has no unwind table there (clone.S and
  * vfork.S of glibc), and is left out.
  */
-ssize_t space_unwind_maker(struct space *space, const struct sample_stack *stack, struct frame ret[SPACE_FRAMES_MAX], bool *whole);
+int space_unwind_maker(struct space *space, const struct sample_stack *stack, struct unwound *ret);
+/* The code at @address is GLib's. */
+bool space_is_glib(const struct space *space, uint64_t address);

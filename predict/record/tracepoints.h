@@ -14,10 +14,10 @@ struct tracepoint_place {
 struct tracepoint {
         uint64_t id; /* 0: it is not there */
         const char *filter;
-        struct tracepoint_place value, name;
+        struct tracepoint_place value, name, code;
 };
 
-#define TRACEPOINTS_MAX 8
+#define TRACEPOINTS_MAX 16
 
 struct tracepoints {
         struct tracepoint list[TRACEPOINTS_MAX]; /* by enum event_kind */

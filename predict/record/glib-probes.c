@@ -1,0 +1,173 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "events.h"
+#include "glib-probes.h"
+#include "probe-event.h"
+#include "symbol-offset.h"
+#include "util/util.h"
+
+#define FUNCTIONS_MAX 6
+
+/* Where numbers are when a function begins or has returned. */
+#if defined(__x86_64__)
+#define FIRST "%di"
+#define SECOND "%si"
+#define BACK "+0(%sp)"
+#elif defined(__aarch64__)
+#define FIRST "%x0"
+#define SECOND "%x1"
+#define BACK "%x30"
+#else
+#define FIRST "" /* they are not known */
+#define SECOND ""
+#define BACK ""
+#endif
+
+/*
+ * What GLib calls before each dispatch and after it are static functions of its own, which a source has pointers to. The types are the public
+ * beginning of those in gmain.h, which is the same since GLib 2.0.
+ */
+struct source {
+        void *callback_data;
+        const struct {
+                void *ref, *unref, *get;
+        } *callback_funcs;
+};
+
+/* All functions of an event are in one line; those that this GLib lacks are left out. */
+static const struct {
+        enum event_kind kind;
+        const char *name;
+        bool returns; /* the probe is where it returns */
+        const char *value, *code;
+        const char *functions[FUNCTIONS_MAX]; /* "get", "unref": of GSourceCallbackFuncs */
+} known[] = {
+        { EVENT_ATTACH, "attach", false, FIRST, NULL, { "g_source_attach" } },
+        { EVENT_DISPATCH, "dispatch", false, SECOND, FIRST, { "get" } },
+        { EVENT_DISPATCHED, "dispatched", false, FIRST, NULL, { "unref" } },
+        { EVENT_PUSH, "push", false, SECOND, FIRST,
+          { "g_async_queue_push_unlocked", "g_async_queue_push_front_unlocked", "g_async_queue_push_sorted_unlocked" } },
+        { EVENT_POP, "pop", false, FIRST, BACK,
+          { "g_async_queue_pop", "g_async_queue_pop_unlocked", "g_async_queue_try_pop", "g_async_queue_try_pop_unlocked",
+            "g_async_queue_timeout_pop", "g_async_queue_timeout_pop_unlocked" } },
+        { EVENT_POPPED, "popped", true, "$retval", NULL,
+          { "g_async_queue_pop", "g_async_queue_pop_unlocked", "g_async_queue_try_pop", "g_async_queue_try_pop_unlocked",
+            "g_async_queue_timeout_pop", "g_async_queue_timeout_pop_unlocked" } },
+};
+
+static void *nothing(void *data)
+{
+        return data;
+}
+
+/* Where the functions are that GLib calls before and after it dispatches a source. */
+struct callbacks {
+        uint64_t get, unref;
+};
+
+/* In the file: both functions are in the same part of it. 0; -ENOENT. */
+static int find_static(const void *exported, uint64_t offset, const void *code, uint64_t *ret)
+{
+        Dl_info info, same;
+
+        if (!dladdr(exported, &info) || !dladdr(code, &same) || same.dli_fbase != info.dli_fbase)
+                return -ENOENT;
+        *ret = offset + (uint64_t)((uintptr_t)code - (uintptr_t)exported);
+        return 0;
+}
+
+/* The library that the loader finds is the one that it finds for the program, too, unless that has a search path of its own. */
+static int find_glib(char *path, size_t size, struct callbacks *ret)
+{
+        void *glib = dlopen("libglib-2.0.so.0", RTLD_LAZY | RTLD_LOCAL);
+        struct source *(*make)(void) = NULL;
+        void (*set)(struct source *source, void *(*function)(void *data), void *data, void (*destroy)(void *data)) = NULL;
+        void (*release)(struct source *source) = NULL;
+        void *attach = glib ? dlsym(glib, "g_source_attach") : NULL, *get, *unref;
+        struct source *source;
+        uint64_t offset;
+        Dl_info info;
+
+        if (!attach)
+                return -ENOENT;
+        *(void **)&make = dlsym(glib, "g_idle_source_new");
+        *(void **)&set = dlsym(glib, "g_source_set_callback");
+        *(void **)&release = dlsym(glib, "g_source_unref");
+        if (!make || !set || !release || !dladdr(attach, &info) || strlen(info.dli_fname) >= size ||
+            symbol_offset(info.dli_fname, "g_source_attach", &offset) < 0)
+                return -ENOENT;
+        source = make();
+        set(source, nothing, NULL, NULL);
+        get = source->callback_funcs->get;
+        unref = source->callback_funcs->unref;
+        release(source);
+        snprintf(path, size, "%s", info.dli_fname);
+        return find_static(attach, offset, get, &ret->get) < 0 ? -ENOENT : find_static(attach, offset, unref, &ret->unref);
+}
+
+static int find_offset(const char *path, const char *function, const struct callbacks *callbacks, uint64_t *ret)
+{
+        if (strcmp(function, "get") == 0 || strcmp(function, "unref") == 0) {
+                *ret = *function == 'g' ? callbacks->get : callbacks->unref;
+                return 0;
+        }
+        return symbol_offset(path, function, ret);
+}
+
+static int define(const struct glib_probes *probes, size_t which, const struct callbacks *callbacks, struct tracepoint *ret)
+{
+        const char *const *functions = known[which].functions;
+        char fields[96];
+        int err = -ENOENT;
+
+        snprintf(fields, sizeof(fields), "value=%s:x64%s%s%s", known[which].value, known[which].code ? " code=" : "",
+                 known[which].code ? known[which].code : "", known[which].code ? ":x64" : "");
+        for (size_t i = 0; i < FUNCTIONS_MAX && functions[i]; i++) {
+                uint64_t offset;
+                int added;
+
+                if (find_offset(probes->path, functions[i], callbacks, &offset) < 0)
+                        continue;
+                added = probe_event_add(probes->tracefs, known[which].name, known[which].returns, probes->path, offset, fields);
+                if (added < 0)
+                        return added;
+                err = 0;
+        }
+        return err ? err : probe_event_find(probes->tracefs, known[which].name, known[which].code != NULL, ret);
+}
+
+int glib_probes_open(struct glib_probes *probes, struct tracepoints *points)
+{
+        struct tracepoints found = *points;
+        struct callbacks callbacks;
+        int err = *FIRST ? find_glib(probes->path, sizeof(probes->path), &callbacks) : -ENOSYS;
+
+        if (err)
+                return err;
+        probes->tracefs = tracepoints_open();
+        if (probes->tracefs < 0)
+                return probes->tracefs;
+        for (size_t i = 0; !err && i < ARRAY_SIZE(known); i++)
+                err = define(probes, i, &callbacks, &found.list[known[i].kind]);
+        if (err) {
+                glib_probes_close(probes);
+                return err == -ENOENT ? -ENOSYS : err;
+        }
+        *points = found;
+        return 0;
+}
+
+void glib_probes_close(struct glib_probes *probes)
+{
+        for (size_t i = 0; probes->tracefs >= 0 && i < ARRAY_SIZE(known); i++)
+                probe_event_remove(probes->tracefs, known[i].name);
+        closep(&probes->tracefs);
+        probes->tracefs = -1;
+}

@@ -1,0 +1,24 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#pragma once
+
+/* Probes on the functions of GLib by which programs pass work on, as events of tracefs, which go again. */
+
+#include "tracepoints.h"
+
+struct glib_probes {
+        int tracefs;    /* -1: there are none */
+        char path[256]; /* of the file that has them; "": no GLib was found */
+};
+
+#define GLIB_PROBES_NONE { .tracefs = -1 }
+
+/*
+ * glib_probes_open() - define the probes in the GLib that programs load here
+ * @points: gets an event for each of EVENT_ATTACH to EVENT_POPPED
+ *
+ * 0; -ENOENT: there is no GLib; -EACCES: only root may; -ENOSYS: this kernel has no uprobes, or none for this CPU. In any case close it.
+ */
+int glib_probes_open(struct glib_probes *probes, struct tracepoints *points);
+/* After whoever has them open has closed them. */
+void glib_probes_close(struct glib_probes *probes);

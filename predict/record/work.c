@@ -1,0 +1,285 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "causes.h"
+#include "util/util.h"
+#include "work.h"
+
+#define HASH_NONFATAL_OOM 1
+#define uthash_nonfatal_oom(element) ((element)->lost = true)
+#include <uthash.h>
+
+#define ANCHORS_MAX 32 /* event loops of a thread that run inside of one another */
+
+struct piece_key {
+        uint64_t where, what; /* 0 and a source; a queue and what is in it */
+        uint64_t pid;
+};
+
+struct piece {
+        struct piece_key key;
+        uint32_t cause;
+        size_t waiting; /* in the queue */
+        bool lost;
+        UT_hash_handle hh;
+};
+
+struct doing { /* of a thread */
+        pid_t tid, pid;
+        struct anchor list[ANCHORS_MAX]; /* the outermost first */
+        uint32_t causes[ANCHORS_MAX];
+        uint64_t functions[ANCHORS_MAX]; /* of the source; 0: it is none */
+        uint32_t cause; /* of all that it does */
+        struct {
+                uint64_t queue, sp, back; /* @back 0: it asks for nothing */
+                bool pool;
+        } asks;
+        struct anchors anchors;
+        bool lost;
+        UT_hash_handle hh;
+};
+
+struct work {
+        struct piece *pieces;
+        struct doing *doing;
+        uint64_t begun, placed;
+};
+
+int work_new(struct work **ret)
+{
+        *ret = calloc(1, sizeof(**ret));
+        return *ret ? 0 : -ENOMEM;
+}
+
+void work_free(struct work *work)
+{
+        if (!work)
+                return;
+        work_forget(work, 0);
+        free(work);
+}
+
+void work_forget(struct work *work, pid_t pid)
+{
+        struct piece *piece, *next_piece;
+        struct doing *doing, *next_doing;
+
+        HASH_ITER(hh, work->pieces, piece, next_piece) {
+                if (pid && piece->key.pid != (uint64_t)pid)
+                        continue;
+                HASH_DEL(work->pieces, piece);
+                free(piece);
+        }
+        HASH_ITER(hh, work->doing, doing, next_doing) {
+                if (pid && doing->pid != pid)
+                        continue;
+                HASH_DEL(work->doing, doing);
+                free(doing);
+        }
+}
+
+static struct piece *find_piece(struct work *work, const struct piece_key *key)
+{
+        struct piece *piece;
+
+        HASH_FIND(hh, work->pieces, key, sizeof(*key), piece);
+        return piece;
+}
+
+static int make_piece(struct work *work, const struct piece_key *key, struct piece **ret)
+{
+        struct piece *piece = find_piece(work, key);
+
+        if (!piece) {
+                piece = calloc(1, sizeof(*piece));
+                if (!piece)
+                        return -ENOMEM;
+                piece->key = *key;
+                HASH_ADD(hh, work->pieces, key, sizeof(piece->key), piece);
+                if (piece->lost) {
+                        free(piece);
+                        return -ENOMEM;
+                }
+        }
+        *ret = piece;
+        return 0;
+}
+
+static int find_doing(struct work *work, pid_t pid, pid_t tid, struct doing **ret)
+{
+        struct doing *doing;
+
+        HASH_FIND_INT(work->doing, &tid, doing);
+        if (!doing) {
+                doing = calloc(1, sizeof(*doing));
+                if (!doing)
+                        return -ENOMEM;
+                *doing = (struct doing){ .tid = tid, .pid = pid, .cause = CAUSE_NONE };
+                HASH_ADD_INT(work->doing, tid, doing);
+                if (doing->lost) {
+                        free(doing);
+                        return -ENOMEM;
+                }
+        }
+        *ret = doing;
+        return 0;
+}
+
+int work_attached(struct work *work, pid_t pid, uint64_t source, uint32_t cause)
+{
+        const struct piece_key key = { 0, source, (uint64_t)pid };
+        struct piece *piece;
+        int err = make_piece(work, &key, &piece);
+
+        if (err)
+                return err;
+        piece->cause = cause;
+        return 0;
+}
+
+/* Stacks grow down: what began below @sp has ended. */
+static void end_below(struct doing *doing, uint64_t sp)
+{
+        while (doing->anchors.n > 0 && doing->list[doing->anchors.n - 1].sp <= sp)
+                doing->anchors.n--;
+}
+
+static void begin(struct doing *doing, const struct anchor *anchor, uint32_t cause, uint64_t function)
+{
+        if (doing->anchors.n == ANCHORS_MAX)
+                return;
+        doing->list[doing->anchors.n] = *anchor;
+        doing->causes[doing->anchors.n] = cause;
+        doing->functions[doing->anchors.n] = function;
+        doing->anchors.n++;
+}
+
+int work_dispatch(struct work *work, pid_t pid, pid_t tid, uint64_t source, uint64_t function, uint64_t sp)
+{
+        const struct piece_key key = { 0, source, (uint64_t)pid };
+        const struct piece *piece = find_piece(work, &key);
+        struct doing *doing;
+        int err = find_doing(work, pid, tid, &doing);
+
+        if (err)
+                return err;
+        end_below(doing, sp);
+        work->begun++;
+        if (!piece)
+                return 0;
+        work->placed++;
+        begin(doing, &(struct anchor){ .sp = sp }, piece->cause, function);
+        return 0;
+}
+
+int work_dispatched(struct work *work, pid_t pid, pid_t tid, uint64_t function, uint64_t sp)
+{
+        struct doing *doing;
+        int err = find_doing(work, pid, tid, &doing);
+        size_t last;
+
+        if (err || doing->anchors.n == 0)
+                return err;
+        last = doing->anchors.n - 1;
+        while (last > 0 && doing->list[last].sp < sp) /* what began below has ended */
+                last--;
+        if (doing->list[last].sp == sp && doing->functions[last] == function)
+                doing->anchors.n = last;
+        return 0;
+}
+
+int work_pushed(struct work *work, pid_t pid, uint64_t queue, uint64_t data, uint32_t cause)
+{
+        const struct piece_key key = { queue, data, (uint64_t)pid };
+        struct piece *piece;
+        int err = make_piece(work, &key, &piece);
+
+        if (err)
+                return err;
+        if (piece->waiting > 0 && piece->cause != cause) /* a number and no address: it cannot be told which one is taken first */
+                cause = CAUSE_NONE;
+        piece->waiting++;
+        piece->cause = cause;
+        return 0;
+}
+
+int work_asked(struct work *work, pid_t pid, pid_t tid, uint64_t queue, uint64_t sp, uint64_t back, bool pool)
+{
+        struct doing *doing;
+        int err = find_doing(work, pid, tid, &doing);
+
+        if (err)
+                return err;
+        end_below(doing, sp);
+        doing->cause = pool ? CAUSE_NONE : doing->cause;
+        doing->asks.queue = queue;
+        doing->asks.sp = sp;
+        doing->asks.back = back;
+        doing->asks.pool = pool;
+        return 0;
+}
+
+int work_taken(struct work *work, pid_t pid, pid_t tid, uint64_t data)
+{
+        struct piece_key key = { .what = data, .pid = (uint64_t)pid };
+        struct piece *piece;
+        struct doing *doing;
+        int err = find_doing(work, pid, tid, &doing);
+        uint64_t back;
+
+        if (err)
+                return err;
+        back = doing->asks.back;
+        doing->asks.back = 0;
+        if (!back || !data)
+                return 0;
+        key.where = doing->asks.queue;
+        piece = find_piece(work, &key);
+        work->begun++;
+        if (!piece)
+                return 0;
+        work->placed += piece->cause != CAUSE_NONE;
+        if (doing->asks.pool)
+                doing->cause = piece->cause;
+        else if (piece->cause != CAUSE_NONE)
+                begin(doing, &(struct anchor){ .sp = doing->asks.sp, .back = back }, piece->cause, 0);
+        if (piece->waiting > 1) {
+                piece->waiting--;
+                return 0;
+        }
+        HASH_DEL(work->pieces, piece);
+        free(piece);
+        return 0;
+}
+
+const struct anchors *work_anchors(struct work *work, pid_t pid, pid_t tid)
+{
+        struct doing *doing;
+
+        if (find_doing(work, pid, tid, &doing) < 0)
+                return NULL;
+        doing->anchors.list = doing->list;
+        doing->anchors.back = doing->asks.back;
+        doing->anchors.back_sp = doing->asks.sp;
+        return &doing->anchors;
+}
+
+uint32_t work_cause(const struct work *work, pid_t tid, int anchor)
+{
+        struct doing *doing;
+
+        HASH_FIND_INT(work->doing, &tid, doing);
+        if (!doing)
+                return CAUSE_NONE;
+        return anchor < 0 ? doing->cause : doing->causes[anchor];
+}
+
+void work_counts(const struct work *work, uint64_t *pieces, uint64_t *placed)
+{
+        *pieces = work->begun;
+        *placed = work->placed;
+}
