@@ -94,8 +94,8 @@ static int make_room(stacks_sum **list, size_t *n, size_t *capacity, int32_t nod
 }
 
 /*
- * A value from 0 on in units of 2^-@bits. Where it fits into 64 bits, whole and fraction are converted one by one, which rounds the
- * same: conversions to 128 bits are calls that take longer than all else that is done for a sample.
+ * A value from 0 on in units of 2^-@bits. Where it fits into 64 bits, whole and fraction are converted one by one, which rounds
+ * the same: conversions to 128 bits are calls that take longer than all else that is done for a sample.
  */
 static stacks_sum exact_of(double value, int bits)
 {

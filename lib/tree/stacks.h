@@ -44,8 +44,8 @@ int stacks_end(const struct stacks *stacks); /* of the last run. 0; -E2BIG: runs
 /* The node below @parent, 0 for the first frame. -ENOMEM; -E2BIG: too many. */
 int32_t stacks_child(struct stacks *stacks, int32_t parent, const char *frame, size_t length);
 /*
- * The node of a stack: @root is below node 0, and @labels, fewer than STACKS_DEPTH_MAX, stand from the leaf up. It takes less time
- * for one that begins as the one before. -ENOMEM; -E2BIG.
+ * The node of a stack: @root is below node 0, and @labels, fewer than STACKS_DEPTH_MAX, stand from the leaf up. It takes less
+ * time for one that begins as the one before. -ENOMEM; -E2BIG.
  */
 int32_t stacks_node(struct stacks *stacks, int32_t root, const int32_t *labels, size_t n);
 /* Counts a stack that ends at @node in the last run, from 0 to 2^53. 0; -ENOMEM; -EOVERFLOW: all are more than 2^53. */

@@ -79,7 +79,8 @@ static void write_task(struct json_writer *json, const struct comparison *compar
         json_write_text(json, "task", task_name(comparison->labels, side->contexts.label[node], text, sizeof(text)));
         if (task->match == TASK_POSSIBLE ||
             (task->match == TASK_BOTH && a->contexts.label[task->a.node] != b->contexts.label[task->b.node]))
-                json_write_text(json, "task_b", task_name(comparison->labels, b->contexts.label[task->b.node], text, sizeof(text)));
+                json_write_text(json, "task_b",
+                                task_name(comparison->labels, b->contexts.label[task->b.node], text, sizeof(text)));
         json_write_text(json, "from", task_from(side, comparison->labels, node, text, sizeof(text)));
         json_write_begin(json, "a", '{');
         answer_write_side(json, &task->a);

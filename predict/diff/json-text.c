@@ -94,8 +94,9 @@ const char *json_key(struct json_text *json, size_t *length)
 /* Does a number or a word end here? */
 static bool ends_word(const struct json_text *json)
 {
-        static const bool ends[UCHAR_MAX + 1] = { ['\0'] = true, [','] = true, [']'] = true, ['}'] = true, [' '] = true,  ['\n'] = true,
-                                                  ['\r'] = true, ['\t'] = true, ['['] = true, ['{'] = true, ['"'] = true, [':'] = true };
+        static const bool ends[UCHAR_MAX + 1] = { ['\0'] = true, [','] = true, [']'] = true, ['}'] = true, [' '] = true,
+                                                  ['\n'] = true, ['\r'] = true, ['\t'] = true, ['['] = true, ['{'] = true,
+                                                  ['"'] = true,  [':'] = true };
 
         return json->at == json->end || ends[(unsigned char)*json->at];
 }
@@ -198,10 +199,11 @@ static uint64_t take_digits(struct json_text *json, uint64_t value, ptrdiff_t le
         return value;
 }
 
-/* "12" or "12.5", of few digits: both sides of the division are exact, and so it rounds as strtod() does. False: something else. */
+/* "12" or "12.5", of few digits: what is divided is exact, and so it rounds as strtod() does. False: it is something else. */
 static bool take_short(struct json_text *json, double *ret)
 {
-        static const double powers[DIGITS_MAX + 1] = { 1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15 };
+        static const double powers[DIGITS_MAX + 1] = { 1,   1e1, 1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
+                                                       1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15 };
         const char *from = json->at, *point;
         uint64_t value = take_digits(json, 0, DIGITS_MAX);
 
