@@ -48,7 +48,7 @@ int forget_client(struct database *database, const char *hex, struct forgotten *
                 int64_t *count;
         } all[] = {
                 { "sample", "client", &forgotten.samples }, { "client_rate", "client", &ignored },
-                { "client_app", "client", &ignored }, { "client_part", "client", &ignored }, { "context", "client", &ignored },
+                { "context", "client", &ignored },
                 { "client", "id", &clients },
         };
         int err = count_apps(database, client, &forgotten.apps);

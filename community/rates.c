@@ -3,9 +3,15 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <pthread.h>
+#include <string.h>
 
 #include "rates.h"
+#include "threads.h"
 #include "util/util.h"
+
+#define BATCH_BYTES ((size_t)1 << 18)
+#define BATCHES_PER_THREAD 2
 
 static int compare_client(const void *key, const void *element)
 {
@@ -35,52 +41,217 @@ static int read_clients(struct database *database, int64_t limit, struct rates *
 
 int rates_open(struct database *database, int64_t limit, int64_t wanted, struct rates *ret)
 {
-        int err;
-
         *ret = (struct rates){ .database = database, .wanted = wanted };
-        err = read_clients(database, limit, ret);
-        return err ? err : database_prepare(database, "SELECT client, samples, rates FROM client_rate", &ret->select);
+        return read_clients(database, limit, ret);
 }
 
 void rates_close(struct rates *rates)
 {
-        statement_freep(&rates->select);
-        client_rates_clear(&rates->list);
         free(rates->clients);
 }
 
-static int damaged(const struct rates *rates)
+/* One client's packed rates: bytes of a batch, from `first` on. */
+struct packed {
+        size_t client, first, length;
+};
+
+/* Some clients' packed rates. */
+struct batch {
+        struct packed *list;
+        uint8_t *bytes;
+        size_t n, n_bytes, capacity, bytes_capacity;
+        struct batch *next;
+};
+
+struct queue {
+        const struct rates *rates;
+        rates_use use;
+        void *const *states;
+        pthread_mutex_t mutex;
+        pthread_cond_t changed;
+        struct batch *empty, *full; /* the others are in work */
+        struct batch *batches;
+        size_t n_batches;
+        bool complete;  /* there will be no more that are full */
+        int err;        /* of the first that failed: nothing more is read */
+};
+
+static struct batch *pop(struct batch **list)
+{
+        struct batch *batch = *list;
+
+        if (batch)
+                *list = batch->next;
+        return batch;
+}
+
+static void push(struct batch **list, struct batch *batch)
+{
+        batch->next = *list;
+        *list = batch;
+}
+
+static int work_batch(struct queue *queue, const struct batch *batch, struct client_rates *rates, void *state)
+{
+        int err = 0;
+
+        for (size_t i = 0; !err && i < batch->n; i++) {
+                const struct packed *packed = &batch->list[i];
+
+                err = client_rates_read(batch->bytes + packed->first, packed->length, rates);
+                if (!err)
+                        err = queue->use(state, packed->client, rates);
+        }
+        return err;
+}
+
+/* Takes batches until there is one that is empty (@ret), or there are no more. */
+static void work(struct queue *queue, size_t thread, struct client_rates *rates, struct batch **ret)
+{
+        pthread_mutex_lock(&queue->mutex);
+        while (!ret || !(*ret = pop(&queue->empty))) {
+                struct batch *batch = pop(&queue->full);
+                int err = queue->err;
+
+                if (!batch && queue->complete)
+                        break;
+                if (!batch) {
+                        pthread_cond_wait(&queue->changed, &queue->mutex);
+                        continue;
+                }
+                pthread_mutex_unlock(&queue->mutex);
+                if (!err)
+                        err = work_batch(queue, batch, rates, queue->states[thread]);
+                batch->n = batch->n_bytes = 0;
+                pthread_mutex_lock(&queue->mutex);
+                queue->err = queue->err ? queue->err : err;
+                push(&queue->empty, batch);
+                pthread_cond_broadcast(&queue->changed);
+        }
+        pthread_mutex_unlock(&queue->mutex);
+}
+
+static void give(struct queue *queue, struct batch *batch, bool complete, int err)
+{
+        pthread_mutex_lock(&queue->mutex);
+        if (batch)
+                push(&queue->full, batch);
+        queue->complete = complete;
+        queue->err = queue->err ? queue->err : err;
+        pthread_cond_broadcast(&queue->changed);
+        pthread_mutex_unlock(&queue->mutex);
+}
+
+static int has_failed(struct queue *queue)
+{
+        int err;
+
+        pthread_mutex_lock(&queue->mutex);
+        err = queue->err;
+        pthread_mutex_unlock(&queue->mutex);
+        return err;
+}
+
+static int add_packed(struct batch *batch, size_t client, const void *bytes, size_t length)
+{
+        int err = util_grow(&batch->list, &batch->capacity, batch->n + 1, sizeof(*batch->list));
+
+        if (!err)
+                err = util_grow(&batch->bytes, &batch->bytes_capacity, batch->n_bytes + length, 1);
+        if (err < 0)
+                return err;
+        if (length)
+                memcpy(batch->bytes + batch->n_bytes, bytes, length);
+        batch->list[batch->n++] = (struct packed){ client, batch->n_bytes, length };
+        batch->n_bytes += length;
+        return 0;
+}
+
+static int damaged(const struct rates *rates, int64_t samples)
 {
         log_error(rates->database->log, "%s: %" PRId64 " samples of %" PRId64 " are there; the database is damaged",
-                  rates->database->name, rates->samples, rates->wanted);
+                  rates->database->name, samples, rates->wanted);
         return -EUCLEAN;
 }
 
-static int unpack(struct rates *rates)
+/* Fills batches; with none that is empty, the reader works as the others do. */
+static int read_rows(struct queue *queue, struct client_rates *own, struct batch **batch)
 {
-        const struct statement_ops *ops = rates->select->ops;
-        size_t length;
-        const void *bytes = ops->get_blob(rates->select, 2, &length);
-        int err = client_rates_read(bytes, bytes ? length : 0, &rates->list);
+        _cleanup_(statement_freep) struct statement *select = NULL;
+        const struct rates *rates = queue->rates;
+        int64_t samples = 0;
+        int rc = database_prepare(rates->database, "SELECT client, samples, rates FROM client_rate", &select);
 
-        if (err != -EBADMSG)
-                return err ? err : 1;
+        while (rc >= 0 && (rc = select->ops->step(select)) == 1) {
+                int64_t id = select->ops->get_int(select, 0);
+                size_t client = util_lower_bound(&id, rates->clients, rates->n, sizeof(id), compare_client), length;
+                const void *bytes;
+
+                samples += select->ops->get_int(select, 1);
+                if (client == rates->n || rates->clients[client] != id)
+                        continue;
+                if (!*batch)
+                        work(queue, 0, own, batch);
+                bytes = select->ops->get_blob(select, 2, &length);
+                rc = add_packed(*batch, client, bytes, bytes ? length : 0);
+                if (rc < 0 || (*batch)->n_bytes < BATCH_BYTES)
+                        continue;
+                give(queue, TAKE_PTR(*batch), false, 0);
+                rc = has_failed(queue);
+        }
+        return rc < 0 ? rc : samples != rates->wanted ? damaged(rates, samples) : 0;
+}
+
+static int run_thread(void *data, size_t thread)
+{
+        _cleanup_(client_rates_clear) struct client_rates rates = { .n = 0 };
+        struct queue *queue = data;
+        struct batch *batch = NULL;
+
+        if (thread == 0) {
+                int err = read_rows(queue, &rates, &batch);
+
+                give(queue, batch, true, err);
+        }
+        work(queue, thread, &rates, NULL);
+        return 0;
+}
+
+static int begin_queue(struct queue *queue, size_t n_threads)
+{
+        queue->n_batches = 1 + BATCHES_PER_THREAD * n_threads;
+        queue->batches = calloc(queue->n_batches, sizeof(*queue->batches));
+        if (!queue->batches)
+                return -ENOMEM;
+        for (size_t i = 0; i < queue->n_batches; i++)
+                push(&queue->empty, &queue->batches[i]);
+        pthread_mutex_init(&queue->mutex, NULL);
+        pthread_cond_init(&queue->changed, NULL);
+        return 0;
+}
+
+static void end_queue(struct queue *queue)
+{
+        for (size_t i = 0; i < queue->n_batches; i++) {
+                free(queue->batches[i].list);
+                free(queue->batches[i].bytes);
+        }
+        free(queue->batches);
+        pthread_cond_destroy(&queue->changed);
+        pthread_mutex_destroy(&queue->mutex);
+}
+
+int rates_each(const struct rates *rates, rates_use use, void *const *states, size_t n_states)
+{
+        struct queue queue = { .rates = rates, .use = use, .states = states };
+        int err = begin_queue(&queue, n_states);
+
+        if (err < 0)
+                return err;
+        (void)threads_run(run_thread, &queue, n_states);
+        end_queue(&queue);
+        if (queue.err != -EBADMSG)
+                return queue.err;
         log_error(rates->database->log, "%s: the rates of a client are no such; the database is damaged", rates->database->name);
         return -EUCLEAN;
-}
-
-int rates_next(struct rates *rates)
-{
-        const struct statement_ops *ops = rates->select->ops;
-        int rc;
-
-        while ((rc = ops->step(rates->select)) == 1) {
-                int64_t client = ops->get_int(rates->select, 0);
-
-                rates->samples += ops->get_int(rates->select, 1);
-                rates->client = util_lower_bound(&client, rates->clients, rates->n, sizeof(*rates->clients), compare_client);
-                if (rates->client < rates->n && rates->clients[rates->client] == client)
-                        return unpack(rates);
-        }
-        return rc < 0 ? rc : rates->samples != rates->wanted ? damaged(rates) : 0;
 }

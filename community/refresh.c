@@ -12,14 +12,10 @@
 int refresh_open(struct writer *writer)
 {
         static const struct rows_sql rate_rows = { "client_rate", "client, samples, apps, rates", "iiib", "" };
-        static const struct rows_sql app_rows = { "client_app", "client, app, x, own_n, own_ms, own_mj", "iiiiii", "" };
-        static const struct rows_sql part_rows = { "client_part", "client, app, part, mj", "iiii", "" };
         const struct {
                 struct statement **statement;
                 const char *sql;
         } all[] = {
-                { &writer->remove_apps, "DELETE FROM client_app WHERE client = $1" },
-                { &writer->remove_parts, "DELETE FROM client_part WHERE client = $1" },
                 { &writer->set_rates, "UPDATE client_rate SET samples = $1, apps = $2, rates = $3 WHERE client = $4" },
                 { &writer->set_client, "UPDATE client SET next_seq = $1, header_first = $2, os = $3, model = $4, n_samples = $5, coarse = $6,"
                                        " n = $7, s1 = $8, s2 = $9, overlapping = $10, too_many = $11, fast = $12 WHERE id = $13" },
@@ -28,41 +24,7 @@ int refresh_open(struct writer *writer)
 
         for (size_t i = 0; !err && i < ARRAY_SIZE(all); i++)
                 err = database_prepare(writer->database, all[i].sql, all[i].statement);
-        if (!err)
-                err = database_prepare_rows(writer->database, &app_rows, &writer->add_client_app);
-        if (!err)
-                err = database_prepare_rows(writer->database, &part_rows, &writer->add_part);
         return err ? err : database_prepare_rows(writer->database, &rate_rows, &writer->add_rates);
-}
-
-static int write_parts(struct writer *writer, int64_t client, const struct app_sums *app)
-{
-        int err = 0;
-
-        for (int part = 0; !err && part < COMPONENT_COUNT; part++)
-                if (app->part_mj[part]) {
-                        const int64_t row[] = { client, app->app, part, app->part_mj[part] };
-
-                        err = statement_run_with(writer->add_part, row, ARRAY_SIZE(row));
-                }
-        return err;
-}
-
-static int write_apps(struct writer *writer, int64_t client, const struct client_sums *sums)
-{
-        int err = 0;
-
-        for (size_t i = 0; !err && i < sums->n_apps; i++) {
-                const struct app_sums *app = &sums->apps[i];
-                const int64_t row[] = { client, app->app, app->x, app->own_n, app->own_ms, app->own_mj };
-
-                if (!app->own_n)
-                        continue;
-                err = statement_run_with(writer->add_client_app, row, ARRAY_SIZE(row));
-                if (!err)
-                        err = write_parts(writer, client, app);
-        }
-        return err;
 }
 
 /* @samples: those that are left of @n_samples. A client that had samples has a row. */
@@ -99,18 +61,6 @@ static int set_client(struct writer *writer, const struct known_client *client, 
         return statement_run(set);
 }
 
-static int write_sums(struct writer *writer, const struct known_client *client, size_t n_samples, const struct client_sums *sums)
-{
-        struct statement *const remove[] = { writer->remove_apps, writer->remove_parts };
-        int err = 0;
-
-        for (size_t i = 0; !err && client->had && i < ARRAY_SIZE(remove); i++)
-                err = statement_run_with(remove[i], &client->id, 1);
-        if (!err)
-                err = write_apps(writer, client->id, sums);
-        return err ? err : write_rates(writer, client, writer->samples.list, n_samples, sums);
-}
-
 static int refresh_client(struct writer *writer, const struct known_client *client)
 {
         _cleanup_(client_sums_clear) struct client_sums sums = { .n = 0 };
@@ -120,13 +70,12 @@ static int refresh_client(struct writer *writer, const struct known_client *clie
         if (!err)
                 err = client_sums_make(writer->samples.list, n_samples, &sums);
         if (!err && (!client->had || (int64_t)n_samples != client->n_samples))
-                err = write_sums(writer, client, n_samples, &sums);
+                err = write_rates(writer, client, writer->samples.list, n_samples, &sums);
         return err ? err : set_client(writer, client, &sums, n_samples);
 }
 
 int writer_refresh(struct writer *writer)
 {
-        struct statement *const add[] = { writer->add_client_app, writer->add_part, writer->add_rates };
         int err = 0;
 
         for (struct known_client *client = writer->clients; client && !err; client = client->hh.next)
@@ -134,7 +83,5 @@ int writer_refresh(struct writer *writer)
                         err = refresh_client(writer, client);
                         client->changed = false;
                 }
-        for (size_t i = 0; !err && i < ARRAY_SIZE(add); i++)
-                err = add[i]->ops->flush(add[i], NULL);
-        return err;
+        return err ? err : writer->add_rates->ops->flush(writer->add_rates, NULL);
 }

@@ -4,6 +4,7 @@
 /* All that is known of one app. */
 
 #include <cjson/cJSON.h>
+#include <errno.h>
 #include <string.h>
 
 #include "community/name-hash.h"
@@ -29,10 +30,34 @@ static void set_points(int32_t *rates, size_t n, struct distribution *ret)
                 ret->rates[i] = rates[(n - 1) * (size_t)score_percent[i] / 100];
 }
 
-void report_distributions(struct joint *joint, struct report *report)
+static int join_rates(const struct joint *joint, bool with, struct distribution *ret)
 {
-        set_points(joint->with, joint->n_with, &report->with);
-        set_points(joint->without, joint->n_without, &report->without);
+        _cleanup_free_ int32_t *rates = NULL;
+        size_t n = 0;
+
+        for (size_t i = 0; i < joint->n_parts; i++)
+                n += with ? joint->parts[i].n_with : joint->parts[i].n_without;
+        rates = malloc((n + 1) * sizeof(*rates));
+        if (!rates)
+                return -ENOMEM;
+        n = 0;
+        for (size_t i = 0; i < joint->n_parts; i++) {
+                const struct joint_part *part = &joint->parts[i];
+                size_t more = with ? part->n_with : part->n_without;
+
+                if (more)
+                        memcpy(rates + n, with ? part->with : part->without, more * sizeof(*rates));
+                n += more;
+        }
+        set_points(rates, n, ret);
+        return 0;
+}
+
+int report_distributions(const struct joint *joint, struct report *report)
+{
+        int err = join_rates(joint, true, &report->with);
+
+        return err ? err : join_rates(joint, false, &report->without);
 }
 
 static void print_distribution(struct table *table, const char *name, const struct distribution *distribution)

@@ -8,12 +8,14 @@
 
 #include <errno.h>
 #include <math.h>
+#include <stdatomic.h>
 #include <string.h>
 
+#include "community/client-rates.h"
 #include "report.h"
+#include "threads.h"
 #include "util/util.h"
 
-#define OWN_SAMPLES_MIN 5     /* of an app on a client */
 #define BUG_CLIENTS_MIN 5     /* others that have it */
 #define BUG_RATIO 2.0         /* times the median of all */
 #define BUG_DEVIATIONS 4.5    /* of the logarithms, by their median absolute deviation */
@@ -21,23 +23,19 @@
 #define MAD_TO_SIGMA 1.4826
 #define WATTS_MIN 1e-3
 
-struct own {
-        int64_t client, x;
-        double watts, ms;
+/* What one thread finds. */
+struct finds {
+        struct bug_report *bugs;
+        size_t n, capacity, pairs;
+        double *logs; /* of the clients of an app */
+        size_t logs_capacity;
 };
 
-struct own_list {
-        int64_t app;
-        struct own *list;
-        double *logs;
-        size_t n, capacity, logs_capacity;
+struct judging {
+        const struct report *report;
+        struct finds *finds; /* of each thread */
+        atomic_size_t next;  /* app that nobody has taken */
 };
-
-static void free_list(struct own_list *own)
-{
-        free(own->list);
-        free(own->logs);
-}
 
 static int compare_doubles(const void *a, const void *b)
 {
@@ -52,104 +50,157 @@ static double median(double *list, size_t n)
         return n % 2 ? list[n / 2] : (list[n / 2 - 1] + list[n / 2]) / 2;
 }
 
-static int add_bug(struct report *report, const struct own_list *own, const struct own *one, double others)
+static double log_of(const struct own_use *own)
 {
-        struct bug_report *bugs = reallocarray(report->bugs, report->n_bugs + 1, sizeof(*bugs));
+        return log(MAX(own->watts, WATTS_MIN));
+}
 
-        if (!bugs)
-                return -ENOMEM;
-        report->bugs = bugs;
-        bugs[report->n_bugs++] = (struct bug_report){ .app = own->app, .client = one->client, .watts = one->watts,
-                                                      .others_watts = others, .own_ms = one->ms, .clients = own->n - 1 };
+static int add_bug(struct finds *finds, const struct app_report *app, const struct own_use *own, double others)
+{
+        int err = util_grow(&finds->bugs, &finds->capacity, finds->n + 1, sizeof(*finds->bugs));
+
+        if (err < 0)
+                return err;
+        finds->bugs[finds->n++] = (struct bug_report){ .app = app->id, .client = (int64_t)own->client, .watts = own->watts,
+                                                       .others_watts = others, .clients = app->n_own - 1 };
         return 0;
 }
 
 /* All clients of one app. A hog is no bug, too. */
-static int judge_app(struct report *report, struct own_list *own)
+static int judge_app(struct finds *finds, const struct app_report *app)
 {
-        const struct app_report *app = report_app(report, own->app);
         double middle, deviation;
-        int err = 0;
+        int err;
 
-        if (own->n <= BUG_CLIENTS_MIN || !app || app->drop.hog)
+        if (app->n_own <= BUG_CLIENTS_MIN || app->drop.hog)
                 return 0;
-        report->own_pairs += own->n;
-        err = util_grow(&own->logs, &own->logs_capacity, own->n, sizeof(*own->logs));
+        finds->pairs += app->n_own;
+        err = util_grow(&finds->logs, &finds->logs_capacity, app->n_own, sizeof(*finds->logs));
         if (err < 0)
                 return err;
-        for (size_t i = 0; i < own->n; i++)
-                own->logs[i] = log(MAX(own->list[i].watts, WATTS_MIN));
-        middle = median(own->logs, own->n);
-        for (size_t i = 0; i < own->n; i++)
-                own->logs[i] = fabs(own->logs[i] - middle);
-        deviation = MAX(MAD_TO_SIGMA * median(own->logs, own->n), DEVIATION_MIN);
-        for (size_t i = 0; !err && i < own->n; i++) {
-                double above = log(MAX(own->list[i].watts, WATTS_MIN)) - middle;
+        for (size_t i = 0; i < app->n_own; i++)
+                finds->logs[i] = log_of(&app->own[i]);
+        middle = median(finds->logs, app->n_own);
+        for (size_t i = 0; i < app->n_own; i++)
+                finds->logs[i] = fabs(finds->logs[i] - middle);
+        deviation = MAX(MAD_TO_SIGMA * median(finds->logs, app->n_own), DEVIATION_MIN);
+        for (size_t i = 0; !err && i < app->n_own; i++) {
+                double above = log_of(&app->own[i]) - middle;
 
-                if (above > log(BUG_RATIO) && above > BUG_DEVIATIONS * deviation && own->list[i].x >= 0)
-                        err = add_bug(report, own, &own->list[i], exp(middle));
+                if (above > log(BUG_RATIO) && above > BUG_DEVIATIONS * deviation && !app->own[i].cheaper)
+                        err = add_bug(finds, app, &app->own[i], exp(middle));
         }
         return err;
 }
 
-static void add_time(struct report *report, int64_t id, double ms)
+static int judge_apps(void *data, size_t thread)
 {
-        const struct app_report *app = report_app(report, id);
+        struct judging *judging = data;
+        int err = 0;
 
-        if (app)
-                report->apps[app - report->apps].own_ms += ms;
+        for (size_t app; !err && (app = atomic_fetch_add(&judging->next, 1)) < judging->report->n_apps;)
+                err = judge_app(&judging->finds[thread], &judging->report->apps[app]);
+        return err;
 }
 
-static int read_own(struct database *database, int64_t limit, struct report *report, struct own_list *own)
+static int take_finds(struct report *report, struct finds *finds, size_t n)
 {
-        _cleanup_(statement_freep) struct statement *select = NULL;
-        int rc = report_select(database, "SELECT a.app, a.client, a.own_n, a.own_ms, a.own_mj, a.x FROM client_app a"
-                                         " JOIN client c ON c.id = a.client WHERE c.quarantined = 0 AND c.s1 <= $1 * c.n AND a.own_ms > 0"
-                                         " ORDER BY a.app, a.client",
-                               "SELECT app, client, own_n, own_ms, own_mj, x FROM shard_own ORDER BY app, client", limit, &select);
+        size_t all = 0;
 
+        for (size_t i = 0; i < n; i++)
+                all += finds[i].n;
+        report->bugs = calloc(all + 1, sizeof(*report->bugs));
+        if (!report->bugs)
+                return -ENOMEM;
+        for (size_t i = 0; i < n; i++) {
+                if (finds[i].n)
+                        memcpy(report->bugs + report->n_bugs, finds[i].bugs, finds[i].n * sizeof(*report->bugs));
+                report->n_bugs += finds[i].n;
+                report->own_pairs += finds[i].pairs;
+        }
+        return 0;
+}
+
+static int find_bugs(struct report *report)
+{
+        size_t n = threads_count();
+        struct finds *finds = calloc(n, sizeof(*finds));
+        struct judging judging = { .report = report, .finds = finds };
+        int err = finds ? threads_run(judge_apps, &judging, n) : -ENOMEM;
+
+        if (!err)
+                err = take_finds(report, finds, n);
+        for (size_t i = 0; finds && i < n; i++) {
+                free(finds[i].bugs);
+                free(finds[i].logs);
+        }
+        free(finds);
+        return err;
+}
+
+static int compare_app(const void *key, const void *element)
+{
+        int64_t app = *(const int64_t *)key, other = ((const struct app_sums *)element)->app;
+
+        return app < other ? -1 : app > other;
+}
+
+/* The client's name and the parts of what is more there. @rates: the client's */
+static int describe(const struct report *report, const char *hex, const struct client_rates *rates, struct bug_report *bug)
+{
+        const struct app_report *app = report_app(report, bug->app);
+        const struct app_sums *own = rates->n_apps ? bsearch(&bug->app, rates->apps, rates->n_apps, sizeof(*own), compare_app) : NULL;
+
+        bug->app_name = strdup(app->name);
+        bug->client_hex = strdup(hex);
+        if (!bug->app_name || !bug->client_hex)
+                return -ENOMEM;
+        return own ? report_parts_of_bug(app, own, bug) : 0;
+}
+
+/* The bugs of one client, which are beside each other. How many; a negative errno. */
+static int describe_client(struct database *database, struct statement *select, struct report *report, struct client_rates *rates,
+                           size_t first)
+{
+        const int64_t client = report->bugs[first].client;
+        const uint8_t *bytes;
+        size_t length, end = first;
+        int rc;
+
+        select->ops->set_int(select, 1, client);
+        rc = select->ops->step(select);
         if (rc < 0)
                 return rc;
-        while ((rc = select->ops->step(select)) == 1) {
-                int64_t app = select->ops->get_int(select, 0);
-
-                add_time(report, app, (double)select->ops->get_int(select, 3));
-                if (select->ops->get_int(select, 2) < OWN_SAMPLES_MIN)
-                        continue;
-                if (own->n && app != own->app) {
-                        rc = judge_app(report, own);
-                        own->n = 0;
-                }
-                own->app = app;
-                if (rc >= 0)
-                        rc = util_grow(&own->list, &own->capacity, own->n + 1, sizeof(*own->list));
-                if (rc < 0)
-                        return rc;
-                own->list[own->n++] = (struct own){ select->ops->get_int(select, 1), select->ops->get_int(select, 5),
-                        (double)select->ops->get_int(select, 4) / (double)select->ops->get_int(select, 3),
-                        (double)select->ops->get_int(select, 3) };
+        bytes = rc == 1 ? select->ops->get_blob(select, 1, &length) : NULL;
+        rc = client_rates_read(bytes, bytes ? length : 0, rates);
+        for (; rc >= 0 && end < report->n_bugs && report->bugs[end].client == client; end++)
+                rc = describe(report, select->ops->get_text(select, 0), rates, &report->bugs[end]);
+        select->ops->reset(select);
+        if (rc == -EBADMSG) {
+                log_error(database->log, "%s: the rates of a client are no such; the database is damaged", database->name);
+                rc = -EUCLEAN;
         }
-        return rc < 0 ? rc : judge_app(report, own);
+        return rc < 0 ? rc : (int)(end - first);
 }
 
-static int name_bugs(struct database *database, struct report *report)
+static int compare_clients(const void *a, const void *b)
+{
+        int64_t x = ((const struct bug_report *)a)->client, y = ((const struct bug_report *)b)->client;
+
+        return x < y ? -1 : x > y;
+}
+
+static int describe_all(struct database *database, struct report *report)
 {
         _cleanup_(statement_freep) struct statement *select = NULL;
-        int rc = database_prepare(database, "SELECT hex FROM client WHERE id = $1", &select);
+        _cleanup_(client_rates_clear) struct client_rates rates = { .n = 0 };
+        int rc = database_prepare(database, "SELECT c.hex, r.rates FROM client c JOIN client_rate r ON r.client = c.id WHERE c.id = $1",
+                                  &select);
 
-        for (size_t i = 0; rc >= 0 && i < report->n_bugs; i++) {
-                struct bug_report *bug = &report->bugs[i];
-
-                select->ops->set_int(select, 1, bug->client);
-                rc = select->ops->step(select);
-                if (rc < 0)
-                        break;
-                bug->app_name = strdup(report_app(report, bug->app)->name);
-                bug->client_hex = strdup(rc == 1 ? select->ops->get_text(select, 0) : "");
-                select->ops->reset(select);
-                if (!bug->app_name || !bug->client_hex)
-                        rc = -ENOMEM;
-        }
+        if (report->n_bugs)
+                qsort(report->bugs, report->n_bugs, sizeof(*report->bugs), compare_clients);
+        for (size_t i = 0; rc >= 0 && i < report->n_bugs; i += (size_t)MAX(rc, 0))
+                rc = describe_client(database, select, report, &rates, i);
         return rc < 0 ? rc : 0;
 }
 
@@ -161,13 +212,14 @@ static int compare_bugs(const void *a, const void *b)
         return order ? order : strcmp(x->client_hex, y->client_hex);
 }
 
-int report_bugs(struct database *database, int64_t limit, struct report *report)
+int report_bugs(struct database *database, struct report *report)
 {
-        _cleanup_(free_list) struct own_list own = { .n = 0 };
-        int err = read_own(database, limit, report, &own);
+        int err = find_bugs(report);
 
+        for (size_t i = 0; i < report->n_apps; i++)
+                free(TAKE_PTR(report->apps[i].own));
         if (!err)
-                err = name_bugs(database, report);
+                err = describe_all(database, report);
         if (!err && report->n_bugs)
                 qsort(report->bugs, report->n_bugs, sizeof(*report->bugs), compare_bugs);
         return err;

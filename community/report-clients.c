@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "report.h"
-#include "shards.h"
 #include "util/util.h"
 
 #define EXTREME 10         /* times the median: no device like the others, or a lie */
@@ -189,9 +188,7 @@ int report_clients(struct database *database, struct report *report, int64_t *li
                 leave_out(&clients, report, limit);
         for (size_t i = 0; i < clients.n; i++)
                 report->rates += clients.list[i].n;
-        err = shards_set_limit(database, *limit);
-        if (!err)
-                err = read_sums(database, *limit, report, &clients);
+        err = read_sums(database, *limit, report, &clients);
         if (!err && clients.n)
                 find_score(&clients, &report->score);
         return err;

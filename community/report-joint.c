@@ -9,10 +9,12 @@
 
 #include <errno.h>
 #include <math.h>
+#include <stdatomic.h>
 #include <string.h>
 
 #include "rates.h"
 #include "report-joint.h"
+#include "threads.h"
 #include "util/util.h"
 
 #define SWEEPS 60         /* at most; apps that are nearly always together take the longest */
@@ -20,6 +22,8 @@
 #define LOG_MAX 3e6       /* twenty times the rate */
 #define LOG_STILL 200     /* 0.02 % */
 #define TOGETHER 0.95     /* of the rates of either */
+#define CLIENTS_TAKEN (size_t)256  /* by a thread at a time; */
+#define CLIENTS_WORTH (size_t)4096 /* and so many are worth another thread */
 #define HOGS_MAX 10000    /* beyond, pairs would not fit */
 
 void joint_clear(struct joint *joint)
@@ -29,12 +33,16 @@ void joint_clear(struct joint *joint)
         free(joint->pairs);
         free(joint->paired);
         free(joint->rank_of);
-        free(joint->cells);
-        free(joint->ranks);
+        for (size_t i = 0; i < joint->n_parts; i++) {
+                free(joint->parts[i].cells);
+                free(joint->parts[i].ranks);
+                free(joint->parts[i].uses);
+                free(joint->parts[i].with);
+                free(joint->parts[i].without);
+        }
+        free(joint->parts);
         free(joint->clients);
         free(joint->uses);
-        free(joint->with);
-        free(joint->without);
         *joint = (struct joint){ .n = 0 };
 }
 
@@ -44,9 +52,9 @@ struct bit {
         uint16_t rank;
 };
 
-/* Cells of the client that is read, by a hash of their context and their apps; 1 + index in joint->cells. */
+/* Cells of the client that is read, by a hash of their context and their apps; 1 + index in part->cells. */
 struct finder {
-        struct joint *joint;
+        struct joint_part *part;
         struct bit *bits;   /* of the client */
         size_t *slots;
         uint16_t *ranks;    /* of a rate */
@@ -63,20 +71,21 @@ static void free_finder(struct finder *finder)
 /* Which of these apps the client has. */
 static int list_bits(struct finder *finder, const struct client_rates *rates, uint32_t client)
 {
-        struct joint *joint = finder->joint;
+        struct joint_part *part = finder->part;
+        const struct joint *joint = part->joint;
 
         finder->n_bits = 0;
         for (size_t i = 0; i < rates->n_apps; i++) {
-                const struct app_report *app = report_app(joint->report, rates->apps[i]);
+                const struct app_report *app = report_app(joint->report, rates->apps[i].app);
                 int32_t rank = app ? joint->rank_of[app - joint->report->apps] : -1;
 
                 if (rank < 0)
                         continue;
                 if (util_grow(&finder->bits, &finder->bits_capacity, finder->n_bits + 1, sizeof(*finder->bits)) < 0 ||
-                    util_grow(&joint->uses, &joint->uses_capacity, joint->n_uses + 1, sizeof(*joint->uses)) < 0)
+                    util_grow(&part->uses, &part->uses_capacity, part->n_uses + 1, sizeof(*part->uses)) < 0)
                         return -ENOMEM;
                 finder->bits[finder->n_bits++] = (struct bit){ i, (uint16_t)rank };
-                joint->uses[joint->n_uses++] = (struct one_use){ (uint32_t)rank, client };
+                part->uses[part->n_uses++] = (struct one_use){ (uint32_t)rank, client };
         }
         return util_grow(&finder->ranks, &finder->ranks_capacity, finder->n_bits + 1, sizeof(*finder->ranks));
 }
@@ -97,34 +106,34 @@ static int clear_slots(struct finder *finder, size_t n)
         return 0;
 }
 
-static bool same_cell(const struct joint *joint, size_t cell, int64_t context, const uint16_t *ranks, size_t n)
+static bool same_cell(const struct joint_part *part, size_t cell, int64_t context, const uint16_t *ranks, size_t n)
 {
-        size_t first = joint->cells[cell].first, end = cell + 1 < joint->n_cells ? joint->cells[cell + 1].first : joint->n_ranks;
+        size_t first = part->cells[cell].first, end = cell + 1 < part->n_cells ? part->cells[cell + 1].first : part->n_ranks;
 
-        return joint->cells[cell].context == context && end - first == n &&
-               memcmp(joint->ranks + first, ranks, n * sizeof(*ranks)) == 0;
+        return part->cells[cell].context == context && end - first == n &&
+               memcmp(part->ranks + first, ranks, n * sizeof(*ranks)) == 0;
 }
 
 /* A new cell, at the end. */
-static int add_cell(struct joint *joint, int64_t context, const uint16_t *ranks, size_t n)
+static int add_cell(struct joint_part *part, int64_t context, const uint16_t *ranks, size_t n)
 {
-        int err = util_grow(&joint->cells, &joint->cells_capacity, joint->n_cells + 2, sizeof(*joint->cells));
+        int err = util_grow(&part->cells, &part->cells_capacity, part->n_cells + 2, sizeof(*part->cells));
 
         if (!err)
-                err = util_grow(&joint->ranks, &joint->ranks_capacity, joint->n_ranks + n + 1, sizeof(*joint->ranks));
-        if (!err && joint->n_ranks + n > UINT32_MAX)
+                err = util_grow(&part->ranks, &part->ranks_capacity, part->n_ranks + n + 1, sizeof(*part->ranks));
+        if (!err && part->n_ranks + n > UINT32_MAX)
                 err = -ENOMEM;
         if (err < 0)
                 return err;
-        joint->cells[joint->n_cells++] = (struct cell){ .context = context, .first = (uint32_t)joint->n_ranks };
-        memcpy(joint->ranks + joint->n_ranks, ranks, n * sizeof(*ranks));
-        joint->n_ranks += n;
+        part->cells[part->n_cells++] = (struct cell){ .context = context, .first = (uint32_t)part->n_ranks };
+        memcpy(part->ranks + part->n_ranks, ranks, n * sizeof(*ranks));
+        part->n_ranks += n;
         return 0;
 }
 
 static int add_rate(struct finder *finder, const struct client_rate *rate, int64_t context)
 {
-        struct joint *joint = finder->joint;
+        struct joint_part *part = finder->part;
         uint64_t hash = (uint64_t)context;
         size_t n = 0, slot;
 
@@ -137,52 +146,55 @@ static int add_rate(struct finder *finder, const struct client_rate *rate, int64
                 }
         }
         for (slot = (hash >> 32) & finder->mask; finder->slots[slot]; slot = (slot + 1) & finder->mask)
-                if (same_cell(joint, finder->slots[slot] - 1, context, finder->ranks, n))
+                if (same_cell(part, finder->slots[slot] - 1, context, finder->ranks, n))
                         break;
         if (!finder->slots[slot]) {
-                if (add_cell(joint, context, finder->ranks, n) < 0)
+                if (add_cell(part, context, finder->ranks, n) < 0)
                         return -ENOMEM;
-                finder->slots[slot] = joint->n_cells;
+                finder->slots[slot] = part->n_cells;
         }
-        joint->cells[finder->slots[slot] - 1].n++;
-        joint->cells[finder->slots[slot] - 1].s1 += rate->rate;
+        part->cells[finder->slots[slot] - 1].n++;
+        part->cells[finder->slots[slot] - 1].s1 += rate->rate;
         return 0;
 }
 
 /* Of the app that was asked for: its rates on a client that has it. */
-static int add_asked(struct joint *joint, const struct client_rates *rates, int64_t asked)
+static int add_asked(struct joint_part *part, const struct client_rates *rates, int64_t asked)
 {
         size_t app = 0;
 
-        while (app < rates->n_apps && rates->apps[app] != asked)
+        while (app < rates->n_apps && rates->apps[app].app != asked)
                 app++;
         if (app == rates->n_apps)
                 return 0;
-        if (util_grow(&joint->with, &joint->with_capacity, joint->n_with + rates->n, sizeof(*joint->with)) < 0 ||
-            util_grow(&joint->without, &joint->without_capacity, joint->n_without + rates->n, sizeof(*joint->without)) < 0)
+        if (util_grow(&part->with, &part->with_capacity, part->n_with + rates->n, sizeof(*part->with)) < 0 ||
+            util_grow(&part->without, &part->without_capacity, part->n_without + rates->n, sizeof(*part->without)) < 0)
                 return -ENOMEM;
         for (size_t i = 0; i < rates->n; i++)
                 if (rates->list[i].apps[app / 8] >> app % 8 & 1)
-                        joint->with[joint->n_with++] = rates->list[i].rate;
+                        part->with[part->n_with++] = rates->list[i].rate;
                 else
-                        joint->without[joint->n_without++] = rates->list[i].rate;
+                        part->without[part->n_without++] = rates->list[i].rate;
         return 0;
 }
 
-static int add_client(struct finder *finder, const struct client_rates *rates, uint32_t client)
+static int add_client(void *state, size_t client, struct client_rates *rates)
 {
-        struct joint *joint = finder->joint;
-        int err = list_bits(finder, rates, client);
+        struct finder *finder = state;
+        struct joint_part *part = finder->part;
+        struct joint *joint = part->joint;
+        int err = list_bits(finder, rates, (uint32_t)client);
 
         if (err < 0 || !finder->n_bits)
                 return err;
         err = clear_slots(finder, rates->n);
-        joint->clients[client].first = joint->n_cells;
+        joint->clients[client].part = part;
+        joint->clients[client].first = part->n_cells;
         for (size_t i = 0; !err && i < rates->n; i++)
                 err = add_rate(finder, &rates->list[i], rates->contexts[rates->list[i].context]);
-        joint->clients[client].end = joint->n_cells;
+        joint->clients[client].end = part->n_cells;
         if (!err && joint->report->asked >= 0)
-                err = add_asked(joint, rates, joint->report->apps[joint->report->asked].id);
+                err = add_asked(part, rates, joint->report->apps[joint->report->asked].id);
         return err;
 }
 
@@ -193,37 +205,88 @@ static int compare_uses(const void *a, const void *b)
         return x->rank != y->rank ? (x->rank < y->rank ? -1 : 1) : x->client < y->client ? -1 : x->client > y->client;
 }
 
-static void count_pairs(struct joint *joint)
+static void count_pairs(struct joint *joint, const struct joint_part *part)
 {
-        for (size_t cell = 0; cell < joint->n_cells; cell++)
-                for (size_t i = joint->cells[cell].first; i < joint->cells[cell + 1].first; i++)
-                        for (size_t j = joint->cells[cell].first; j < joint->cells[cell + 1].first; j++)
-                                joint->pairs[joint->ranks[i] * joint->n + joint->ranks[j]] += joint->cells[cell].n;
+        for (size_t cell = 0; cell < part->n_cells; cell++)
+                for (size_t i = part->cells[cell].first; i < part->cells[cell + 1].first; i++)
+                        for (size_t j = part->cells[cell].first; j < part->cells[cell + 1].first; j++)
+                                joint->pairs[part->ranks[i] * joint->n + part->ranks[j]] += part->cells[cell].n;
+}
+
+/* The uses of all parts, by rank. */
+static int join_uses(struct joint *joint)
+{
+        for (size_t i = 0; i < joint->n_parts; i++)
+                joint->n_uses += joint->parts[i].n_uses;
+        joint->uses = malloc((joint->n_uses + 1) * sizeof(*joint->uses));
+        if (!joint->uses)
+                return -ENOMEM;
+        joint->n_uses = 0;
+        for (size_t i = 0; i < joint->n_parts; i++) {
+                struct joint_part *part = &joint->parts[i];
+
+                if (part->n_uses)
+                        memcpy(joint->uses + joint->n_uses, part->uses, part->n_uses * sizeof(*joint->uses));
+                joint->n_uses += part->n_uses;
+                free(TAKE_PTR(part->uses));
+        }
+        if (joint->n_uses)
+                qsort(joint->uses, joint->n_uses, sizeof(*joint->uses), compare_uses);
+        return 0;
+}
+
+static int make_room(struct joint *joint, const struct rates *rates)
+{
+        joint->clients = calloc(rates->n + 1, sizeof(*joint->clients));
+        joint->parts = calloc(threads_count(), sizeof(*joint->parts));
+        if (!joint->clients || !joint->parts)
+                return -ENOMEM;
+        joint->n_parts = threads_count();
+        joint->n_clients = rates->n;
+        for (size_t i = 0; i < rates->n; i++)
+                joint->clients[i].id = rates->clients[i];
+        for (size_t i = 0; i < joint->n_parts; i++) {
+                struct joint_part *part = &joint->parts[i];
+
+                part->joint = joint;
+                if (util_grow(&part->cells, &part->cells_capacity, 1, sizeof(*part->cells)) < 0)
+                        return -ENOMEM;
+        }
+        return 0;
+}
+
+static int read_parts(struct joint *joint, const struct rates *rates)
+{
+        struct finder finders[THREADS_MAX] = { { .part = NULL } };
+        void *states[THREADS_MAX];
+        int err;
+
+        for (size_t i = 0; i < joint->n_parts; i++) {
+                finders[i].part = &joint->parts[i];
+                states[i] = &finders[i];
+        }
+        err = rates_each(rates, add_client, states, joint->n_parts);
+        for (size_t i = 0; i < joint->n_parts; i++)
+                free_finder(&finders[i]);
+        return err;
 }
 
 static int read_rates(struct database *database, int64_t limit, struct joint *joint)
 {
-        _cleanup_(free_finder) struct finder finder = { .joint = joint };
         _cleanup_(rates_close) struct rates rates;
-        int rc = rates_open(database, limit, joint->report->samples, &rates);
+        int err = rates_open(database, limit, joint->report->samples, &rates);
 
-        joint->clients = calloc(rates.n + 1, sizeof(*joint->clients));
-        joint->cells = calloc(1, sizeof(*joint->cells));
-        if (!joint->clients || !joint->cells)
-                return -ENOMEM;
-        joint->cells_capacity = 1;
-        joint->n_clients = rates.n;
-        for (size_t i = 0; i < rates.n; i++)
-                joint->clients[i].id = rates.clients[i];
-        while (!rc && (rc = rates_next(&rates)) == 1)
-                rc = add_client(&finder, &rates.list, (uint32_t)rates.client);
-        if (rc < 0)
-                return rc;
-        joint->cells[joint->n_cells] = (struct cell){ .first = (uint32_t)joint->n_ranks };
-        if (joint->n_uses)
-                qsort(joint->uses, joint->n_uses, sizeof(*joint->uses), compare_uses);
-        count_pairs(joint);
-        return 0;
+        if (!err)
+                err = make_room(joint, &rates);
+        if (!err)
+                err = read_parts(joint, &rates);
+        for (size_t i = 0; !err && i < joint->n_parts; i++) {
+                struct joint_part *part = &joint->parts[i];
+
+                part->cells[part->n_cells] = (struct cell){ .first = (uint32_t)part->n_ranks };
+                count_pairs(joint, part);
+        }
+        return err ? err : join_uses(joint);
 }
 
 static bool together(const struct joint *joint, size_t a, size_t b)
@@ -241,13 +304,14 @@ static void find_paired(struct joint *joint)
 }
 
 /* Sum of the logarithms of all that is in use but an app, and those that are always with it; is it itself in use? */
-static int64_t others(const struct joint *joint, size_t cell, size_t rank, bool *with)
+static int64_t others(const struct joint_part *part, size_t cell, size_t rank, bool *with)
 {
+        const struct joint *joint = part->joint;
         int64_t sum = 0;
 
         *with = false;
-        for (size_t i = joint->cells[cell].first; i < joint->cells[cell + 1].first; i++) {
-                size_t other = joint->ranks[i];
+        for (size_t i = part->cells[cell].first; i < part->cells[cell + 1].first; i++) {
+                size_t other = part->ranks[i];
 
                 if (other == rank)
                         *with = true;
@@ -257,10 +321,10 @@ static int64_t others(const struct joint *joint, size_t cell, size_t rank, bool 
         return sum;
 }
 
-double joint_sum(const struct joint *joint, size_t cell, size_t rank, bool *with)
+double joint_sum(const struct joint_part *part, size_t cell, size_t rank, bool *with)
 {
-        int64_t log = others(joint, cell, rank, with);
-        double sum = (double)joint->cells[cell].s1;
+        int64_t log = others(part, cell, rank, with);
+        double sum = (double)part->cells[cell].s1;
 
         return log ? sum * exp(-(double)log / LOG_UNIT) : sum;
 }
@@ -281,7 +345,7 @@ size_t joint_uses(const struct joint *joint, size_t rank)
 }
 
 /* One client's part of an app's sums, without the others' effects; its mean stays what it was. */
-static void adjust_client(const struct joint *joint, const struct joint_client *client, size_t rank, struct drop_sums *sums)
+static void adjust_client(const struct joint_client *client, size_t rank, struct drop_sums *sums)
 {
         struct app_sums app = { .n = 0 };
         int64_t n = 0, before = 0, after = 0;
@@ -289,12 +353,12 @@ static void adjust_client(const struct joint *joint, const struct joint_client *
 
         for (size_t i = client->first; i < client->end; i++) {
                 bool with;
-                int64_t sum = llround(joint_sum(joint, i, rank, &with));
+                int64_t sum = llround(joint_sum(client->part, i, rank, &with));
 
-                n += joint->cells[i].n;
-                before += joint->cells[i].s1;
+                n += client->part->cells[i].n;
+                before += client->part->cells[i].s1;
                 after += sum;
-                app.n += with ? joint->cells[i].n : 0;
+                app.n += with ? client->part->cells[i].n : 0;
                 app.s1 += with ? sum : 0;
         }
         if (app.n == 0 || after <= 0)
@@ -305,17 +369,40 @@ static void adjust_client(const struct joint *joint, const struct joint_client *
         drop_add(sums, &app);
 }
 
+/* The clients of one app, of which each thread takes some. */
+struct adjusting {
+        const struct joint *joint;
+        size_t end;
+        atomic_size_t next;
+        struct drop_sums *sums; /* of each thread */
+};
+
+static int adjust_clients(void *data, size_t thread)
+{
+        struct adjusting *adjusting = data;
+        const struct joint *joint = adjusting->joint;
+        size_t first;
+
+        while ((first = atomic_fetch_add(&adjusting->next, CLIENTS_TAKEN)) < adjusting->end)
+                for (size_t use = first; use < MIN(first + CLIENTS_TAKEN, adjusting->end); use++)
+                        adjust_client(&joint->clients[joint->uses[use].client], joint->uses[use].rank, &adjusting->sums[thread]);
+        return 0;
+}
+
 /* @use: where those of the app begin. The end of them. */
 static size_t adjust_app(const struct joint *joint, size_t use, struct drop *ret)
 {
-        struct drop_sums sums = { .n = 0 };
+        struct drop_sums sums[THREADS_MAX] = { { .n = 0 } };
         const struct all_sums none = { .rate = joint->report->middle_rate };
-        uint32_t rank = joint->uses[use].rank;
+        struct adjusting adjusting = { .joint = joint, .next = use, .end = use, .sums = sums };
 
-        for (; use < joint->n_uses && joint->uses[use].rank == rank; use++)
-                adjust_client(joint, &joint->clients[joint->uses[use].client], rank, &sums);
-        drop_compare(&sums, &none, ret);
-        return use;
+        while (adjusting.end < joint->n_uses && joint->uses[adjusting.end].rank == joint->uses[use].rank)
+                adjusting.end++;
+        (void)threads_run(adjust_clients, &adjusting, MIN(joint->n_parts, (adjusting.end - use) / CLIENTS_WORTH + 1));
+        for (size_t i = 1; i < joint->n_parts; i++)
+                drop_merge(&sums[0], &sums[i]);
+        drop_compare(&sums[0], &none, ret);
+        return adjusting.end;
 }
 
 static struct app_report *app_of(const struct joint *joint, size_t rank)

@@ -14,9 +14,23 @@ struct cell {
         uint32_t first;
 };
 
-/* Its cells are those from `first` to `end`; none if it has none of the apps. */
+/* What one thread has read. */
+struct joint_part {
+        struct joint *joint;
+        struct cell *cells;      /* one more than there are, for the last's ranks */
+        size_t n_cells, cells_capacity;
+        uint16_t *ranks;
+        size_t n_ranks, ranks_capacity;
+        struct one_use *uses;    /* until they are joint.uses */
+        size_t n_uses, uses_capacity;
+        int32_t *with, *without; /* rates of clients that have the app that was asked for, with it and without */
+        size_t n_with, n_without, with_capacity, without_capacity;
+};
+
+/* Its cells are those of a part from `first` to `end`; none if it has none of the apps. */
 struct joint_client {
         int64_t id;
+        const struct joint_part *part;
         size_t first, end;
 };
 
@@ -34,16 +48,12 @@ struct joint {
         bool *paired;           /* is any other always with it? */
         int32_t *rank_of;       /* of apps in report->apps; -1: none of these */
 
-        struct cell *cells;
-        size_t n_cells, cells_capacity;
-        uint16_t *ranks;
-        size_t n_ranks, ranks_capacity;
+        struct joint_part *parts; /* of each thread */
+        size_t n_parts;
         struct joint_client *clients; /* ascending */
         size_t n_clients;
         struct one_use *uses;   /* by rank */
-        size_t n_uses, uses_capacity;
-        int32_t *with, *without; /* rates of clients that have the app that was asked for, with it and without */
-        size_t n_with, n_without, with_capacity, without_capacity;
+        size_t n_uses;
 };
 
 void joint_clear(struct joint *joint);
@@ -57,9 +67,9 @@ int report_joint(struct database *database, int64_t limit, struct report *report
 /* Where the clients of an app begin in joint->uses; joint->n_uses: it has none. */
 size_t joint_uses(const struct joint *joint, size_t rank);
 /* The sum of a cell's rates without the effects of other apps than the one of @rank; was that in use? */
-double joint_sum(const struct joint *joint, size_t cell, size_t rank, bool *with);
+double joint_sum(const struct joint_part *part, size_t cell, size_t rank, bool *with);
 
 /* report-why.c: what the effects of these apps depend on, and those of their versions. */
 int report_why(struct database *database, const struct joint *joint, struct report *report);
 /* report-app.c: rates with the app that was asked for, and without it; sorts them. */
-void report_distributions(struct joint *joint, struct report *report);
+int report_distributions(const struct joint *joint, struct report *report);

@@ -7,18 +7,20 @@
  */
 
 #include <errno.h>
+#include <string.h>
 
 #include "rates.h"
 #include "report.h"
+#include "threads.h"
 #include "util/hash.h"
 #include "util/util.h"
 
-/* The members of struct drop_sums, in their order, and the time. */
-enum { CLIENTS, N, S1, S2, BOTH, MORE, LESS, W, WW, WA, WB, WAA, WBB, WAB, WWA, WWB, X, XX, WX, MS, SUM_COUNT };
-
 struct app_total {
         int64_t id;
-        wide sums[SUM_COUNT];
+        struct drop_sums sums;
+        wide ms, own_ms, part_mj[COMPONENT_COUNT];
+        struct own_use *own;
+        size_t n_own, own_capacity;
         UT_hash_handle hh;
 };
 
@@ -27,15 +29,15 @@ struct coarse_client {
         size_t first, n; /* of its rates */
 };
 
+/* Of the clients of one thread; then of all. */
 struct totals {
+        const struct rates *from;
         struct app_total *apps;
         wide clients, n, s1, s2; /* of all rates */
         struct prior prior;
         struct coarse_client *coarse;
         struct client_rate *rates; /* theirs */
         size_t n_coarse, coarse_capacity, n_rates, rates_capacity;
-        struct app_sums *room; /* of the apps of a client */
-        size_t room_capacity;
 };
 
 static void clear(struct totals *totals)
@@ -44,11 +46,11 @@ static void clear(struct totals *totals)
 
         HASH_ITER(hh, totals->apps, app, next) {
                 HASH_DEL(totals->apps, app);
+                free(app->own);
                 free(app);
         }
         free(totals->coarse);
         free(totals->rates);
-        free(totals->room);
 }
 
 static int find_app(struct totals *totals, int64_t id, struct app_total **ret)
@@ -67,32 +69,24 @@ static int find_app(struct totals *totals, int64_t id, struct app_total **ret)
         return -ENOMEM;
 }
 
-static void add_app(wide *sums, const struct app_sums *app)
+/* An app's own energy on a client. */
+static int add_own(struct app_total *app, int64_t client, const struct app_sums *own)
 {
-        const wide terms[SUM_COUNT] = {
-                [CLIENTS] = 1, [N] = app->n, [S1] = app->s1, [S2] = app->s2,
-                [BOTH] = app->w > 0, [MORE] = app->x > 0, [LESS] = app->x < 0,
-                [W] = app->w, [WW] = app->w * app->w, [WA] = app->wa, [WB] = app->wb, [WAA] = (wide)app->wa * app->wa,
-                [WBB] = (wide)app->wb * app->wb, [WAB] = (wide)app->wa * app->wb, [WWA] = (wide)app->w * app->wa,
-                [WWB] = (wide)app->w * app->wb, [X] = app->x, [XX] = (wide)app->x * app->x, [WX] = (wide)app->w * app->x,
-                [MS] = app->ms,
-        };
+        int err;
 
-        for (int i = 0; i < SUM_COUNT; i++)
-                sums[i] += terms[i];
-}
-
-/* Adds a rate to each app that was in use. */
-static void add_rate(struct app_sums *apps, size_t n_apps, const struct client_rate *rate)
-{
-        for (size_t byte = 0; byte < (n_apps + 7) / 8; byte++)
-                for (unsigned bits = rate->apps[byte]; bits; bits &= bits - 1) {
-                        struct app_sums *app = &apps[byte * 8 + (size_t)__builtin_ctz(bits)];
-
-                        app->n++;
-                        app->s1 += rate->rate;
-                        app->s2 += (int64_t)rate->rate * rate->rate;
-                }
+        if (!own->own_ms)
+                return 0;
+        app->own_ms += own->own_ms;
+        for (int i = 0; i < COMPONENT_COUNT; i++)
+                app->part_mj[i] += own->part_mj[i];
+        if (own->own_n < OWN_SAMPLES_MIN)
+                return 0;
+        err = util_grow(&app->own, &app->own_capacity, app->n_own + 1, sizeof(*app->own));
+        if (err < 0)
+                return err;
+        app->own[app->n_own++] = (struct own_use){ .client = (uint64_t)client & INT64_MAX, .cheaper = own->x < 0,
+                                                   .watts = (double)own->own_mj / (double)own->own_ms };
+        return 0;
 }
 
 static int add_coarse(struct totals *totals, int64_t client, const struct client_rates *rates)
@@ -121,46 +115,106 @@ static void add_prior(struct prior *prior, const struct client_rates *rates)
         }
 }
 
-static int add_client(struct totals *totals, int64_t client, const struct client_rates *rates)
+static int add_client(void *state, size_t client, struct client_rates *rates)
 {
-        int64_t n = (int64_t)rates->n, s1 = 0;
-        int err = util_grow(&totals->room, &totals->room_capacity, rates->n_apps + 1, sizeof(*totals->room));
+        struct totals *totals = state;
+        int64_t id = totals->from->clients[client], s1, s2;
+        int err = 0;
 
-        if (err < 0)
-                return err;
-        for (size_t i = 0; i < rates->n_apps; i++)
-                totals->room[i] = (struct app_sums){ .app = rates->apps[i], .ms = rates->ms[i] };
-        for (size_t i = 0; i < rates->n; i++) {
-                s1 += rates->list[i].rate;
-                totals->s2 += (int64_t)rates->list[i].rate * rates->list[i].rate;
-                add_rate(totals->room, rates->n_apps, &rates->list[i]);
-        }
-        totals->n += n;
-        totals->s1 += s1;
+        client_rates_sum(rates, &s1, &s2);
         totals->clients++;
+        totals->n += (int64_t)rates->n;
+        totals->s1 += s1;
+        totals->s2 += s2;
         for (size_t i = 0; !err && i < rates->n_apps; i++) {
                 struct app_total *app;
 
-                client_sums_weigh(&totals->room[i], n, s1);
-                err = find_app(totals, rates->apps[i], &app);
-                if (!err)
-                        add_app(app->sums, &totals->room[i]);
+                err = find_app(totals, rates->apps[i].app, &app);
+                if (err < 0)
+                        return err;
+                drop_add(&app->sums, &rates->apps[i]);
+                app->ms += rates->apps[i].ms;
+                err = add_own(app, id, &rates->apps[i]);
         }
         if (!err && rates->coarse)
-                err = add_coarse(totals, client, rates);
+                err = add_coarse(totals, id, rates);
         if (!err && !rates->coarse)
                 add_prior(&totals->prior, rates);
         return err;
 }
 
-static int read_totals(struct database *database, int64_t limit, int64_t samples, struct totals *totals)
+static int merge_app(struct totals *totals, struct app_total *from)
+{
+        struct app_total *app;
+        int err = find_app(totals, from->id, &app);
+
+        if (!err)
+                err = util_grow(&app->own, &app->own_capacity, app->n_own + from->n_own, sizeof(*app->own));
+        if (err < 0)
+                return err;
+        drop_merge(&app->sums, &from->sums);
+        app->ms += from->ms;
+        app->own_ms += from->own_ms;
+        for (int i = 0; i < COMPONENT_COUNT; i++)
+                app->part_mj[i] += from->part_mj[i];
+        if (from->n_own)
+                memcpy(app->own + app->n_own, from->own, from->n_own * sizeof(*app->own));
+        app->n_own += from->n_own;
+        free(TAKE_PTR(from->own));
+        return 0;
+}
+
+static int merge_coarse(struct totals *totals, const struct totals *from)
+{
+        int err = util_grow(&totals->coarse, &totals->coarse_capacity, totals->n_coarse + from->n_coarse, sizeof(*totals->coarse));
+
+        if (!err)
+                err = util_grow(&totals->rates, &totals->rates_capacity, totals->n_rates + from->n_rates, sizeof(*totals->rates));
+        if (err < 0)
+                return err;
+        for (size_t i = 0; i < from->n_coarse; i++) {
+                totals->coarse[totals->n_coarse] = from->coarse[i];
+                totals->coarse[totals->n_coarse++].first += totals->n_rates;
+        }
+        if (from->n_rates)
+                memcpy(totals->rates + totals->n_rates, from->rates, from->n_rates * sizeof(*totals->rates));
+        totals->n_rates += from->n_rates;
+        return 0;
+}
+
+static int merge(struct totals *totals, const struct totals *from)
+{
+        int err = merge_coarse(totals, from);
+
+        totals->clients += from->clients;
+        totals->n += from->n;
+        totals->s1 += from->s1;
+        totals->s2 += from->s2;
+        for (int i = 0; i < PRIOR_BINS; i++) {
+                totals->prior.n[i] += from->prior.n[i];
+                totals->prior.s1[i] += from->prior.s1[i];
+        }
+        for (struct app_total *app = from->apps; !err && app; app = app->hh.next)
+                err = merge_app(totals, app);
+        return err;
+}
+
+/* The sums of all threads, in the first. */
+static int read_totals(struct database *database, int64_t limit, int64_t samples, struct totals *totals, size_t n)
 {
         _cleanup_(rates_close) struct rates rates;
-        int rc = rates_open(database, limit, samples, &rates);
+        void *states[THREADS_MAX];
+        int err = rates_open(database, limit, samples, &rates);
 
-        while (!rc && (rc = rates_next(&rates)) == 1)
-                rc = add_client(totals, rates.clients[rates.client], &rates.list);
-        return rc;
+        for (size_t i = 0; i < n; i++) {
+                totals[i].from = &rates;
+                states[i] = &totals[i];
+        }
+        if (!err)
+                err = rates_each(&rates, add_client, states, n);
+        for (size_t i = 1; !err && i < n; i++)
+                err = merge(totals, &totals[i]);
+        return err;
 }
 
 static int compare_apps(const void *a, const void *b)
@@ -178,18 +232,15 @@ static int list_apps(const struct totals *totals, struct report *report)
         report->apps = calloc(HASH_COUNT(totals->apps) + 1, sizeof(*report->apps));
         if (!report->apps)
                 return -ENOMEM;
-        for (const struct app_total *app = totals->apps; app; app = app->hh.next) {
-                struct drop_sums sums;
-                double *const members[] = { &sums.clients, &sums.n, &sums.s1, &sums.s2, &sums.both, &sums.more, &sums.less,
-                                            &sums.w, &sums.ww, &sums.wa, &sums.wb, &sums.waa, &sums.wbb, &sums.wab, &sums.wwa,
-                                            &sums.wwb, &sums.x, &sums.xx, &sums.wx };
+        for (struct app_total *app = totals->apps; app; app = app->hh.next) {
                 struct app_report *made = &report->apps[report->n_apps++];
 
-                for (size_t i = 0; i < ARRAY_SIZE(members); i++)
-                        *members[i] = (double)app->sums[i];
-                *made = (struct app_report){ .id = app->id, .clients = sums.clients, .rates = sums.n,
-                                             .hours = (double)app->sums[MS] / 3.6e6 };
-                drop_compare(&sums, &all, &made->drop);
+                *made = (struct app_report){ .id = app->id, .clients = (double)app->sums.clients, .rates = (double)app->sums.n,
+                                             .hours = (double)app->ms / 3.6e6, .own_ms = (double)app->own_ms,
+                                             .own = TAKE_PTR(app->own), .n_own = app->n_own };
+                for (int i = 0; i < COMPONENT_COUNT; i++)
+                        made->part_mj[i] = (double)app->part_mj[i];
+                drop_compare(&app->sums, &all, &made->drop);
         }
         qsort(report->apps, report->n_apps, sizeof(*report->apps), compare_apps);
         return 0;
@@ -222,14 +273,17 @@ static int slice_coarse(const struct totals *totals, struct coarse_mean **ret)
 
 int report_sums(struct database *database, int64_t limit, struct report *report, struct coarse_mean **ret, size_t *ret_n)
 {
-        struct totals totals = { .n = 0 };
-        int err = read_totals(database, limit, report->samples, &totals);
+        size_t n = threads_count();
+        struct totals *totals = calloc(n, sizeof(*totals));
+        int err = totals ? read_totals(database, limit, report->samples, totals, n) : -ENOMEM;
 
         if (!err)
-                err = list_apps(&totals, report);
+                err = list_apps(totals, report);
         if (!err)
-                err = slice_coarse(&totals, ret);
-        *ret_n = totals.n_coarse;
-        clear(&totals);
+                err = slice_coarse(totals, ret);
+        *ret_n = totals ? totals->n_coarse : 0;
+        for (size_t i = 0; totals && i < n; i++)
+                clear(&totals[i]);
+        free(totals);
         return err;
 }

@@ -9,29 +9,22 @@
  * less is reported if who is on the other can get there, and is not split further; the other side is.
  */
 
-#include <cjson/cJSON.h>
 #include <errno.h>
 #include <math.h>
+#include <stdatomic.h>
 #include <string.h>
 
-#include "report-joint.h"
-#include "util/hash.h"
+#include "report-features.h"
+#include "threads.h"
 #include "util/quantile.h"
 #include "util/util.h"
 
-#define DEPTH_MAX 3
 #define CHANCE_MAX 0.01       /* of a split, over all that were tried */
 #define DIFFERENCE_MIN 0.05   /* of the rate; */
 #define PART_MIN 0.25         /* and of the effect: hogs beside it leave traces that are smaller */
-#define WEIGHT_MAX 64.0
-#define EFFECT_MAX 2.0
-#define TEXT_MAX 120
+#define WEIGHT_MAX 64.0       /* samples: no client decides alone, */
+#define EFFECT_MAX 2.0        /* nor one that says what none can have */
 #define LEVEL 0.95
-
-struct word {
-        UT_hash_handle hh;
-        char text[];
-};
 
 struct feature {
         const char *key, *value; /* words: equal ones are the same pointer */
@@ -43,13 +36,8 @@ struct moments {
         double clients, w, e, ww, ee, we;
 };
 
-/* A feature with one of its values, and what a node of the tree has of it. With value NULL: with any value. */
-struct place {
-        UT_hash_handle hh;
-        struct {
-                const char *key, *value;
-        } words;
-        struct place *any;       /* of the same feature */
+/* What a node of the tree has of a place. */
+struct tally {
         size_t node;             /* for which the following are */
         struct moments there;    /* what has that value; */
         struct moments else_too; /* of clients that have it: what has another, */
@@ -58,34 +46,42 @@ struct place {
         double w, e;
 };
 
-struct context {
-        int64_t client, id;
-        struct place **places;
-        size_t n, capacity;
-        char *versions; /* lines "NUMBER VERSION" */
-};
-
 /* The effect on a client in a context. */
 struct item {
         uint32_t client;
         const struct context *context;
-        struct place *version; /* of the app; NULL: unknown */
+        const struct place *version; /* of the app; NULL: unknown */
         double weight, effect;
 };
 
+/* Versions of one app, until they are the report's. */
+struct app_versions {
+        struct version_report *list;
+        size_t n, capacity;
+};
+
+/* What the threads share. */
+struct explaining {
+        struct report *report;
+        const struct joint *joint;
+        struct features features;
+        struct app_versions *versions; /* by rank */
+        struct one_use *order;         /* apps by the number of their clients, the most first */
+        size_t n;
+        atomic_size_t next;            /* of order, that nobody has taken */
+};
+
+/* One thread's: the app that it explains. */
 struct why {
+        const struct features *features;
         const struct joint *joint;
         struct report *report;
-        struct word *words;
-        struct place *places;
-        const char *version; /* the word, which is a feature as others are */
-        struct context *contexts;
-        size_t n_contexts, capacity;
         struct item *items;
         size_t n_items, items_capacity;
+        struct tally *tallies;  /* by place */
         size_t node;            /* counts nodes that are summed up */
         struct moments all;     /* of the node; */
-        struct place **seen, **own; /* what it has, and what the client has that is added */
+        const struct place **seen, **own; /* what it has, and what the client has that is added */
         size_t n_seen, n_own, seen_capacity, own_capacity;
 };
 
@@ -94,176 +90,17 @@ struct node {
         double effect, variance, clients, equal; /* equal: as many clients of the same weight tell as much */
 };
 
-static const char *word_of(struct why *why, const char *text)
-{
-        struct word *word;
-        size_t length = strnlen(text, TEXT_MAX);
-
-        HASH_FIND(hh, why->words, text, length, word);
-        if (word)
-                return word->text;
-        word = calloc(1, sizeof(*word) + length + 1);
-        if (!word)
-                return NULL;
-        memcpy(word->text, text, length);
-        HASH_ADD_KEYPTR(hh, why->words, word->text, length, word);
-        if (HASH_HAS(word))
-                return word->text;
-        free(word);
-        return NULL;
-}
-
 static void clear(struct why *why)
 {
-        struct place *place, *next_place;
-        struct word *word, *next;
-
-        HASH_ITER(hh, why->places, place, next_place) {
-                HASH_DEL(why->places, place);
-                free(place);
-        }
-        HASH_ITER(hh, why->words, word, next) {
-                HASH_DEL(why->words, word);
-                free(word);
-        }
-        for (size_t i = 0; i < why->n_contexts; i++) {
-                free(why->contexts[i].places);
-                free(why->contexts[i].versions);
-        }
-        free(why->contexts);
         free(why->items);
+        free(why->tallies);
         free(why->seen);
         free(why->own);
 }
 
-/* The place of two words; NULL without memory. */
-static struct place *find_place(struct why *why, const char *key, const char *value)
+static struct tally *tally_of(const struct why *why, const struct place *place)
 {
-        struct place *place, *any = value ? find_place(why, key, NULL) : NULL, new = { .words = { key, value } };
-
-        HASH_FIND(hh, why->places, &new.words, sizeof(new.words), place);
-        if (place || (value && !any))
-                return place;
-        place = calloc(1, sizeof(*place));
-        if (!place)
-                return NULL;
-        place->words.key = key;
-        place->words.value = value;
-        place->any = any;
-        HASH_ADD(hh, why->places, words, sizeof(place->words), place);
-        if (HASH_HAS(place))
-                return place;
-        free(place);
-        return NULL;
-}
-
-/* Of a feature that is there twice, the first counts. */
-static int add_feature(struct why *why, struct context *context, const char *key, const char *value)
-{
-        const char *key_word, *value_word;
-        struct place *place;
-
-        if (!key || !value || !*key || !*value)
-                return 0;
-        key_word = word_of(why, key);
-        value_word = word_of(why, value);
-        place = key_word && value_word ? find_place(why, key_word, value_word) : NULL;
-        if (!place || util_grow(&context->places, &context->capacity, context->n + 1, sizeof(struct place *)) < 0)
-                return -ENOMEM;
-        for (size_t i = 0; i < context->n; i++)
-                if (context->places[i]->any == place->any)
-                        return 0;
-        context->places[context->n++] = place;
-        return 0;
-}
-
-/* Texts, numbers and booleans; what is nested is nothing to split by. */
-static int add_features(struct why *why, struct context *context, const char *text)
-{
-        cJSON *object = text ? cJSON_Parse(text) : NULL;
-        const cJSON *item;
-        int err = 0;
-
-        cJSON_ArrayForEach(item, object) {
-                char number[32];
-
-                if (cJSON_IsString(item))
-                        err = add_feature(why, context, item->string, item->valuestring);
-                else if (cJSON_IsNumber(item))
-                        err = add_feature(why, context, item->string,
-                                          util_print_double(item->valuedouble, number, sizeof(number)));
-                else if (cJSON_IsBool(item))
-                        err = add_feature(why, context, item->string, cJSON_IsTrue(item) ? "yes" : "no");
-                if (err < 0)
-                        break;
-        }
-        cJSON_Delete(object);
-        return err;
-}
-
-static int read_contexts(struct database *database, struct why *why)
-{
-        _cleanup_(statement_freep) struct statement *select = NULL;
-        int rc = database_prepare(database, "SELECT client, id, os, model, features, versions FROM context ORDER BY client, id",
-                                  &select);
-
-        if (rc < 0)
-                return rc;
-        while ((rc = select->ops->step(select)) == 1) {
-                const char *versions = select->ops->get_text(select, 5);
-                struct context *context;
-
-                rc = util_grow(&why->contexts, &why->capacity, why->n_contexts + 1, sizeof(*why->contexts));
-                if (rc < 0)
-                        return rc;
-                context = &why->contexts[why->n_contexts++];
-                *context = (struct context){ .client = select->ops->get_int(select, 0), .id = select->ops->get_int(select, 1) };
-                context->versions = versions ? strdup(versions) : NULL;
-                rc = versions && !context->versions ? -ENOMEM : add_feature(why, context, "os", select->ops->get_text(select, 2));
-                if (!rc)
-                        rc = add_feature(why, context, "model", select->ops->get_text(select, 3));
-                if (!rc)
-                        rc = add_features(why, context, select->ops->get_text(select, 4));
-                if (rc < 0)
-                        return rc;
-        }
-        return rc;
-}
-
-static int compare_context(const void *key, const void *element)
-{
-        const struct context *a = key, *b = element;
-
-        if (a->client != b->client)
-                return a->client < b->client ? -1 : 1;
-        return a->id < b->id ? -1 : a->id > b->id;
-}
-
-static const struct context *find_context(const struct why *why, int64_t client, int64_t id)
-{
-        const struct context key = { .client = client, .id = id };
-
-        return why->n_contexts ? bsearch(&key, why->contexts, why->n_contexts, sizeof(key), compare_context) : NULL;
-}
-
-/* The app's version there. 0 and NULL: unknown. */
-static int find_version(struct why *why, const struct context *context, int64_t app, struct place **ret)
-{
-        char text[24], version[TEXT_MAX];
-        const char *line = context ? context->versions : NULL;
-        size_t length = (size_t)snprintf(text, sizeof(text), "%lld ", (long long)app);
-
-        *ret = NULL;
-        for (; line && *line; line += strcspn(line, "\n") + (line[strcspn(line, "\n")] == '\n'))
-                if (strncmp(line, text, length) == 0) {
-                        const char *word;
-
-                        snprintf(version, sizeof(version), "%.*s", (int)strcspn(line + length, "\n"), line + length);
-                        word = word_of(why, version);
-                        *ret = word ? find_place(why, why->version, word) : NULL;
-                        return *ret ? 0 : -ENOMEM;
-                }
-        return 0;
+        return &why->tallies[place->index];
 }
 
 /* Sums over one client's rates. */
@@ -271,24 +108,24 @@ struct with_without {
         double with, without, s_with, s_without;
 };
 
-static struct with_without sum_client(const struct joint *joint, size_t client, size_t rank)
+static struct with_without sum_client(const struct joint_client *client, size_t rank)
 {
         struct with_without sums = { .with = 0 };
 
-        for (size_t i = joint->clients[client].first; i < joint->clients[client].end; i++) {
+        for (size_t i = client->first; i < client->end; i++) {
                 bool with;
-                double sum = joint_sum(joint, i, rank, &with);
+                double sum = joint_sum(client->part, i, rank, &with);
 
-                *(with ? &sums.with : &sums.without) += joint->cells[i].n;
+                *(with ? &sums.with : &sums.without) += client->part->cells[i].n;
                 *(with ? &sums.s_with : &sums.s_without) += sum;
         }
         return sums;
 }
 
 /* The item of a context, made if there is none among those from @first. */
-static int find_item(struct why *why, size_t first, uint32_t client, int64_t context, int64_t app, struct item **ret)
+static int find_item(struct why *why, size_t first, uint32_t client, int64_t context, size_t rank, struct item **ret)
 {
-        const struct context *found = find_context(why, why->joint->clients[client].id, context);
+        const struct context *found = features_find(why->features, why->joint->clients[client].id, context);
         int err;
 
         for (size_t i = first; i < why->n_items; i++)
@@ -300,34 +137,34 @@ static int find_item(struct why *why, size_t first, uint32_t client, int64_t con
         if (err < 0)
                 return err;
         *ret = &why->items[why->n_items++];
-        **ret = (struct item){ .client = client, .context = found };
-        return find_version(why, found, app, &(*ret)->version);
+        **ret = (struct item){ .client = client, .context = found, .version = features_version(why->features, found, rank) };
+        return 0;
 }
 
-static int add_client(struct why *why, uint32_t client, size_t rank)
+static int add_client(struct why *why, uint32_t number, size_t rank)
 {
-        const struct joint *joint = why->joint;
-        struct with_without sums = sum_client(joint, client, rank);
+        const struct joint_client *client = &why->joint->clients[number];
+        struct with_without sums = sum_client(client, rank);
         double mean = (sums.s_with + sums.s_without) / (sums.with + sums.without), without;
         size_t first = why->n_items;
-        int64_t app = why->report->apps[joint->apps[rank]].id;
 
         if (!(sums.with > 0 && sums.without > 0 && mean > 0))
                 return 0;
         without = sums.s_without / sums.without;
-        for (size_t i = joint->clients[client].first; i < joint->clients[client].end; i++) {
+        for (size_t i = client->first; i < client->end; i++) {
+                const struct cell *cell = &client->part->cells[i];
                 struct item *item;
                 bool with;
-                double sum = joint_sum(joint, i, rank, &with);
+                double sum = joint_sum(client->part, i, rank, &with);
                 int err;
 
                 if (!with)
                         continue;
-                err = find_item(why, first, client, joint->cells[i].context, app, &item);
+                err = find_item(why, first, number, cell->context, rank, &item);
                 if (err < 0)
                         return err;
-                item->weight += joint->cells[i].n; /* until all are there: how many rates, */
-                item->effect += sum;               /* and their sum */
+                item->weight += cell->n; /* until all are there: how many rates, */
+                item->effect += sum;     /* and their sum */
         }
         for (size_t i = first; i < why->n_items; i++) {
                 struct item *item = &why->items[i];
@@ -340,14 +177,19 @@ static int add_client(struct why *why, uint32_t client, size_t rank)
         return 0;
 }
 
+static size_t count_traits(const struct item *item)
+{
+        return item->context ? item->context->traits->n : 0;
+}
+
 /* What the item has of a feature; NULL: nothing. */
 static const struct place *place_of(const struct why *why, const struct item *item, const char *key)
 {
-        if (key == why->version)
+        if (key == why->features->version)
                 return item->version;
-        for (size_t i = 0; item->context && i < item->context->n; i++)
-                if (item->context->places[i]->words.key == key)
-                        return item->context->places[i];
+        for (size_t i = 0; i < count_traits(item); i++)
+                if (item->context->traits->places[i]->words.key == key)
+                        return item->context->traits->places[i];
         return NULL;
 }
 
@@ -362,44 +204,45 @@ static void add_observation(struct moments *moments, double w, double e)
         moments->we += w * e;
 }
 
-static int touch(struct why *why, struct place *place, const struct item *item)
+static int touch(struct why *why, const struct place *place, const struct item *item)
 {
-        if (place->node != why->node) {
-                const struct moments none = { .w = 0 };
+        struct tally *tally = tally_of(why, place);
 
+        if (tally->node != why->node) {
                 if (util_grow(&why->seen, &why->seen_capacity, why->n_seen + 1, sizeof(struct place *)) < 0)
                         return -ENOMEM;
                 why->seen[why->n_seen++] = place;
-                place->node = why->node;
-                place->there = place->else_too = place->in_all = none;
+                *tally = (struct tally){ .node = why->node };
         }
-        if (!place->items) {
+        if (!tally->items) {
                 if (util_grow(&why->own, &why->own_capacity, why->n_own + 1, sizeof(struct place *)) < 0)
                         return -ENOMEM;
                 why->own[why->n_own++] = place;
         }
-        place->items++;
-        place->w += item->weight;
-        place->e += item->weight * item->effect;
+        tally->items++;
+        tally->w += item->weight;
+        tally->e += item->weight * item->effect;
         return place->any ? touch(why, place->any, item) : 0;
 }
 
 static void end_client(struct why *why)
 {
         for (size_t i = 0; i < why->n_own; i++) {
-                struct place *place = why->own[i];
-                const struct place *any = place->any;
+                struct tally *tally = tally_of(why, why->own[i]);
+                const struct tally *any = why->own[i]->any ? tally_of(why, why->own[i]->any) : NULL;
 
-                add_observation(&place->there, place->w, place->e);
+                add_observation(&tally->there, tally->w, tally->e);
                 if (!any)
                         continue;
-                add_observation(&place->in_all, any->w, any->e);
-                if (any->items > place->items)
-                        add_observation(&place->else_too, any->w - place->w, any->e - place->e);
+                add_observation(&tally->in_all, any->w, any->e);
+                if (any->items > tally->items)
+                        add_observation(&tally->else_too, any->w - tally->w, any->e - tally->e);
         }
         for (size_t i = 0; i < why->n_own; i++) {
-                why->own[i]->items = 0;
-                why->own[i]->w = why->own[i]->e = 0;
+                struct tally *tally = tally_of(why, why->own[i]);
+
+                tally->items = 0;
+                tally->w = tally->e = 0;
         }
         why->n_own = 0;
 }
@@ -432,8 +275,8 @@ static int sum_inside(struct why *why, const bool *inside)
                                 continue;
                         w += item->weight;
                         e += item->weight * item->effect;
-                        for (size_t j = 0; !err && item->context && j < item->context->n; j++)
-                                err = touch(why, item->context->places[j], item);
+                        for (size_t j = 0; !err && j < count_traits(item); j++)
+                                err = touch(why, item->context->traits->places[j], item);
                         if (!err && item->version)
                                 err = touch(why, item->version, item);
                 }
@@ -461,9 +304,10 @@ static struct node node_of(const struct moments *sums)
 }
 
 /* What has another value than that: all that has the feature, with what a client has of both values taken apart. */
-static struct node node_elsewhere(const struct place *place)
+static struct node node_elsewhere(const struct why *why, const struct place *place)
 {
-        const struct moments *all = &place->any->there, *mixed = &place->in_all, *rest = &place->else_too;
+        const struct tally *tally = tally_of(why, place);
+        const struct moments *all = &tally_of(why, place->any)->there, *mixed = &tally->in_all, *rest = &tally->else_too;
         const struct moments sums = {
                 .clients = all->clients - mixed->clients + rest->clients,
                 .w = all->w - mixed->w + rest->w,
@@ -491,7 +335,7 @@ static int find_split(struct why *why, const bool *inside, struct split *ret)
         greatest = MAX(DIFFERENCE_MIN, PART_MIN * node_of(&why->all).effect);
         for (size_t i = 0; !err && i < why->n_seen; i++) {
                 const struct place *place = why->seen[i];
-                struct node there = node_of(&place->there), elsewhere = node_elsewhere(place);
+                struct node there = node_of(&tally_of(why, place)->there), elsewhere = node_elsewhere(why, place);
                 double difference = there.effect - elsewhere.effect, t, chance;
 
                 if (MIN(there.clients, elsewhere.clients) < COMMUNITY_CLIENTS_MIN || difference <= greatest)
@@ -587,7 +431,7 @@ static int grow_side(struct why *why, struct app_report *app, const bool *inside
 static int grow(struct why *why, struct app_report *app, const bool *inside, struct feature *within, size_t depth)
 {
         struct split split = { .feature = { NULL } };
-        int rc = depth < DEPTH_MAX ? find_split(why, inside, &split) : 0;
+        int rc = depth < WHY_DEPTH ? find_split(why, inside, &split) : 0;
 
         if (rc <= 0)
                 return rc;
@@ -603,7 +447,7 @@ static int grow(struct why *why, struct app_report *app, const bool *inside, str
 static int explain(struct why *why, struct app_report *app)
 {
         _cleanup_free_ bool *inside = malloc(why->n_items + 1);
-        struct feature within[DEPTH_MAX];
+        struct feature within[WHY_DEPTH];
 
         if (!inside)
                 return -ENOMEM;
@@ -611,22 +455,21 @@ static int explain(struct why *why, struct app_report *app)
         return grow(why, app, inside, within, 0);
 }
 
-static int add_version(struct report *report, const struct app_report *app, const char *version, const struct node *node)
+static int add_version(struct app_versions *versions, const struct app_report *app, const char *version, const struct node *node)
 {
-        struct version_report *versions = reallocarray(report->versions, report->n_versions + 1, sizeof(*versions));
-        double half = sqrt(node->variance) * quantile_student_t(MAX(node->equal - 1, 1), 0.95);
+        double half = sqrt(node->variance) * quantile_student_t(MAX(node->equal - 1, 1), LEVEL);
+        int err = util_grow(&versions->list, &versions->capacity, versions->n + 1, sizeof(*versions->list));
 
-        if (!versions)
-                return -ENOMEM;
-        report->versions = versions;
-        versions[report->n_versions++] = (struct version_report){
+        if (err < 0)
+                return err;
+        versions->list[versions->n++] = (struct version_report){
                 .app = app->id, .version = strdup(version), .clients = node->clients,
                 .effect = node->effect, .effect_low = node->effect - half, .effect_high = node->effect + half };
-        return versions[report->n_versions - 1].version ? 0 : -ENOMEM;
+        return versions->list[versions->n - 1].version ? 0 : -ENOMEM;
 }
 
 /* The effect of each version that enough clients have. */
-static int list_versions(struct why *why, const struct app_report *app)
+static int list_versions(struct why *why, const struct app_report *app, struct app_versions *ret)
 {
         _cleanup_free_ bool *inside = malloc(why->n_items + 1);
         int err = -ENOMEM;
@@ -636,16 +479,17 @@ static int list_versions(struct why *why, const struct app_report *app)
                 err = sum_inside(why, inside);
         }
         for (size_t i = 0; !err && i < why->n_seen; i++) {
-                struct node node = node_of(&why->seen[i]->there);
+                const struct place *place = why->seen[i];
+                struct node node = node_of(&tally_of(why, place)->there);
 
-                if (why->seen[i]->words.key == why->version && node.clients >= COMMUNITY_CLIENTS_MIN && isfinite(node.variance))
-                        err = add_version(why->report, app, why->seen[i]->words.value, &node);
+                if (place->words.key == why->features->version && node.clients >= COMMUNITY_CLIENTS_MIN && isfinite(node.variance))
+                        err = add_version(ret, app, place->words.value, &node);
         }
         return err;
 }
 
 /* Items by client, as report_joint() has clients by number. */
-static int explain_app(struct why *why, size_t rank)
+static int explain_app(struct why *why, size_t rank, struct app_versions *versions)
 {
         const struct joint *joint = why->joint;
         struct app_report *app = &why->report->apps[joint->apps[rank]];
@@ -657,21 +501,96 @@ static int explain_app(struct why *why, size_t rank)
         if (!err && app->drop.hog && !app->hidden && app->drop.effect > 0)
                 err = explain(why, app);
         if (!err && !app->hidden)
-                err = list_versions(why, app);
+                err = list_versions(why, app, versions);
         return err;
+}
+
+static int explain_apps(void *data, size_t thread)
+{
+        struct explaining *all = data;
+        _cleanup_(clear) struct why why = { .features = &all->features, .joint = all->joint, .report = all->report };
+        int err = 0;
+
+        why.tallies = calloc(all->features.n_places + 1, sizeof(*why.tallies));
+        if (!why.tallies)
+                return -ENOMEM;
+        for (size_t i; !err && (i = atomic_fetch_add(&all->next, 1)) < all->n;)
+                err = explain_app(&why, all->order[i].rank, &all->versions[all->order[i].rank]);
+        return err;
+}
+
+static int compare_clients(const void *a, const void *b)
+{
+        const struct one_use *x = a, *y = b;
+
+        return x->client != y->client ? (x->client > y->client ? -1 : 1) : x->rank < y->rank ? -1 : x->rank > y->rank;
+}
+
+/* Hogs, and the app that is asked for: those of many clients first, so that no thread is left alone with one at the end. */
+static int order_apps(struct explaining *all)
+{
+        const struct joint *joint = all->joint;
+
+        all->order = calloc(joint->n + 1, sizeof(*all->order));
+        all->versions = calloc(joint->n + 1, sizeof(*all->versions));
+        if (!all->order || !all->versions)
+                return -ENOMEM;
+        for (size_t rank = 0; rank < joint->n; rank++) {
+                size_t app = joint->apps[rank];
+
+                if (all->report->apps[app].drop.hog || (int64_t)app == all->report->asked)
+                        all->order[all->n++] = (struct one_use){ (uint32_t)rank, (uint32_t)all->report->apps[app].clients };
+        }
+        if (all->n)
+                qsort(all->order, all->n, sizeof(*all->order), compare_clients);
+        return 0;
+}
+
+/* All versions that were found, by rank. */
+static int take_versions(struct explaining *all)
+{
+        struct report *report = all->report;
+        size_t n = 0;
+
+        for (size_t rank = 0; rank < all->joint->n; rank++)
+                n += all->versions[rank].n;
+        report->versions = calloc(n + 1, sizeof(*report->versions));
+        if (!report->versions)
+                return -ENOMEM;
+        for (size_t rank = 0; rank < all->joint->n; rank++) {
+                struct app_versions *versions = &all->versions[rank];
+
+                if (versions->n)
+                        memcpy(report->versions + report->n_versions, versions->list, versions->n * sizeof(*versions->list));
+                report->n_versions += versions->n;
+                versions->n = 0;
+        }
+        return 0;
+}
+
+static void clear_explaining(struct explaining *all)
+{
+        for (size_t rank = 0; all->versions && rank < all->joint->n; rank++) {
+                for (size_t i = 0; i < all->versions[rank].n; i++)
+                        free(all->versions[rank].list[i].version);
+                free(all->versions[rank].list);
+        }
+        free(all->versions);
+        free(all->order);
+        features_clear(&all->features);
 }
 
 int report_why(struct database *database, const struct joint *joint, struct report *report)
 {
-        struct why why = { .joint = joint, .report = report };
-        int err = joint->n ? read_contexts(database, &why) : 0;
+        struct explaining all = { .report = report, .joint = joint };
+        int err = joint->n ? features_read(database, joint, &all.features) : 0;
 
-        why.version = word_of(&why, "version");
-        if (!why.version)
-                err = -ENOMEM;
-        for (size_t rank = 0; !err && rank < joint->n; rank++)
-                if (report->apps[joint->apps[rank]].drop.hog || (int64_t)joint->apps[rank] == report->asked)
-                        err = explain_app(&why, rank);
-        clear(&why);
+        if (!err)
+                err = order_apps(&all);
+        if (!err)
+                err = threads_run(explain_apps, &all, threads_count());
+        if (!err)
+                err = take_versions(&all);
+        clear_explaining(&all);
         return err;
 }

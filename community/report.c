@@ -23,6 +23,7 @@ static void free_app(struct app_report *app)
         free(app->together);
         free(app->why);
         free(app->parts);
+        free(app->own);
 }
 
 void report_clear(struct report *report)
@@ -42,15 +43,6 @@ void report_clear(struct report *report)
         free(report->bugs);
         free(report->score.list);
         *report = (struct report){ .clients = 0 };
-}
-
-int report_select(struct database *database, const char *sql, const char *sql_of_shards, int64_t limit, struct statement **ret)
-{
-        int err = database_prepare(database, database->shards ? sql_of_shards : sql, ret);
-
-        if (!err && !database->shards)
-                (*ret)->ops->set_int(*ret, 1, limit);
-        return err;
 }
 
 static int compare_id(const void *key, const void *element)
@@ -141,7 +133,7 @@ static int find_hogs(struct database *database, int64_t limit, struct report *re
         if (!err)
                 err = report_why(database, &joint, report);
         if (!err)
-                report_distributions(&joint, report);
+                err = report_distributions(&joint, report);
         if (!err && report->n_hogs)
                 qsort_r(report->hogs, report->n_hogs, sizeof(*report->hogs), compare_minutes, report->apps);
         return err;
@@ -208,9 +200,9 @@ static int make_within(struct database *database, const char *asked, struct repo
         if (!err)
                 err = find_hogs(database, limit, report);
         if (!err)
-                err = report_bugs(database, limit, report);
+                err = report_bugs(database, report);
         if (!err)
-                err = report_parts(database, limit, report);
+                err = report_parts(report);
         if (!err)
                 find_hours_more(report);
         return err ? err : shards_check(database);
@@ -219,7 +211,7 @@ static int make_within(struct database *database, const char *asked, struct repo
 int report_make(struct database *database, const char *asked, struct report *ret)
 {
         struct report report = { .clients = 0 };
-        int err = database_run(database, database->shards ? "BEGIN ISOLATION LEVEL REPEATABLE READ" : database->ops->begin_read);
+        int err = database_run(database, database->ops->begin_read);
 
         if (err < 0)
                 return err;

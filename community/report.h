@@ -4,6 +4,7 @@
 
 /* What all samples together say. */
 
+#include "community/client-sums.h"
 #include "community/drop.h"
 #include "database.h"
 #include "model/component.h"
@@ -27,11 +28,23 @@ struct part_report {
         double share;
 };
 
+#define OWN_SAMPLES_MIN 5 /* with an app's own energy, on a client */
+
+/* An app's own power on a client that has enough samples with it. */
+struct own_use {
+        uint64_t client : 63;
+        bool cheaper : 1; /* its battery lasts longer with the app than without */
+        double watts;
+};
+
 struct app_report {
         int64_t id;
         char *name;
         double clients, rates, hours; /* with it */
-        double own_ms;                /* time of which its own energy is known */
+        double own_ms;                /* time of which its own energy is known, */
+        double part_mj[COMPONENT_COUNT]; /* and what of that components have */
+        struct own_use *own;          /* its own energy on clients, until report_bugs() */
+        size_t n_own;
         struct why_report *why;
         size_t n_why;
         struct part_report *parts;
@@ -47,7 +60,7 @@ struct app_report {
 struct bug_report {
         int64_t app, client;
         char *app_name, *client_hex;
-        double watts, others_watts, own_ms;
+        double watts, others_watts;
         size_t clients; /* that it is compared with */
         struct part_report *parts;
         size_t n_parts;
@@ -119,12 +132,12 @@ struct coarse_mean {
 int report_sums(struct database *database, int64_t limit, struct report *report, struct coarse_mean **ret, size_t *ret_n);
 /* The mean rate and the J-score of a client, by its number. False: it is unknown, or has too few rates. */
 bool report_score(const struct report *report, int64_t client, double *rate, double *score);
-/* Prepares what has the limit as $1, or what sums up what the shards have made of it. */
-int report_select(struct database *database, const char *sql, const char *sql_of_shards, int64_t limit, struct statement **ret);
 /* report-bugs.c */
-int report_bugs(struct database *database, int64_t limit, struct report *report);
-/* report-parts.c: which components have the energy of hogs and bugs */
-int report_parts(struct database *database, int64_t limit, struct report *report);
+int report_bugs(struct database *database, struct report *report);
+/* report-parts.c: which components have the energy of hogs; */
+int report_parts(struct report *report);
+/* and what power a bug takes more there. @own: of the app on the bug's client */
+int report_parts_of_bug(const struct app_report *app, const struct app_sums *own, struct bug_report *bug);
 /* Name of an app of the report; NULL: none has that number. */
 const struct app_report *report_app(const struct report *report, int64_t id);
 

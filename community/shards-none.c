@@ -15,8 +15,3 @@ int shards_check(struct database *database)
 {
         return 0;
 }
-
-int shards_set_limit(struct database *database, int64_t limit)
-{
-        return 0;
-}

@@ -14,19 +14,8 @@
 #define BUCKETS 1024   /* ranges of numbers of clients that stay together */
 #define BUCKET_BITS 53 /* of 63 */
 
-/* The views of a shard have its number in their names, so that an error says whose they are. */
-static const struct {
-        const char *name, *columns, *select;
-} views[] = {
-        { "shard_info", "shards INTEGER, epoch BIGINT, clients BIGINT, samples NUMERIC",
-          "s.shards, s.epoch, (SELECT count(*) FROM client), (SELECT coalesce(sum(n_samples), 0) FROM client) FROM shard s" },
-        { "shard_own", "app BIGINT, client BIGINT, own_n BIGINT, own_ms BIGINT, own_mj BIGINT, x BIGINT",
-          "a.app, a.client, a.own_n, a.own_ms, a.own_mj, a.x FROM client_app a JOIN client c ON c.id = a.client"
-          " JOIN report_limit l ON c.s1 <= l.value * c.n WHERE c.quarantined = 0 AND a.own_ms > 0" },
-        { "shard_part", "app BIGINT, part INTEGER, mj NUMERIC",
-          "p.app, p.part, sum(p.mj) FROM client_part p JOIN client c ON c.id = p.client JOIN report_limit l ON c.s1 <= l.value * c.n"
-          " WHERE c.quarantined = 0 GROUP BY p.app, p.part" },
-};
+/* What a shard says of itself. Its view there has its number in the name, so that an error says whose it is. */
+#define INFO_COLUMNS "shards INTEGER, epoch BIGINT, clients BIGINT, samples NUMERIC"
 
 struct maker {
         struct database *coordinator;
@@ -81,18 +70,13 @@ static int write_shard(struct maker *maker, struct database *shard)
         if (err < 0)
                 return err;
         fprintf(maker->sql, "BEGIN; CREATE TABLE shard (shard INTEGER NOT NULL, shards INTEGER NOT NULL, epoch BIGINT NOT NULL);"
-                            "INSERT INTO shard VALUES (%zu, %zu, %" PRId64 "); CREATE TABLE report_limit (value BIGINT NOT NULL);",
+                            "INSERT INTO shard VALUES (%zu, %zu, %" PRId64 ");",
                 maker->shard, maker->n, maker->epoch);
         for (size_t i = 0; i < n_client_tables; i++)
                 fprintf(maker->sql, "ALTER TABLE %s ADD CONSTRAINT of_shard CHECK (%s >= %" PRId64 " AND %s < %" PRId64 ");",
                         client_tables[i].name, client_tables[i].client, low, client_tables[i].client, high);
-        for (size_t i = 0; i < ARRAY_SIZE(views); i++) {
-                fprintf(maker->sql, "CREATE VIEW %s_%zu (shard, ", views[i].name, maker->shard);
-                /* Only the names: every second word. */
-                for (const char *at = views[i].columns; *at; at += strcspn(at, ",") + (at[strcspn(at, ",")] ? 2 : 0))
-                        fprintf(maker->sql, "%s%.*s", at > views[i].columns ? ", " : "", (int)strcspn(at, " "), at);
-                fprintf(maker->sql, ") AS SELECT %zu, %s;", maker->shard, views[i].select);
-        }
+        fprintf(maker->sql, "CREATE VIEW shard_info_%zu (shard, shards, epoch, clients, samples) AS SELECT s.shard, s.shards, s.epoch,"
+                            " (SELECT count(*) FROM client), (SELECT coalesce(sum(n_samples), 0) FROM client) FROM shard s;", maker->shard);
         fputs("COMMIT", maker->sql);
         return sql_run(maker, shard);
 }
@@ -167,12 +151,9 @@ static int write_partitions(struct maker *maker)
                 write_range(maker);
                 fprintf(maker->sql, " SERVER shard_%zu OPTIONS (table_name '%s');", maker->shard, client_tables[i].name);
         }
-        for (size_t i = 0; i < ARRAY_SIZE(views); i++)
-                fprintf(maker->sql, "CREATE FOREIGN TABLE %s_%zu PARTITION OF %s FOR VALUES IN (%zu) SERVER shard_%zu;", views[i].name,
-                        maker->shard, views[i].name, maker->shard, maker->shard);
-        fprintf(maker->sql, "CREATE FOREIGN TABLE report_limit_%zu (value BIGINT NOT NULL) SERVER shard_%zu OPTIONS (table_name 'report_limit');"
+        fprintf(maker->sql, "CREATE FOREIGN TABLE shard_info_%zu PARTITION OF shard_info FOR VALUES IN (%zu) SERVER shard_%zu;"
                             "INSERT INTO shard_map VALUES (%zu, %zu, %" PRId64 ");",
-                maker->shard, maker->shard, maker->shard, maker->n, maker->epoch);
+                maker->shard, maker->shard, maker->shard, maker->shard, maker->n, maker->epoch);
         return err;
 }
 
@@ -191,9 +172,7 @@ static int write_coordinator(struct maker *maker)
                         return -ENOMEM;
                 fprintf(maker->sql, "CREATE TABLE %s (%s) PARTITION BY RANGE (%s);", client_tables[i].name, columns, client_tables[i].client);
         }
-        for (size_t i = 0; i < ARRAY_SIZE(views); i++)
-                fprintf(maker->sql, "CREATE TABLE %s (shard INTEGER, %s) PARTITION BY LIST (shard);",
-                        views[i].name, views[i].columns);
+        fputs("CREATE TABLE shard_info (shard INTEGER, " INFO_COLUMNS ") PARTITION BY LIST (shard);", maker->sql);
         for (maker->shard = 0; !err && maker->shard < maker->n; maker->shard++)
                 err = write_partitions(maker);
         fprintf(maker->sql, "CREATE TABLE joulecast_community (version INTEGER NOT NULL, shards INTEGER NOT NULL);"
@@ -245,8 +224,8 @@ static int64_t count_rows(struct database *database, const char *sql, int64_t *s
 /* Each table has a partition on each shard; one that was taken away would be missed without an error. */
 static int check_partitions(struct database *database)
 {
-        for (size_t i = 0; i < n_client_tables + ARRAY_SIZE(views); i++) {
-                const char *name = i < n_client_tables ? client_tables[i].name : views[i - n_client_tables].name;
+        for (size_t i = 0; i <= n_client_tables; i++) {
+                const char *name = i < n_client_tables ? client_tables[i].name : "shard_info";
                 _cleanup_free_ char *sql = NULL;
                 int64_t n;
 
@@ -294,17 +273,4 @@ int shards_check(struct database *database)
         log_error(database->log, "%s: the shards have %" PRId64 " clients, of which %" PRId64 " are seen here; their partitions do not fit",
                   database->name, clients, n_clients);
         return -EUCLEAN;
-}
-
-int shards_set_limit(struct database *database, int64_t limit)
-{
-        int err = 0;
-
-        for (int i = 0; !err && i < database->shards; i++) {
-                char sql[120];
-
-                snprintf(sql, sizeof(sql), "INSERT INTO report_limit_%d VALUES (%" PRId64 ")", i, limit);
-                err = database_run(database, sql);
-        }
-        return err;
 }

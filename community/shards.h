@@ -23,5 +23,3 @@ int shards_make(const char *coordinator, const char *const *shards, size_t n, co
 
 /* Are all shards there, and is each what the coordinator takes it for? Within the transaction of a report. */
 int shards_check(struct database *database);
-/* Tells the shards whose rates are not believed; for the views, until the transaction is rolled back. */
-int shards_set_limit(struct database *database, int64_t limit);

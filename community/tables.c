@@ -11,9 +11,8 @@
  * Samples are kept as they came; what else is here is a function of them. Apps, clients and contexts are numbered by
  * hashes (community/name-hash.h), so that a number is the same in all databases. `client` has the sums over its rates, and why
  * samples were left out. `token` is the SHA-256 of it, NULL until a client sends over HTTP; from next_seq on, its samples are
- * new. `client_rate` has the rates packed (community/client-rates.h), how many samples they are made of and how many apps
- * are in them: reports are made from it, not from samples. `client_app` has an app's own energy and x, as in struct app_sums,
- * `client_part` that energy by component.
+ * new. `client_rate` has the rates and apps' own energy packed (community/client-rates.h), how many samples they are made of and
+ * how many apps are in them: reports are made from it, not from samples.
  * `context` is what a header says of the device and the time: a sample has the number of one. A sample's `apps` are sorted
  * int64, `own` an int64 of mJ for each of them, -1: unknown; `parts` pairs of int64: index in apps * 256 + component, and mJ.
  */
@@ -28,10 +27,6 @@ const struct client_table client_tables[] = {
           " level_ppm INTEGER NOT NULL, level2_ppm INTEGER NOT NULL, apps @BLOB@ NOT NULL, own @BLOB@, parts @BLOB@", "client", "client, seq" },
         { "client_rate", "client BIGINT NOT NULL, samples BIGINT NOT NULL, apps BIGINT NOT NULL, rates @BLOB@ NOT NULL",
           "client", "client" },
-        { "client_app",
-          "client BIGINT NOT NULL, app BIGINT NOT NULL, x BIGINT NOT NULL, own_n BIGINT NOT NULL, own_ms BIGINT NOT NULL,"
-          " own_mj BIGINT NOT NULL", "client", "client, app" },
-        { "client_part", "client BIGINT NOT NULL, app BIGINT NOT NULL, part INTEGER NOT NULL, mj BIGINT NOT NULL", "client", "client, app, part" },
 };
 const size_t n_client_tables = ARRAY_SIZE(client_tables);
 
@@ -74,6 +69,6 @@ int tables_make(struct database *database)
                 err = database_run(database, "CREATE INDEX client_token ON client (token);"
                                              "CREATE TABLE app (id BIGINT PRIMARY KEY, name TEXT NOT NULL);"
                                              "CREATE TABLE joulecast_community (version INTEGER NOT NULL, shards INTEGER NOT NULL);"
-                                             "INSERT INTO joulecast_community VALUES (5, 0)");
+                                             "INSERT INTO joulecast_community VALUES (6, 0)");
         return err ? err : database_run(database, "COMMIT");
 }

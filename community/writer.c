@@ -28,7 +28,8 @@ static int prepare_all(struct writer *writer)
         const struct {
                 struct statement **statement;
                 const struct rows_sql *sql;
-        } rows[] = { { &writer->add_client, &client_rows }, { &writer->add_app, &app_rows }, { &writer->add_context, &context_rows }, { &writer->add_sample, &sample_rows } };
+        } rows[] = { { &writer->add_client, &client_rows }, { &writer->add_app, &app_rows }, { &writer->add_context, &context_rows },
+                     { &writer->add_sample, &sample_rows } };
         int err = 0;
 
         if (asprintf(&find, "SELECT hex, next_seq, header_first, token, quarantined, n_samples, os, model FROM client WHERE id = $1%s",
@@ -79,10 +80,9 @@ void writer_forget(struct writer *writer, bool failed)
 
 void writer_close(struct writer *writer)
 {
-        struct statement **all[] = { &writer->add_app, &writer->find_client, &writer->add_client,
-                                     &writer->set_token, &writer->add_context, &writer->add_sample, &writer->remove_apps,
-                                     &writer->remove_parts, &writer->add_client_app, &writer->add_part, &writer->add_rates,
-                                     &writer->set_rates, &writer->set_client };
+        struct statement **all[] = { &writer->add_app, &writer->find_client, &writer->add_client, &writer->set_token,
+                                     &writer->add_context, &writer->add_sample, &writer->add_rates, &writer->set_rates,
+                                     &writer->set_client };
 
         for (size_t i = 0; i < ARRAY_SIZE(all); i++)
                 statement_freep(all[i]);

@@ -38,7 +38,7 @@ struct writer {
         uint64_t buffered;      /* samples since writer_flush() */
         struct client_samples samples;
         struct statement *add_app, *find_client, *add_client, *set_token, *add_context, *add_sample;
-        struct statement *remove_apps, *remove_parts, *add_client_app, *add_part, *add_rates, *set_rates, *set_client;
+        struct statement *add_rates, *set_rates, *set_client;
 };
 
 int writer_open(struct database *database, struct writer *ret);

@@ -100,6 +100,7 @@ static void check_samples(void)
 static void check_packed(const struct rate_sample *samples, const struct client_sums *sums)
 {
         struct client_rates rates = { .n = 0 };
+        int64_t s1, s2;
         uint8_t *bytes;
         size_t length;
 
@@ -107,8 +108,17 @@ static void check_packed(const struct rate_sample *samples, const struct client_
         check_int(client_rates_read(bytes, length, &rates), 0);
         check_int(rates.n, 10);
         check_int(rates.n_apps, 1);
-        check_int(rates.apps[0], 7);
-        check_int(rates.ms[0], 5 * 600000);
+        check_int(rates.apps[0].app, 7);
+        check_int(rates.apps[0].ms, 5 * 600000);
+        check_int(rates.apps[0].own_n, 2);
+        check_int(rates.apps[0].own_ms, 2 * 600000);
+        check_int(rates.apps[0].own_mj, 200 + 300);
+        check_int(rates.apps[0].part_mj[COMPONENT_WIFI], 150);
+        client_rates_sum(&rates, &s1, &s2);
+        check_int(s1, sums->s1);
+        check_int(s2, sums->s2);
+        check_int(rates.apps[0].s2, sums->apps[0].s2);
+        check_int(rates.apps[0].x, sums->apps[0].x);
         check_int(rates.n_contexts, 1);
         check(!rates.coarse);
         for (int i = 0; i < 10; i++) {
@@ -142,7 +152,7 @@ static int64_t slice_packed(const struct rate_sample *samples, const struct clie
 
 static void check_sums(void)
 {
-        static const int64_t app[] = { 7 };
+        static const int64_t app[] = { 7 }, own[] = { 200, 300 }, parts[] = { COMPONENT_WIFI, 150 };
         struct rate_sample samples[12];
         struct client_sums sums;
 
@@ -150,9 +160,14 @@ static void check_sums(void)
                 samples[i] = (struct rate_sample){ .t_ns = i * 10 * MINUTE_NS, .t2_ns = (i + 1) * 10 * MINUTE_NS, .seq = i,
                                                    .level_ppm = 900007, .level2_ppm = 900007 - (i % 2 ? 12000 : 6000),
                                                    .apps = app, .n_apps = i % 2 };
+        samples[1].own_mj = &own[0];
+        samples[1].parts = parts;
+        samples[1].n_parts = 1;
+        samples[5].own_mj = &own[1];
         samples[10] = samples[3]; /* the same under another number */
         samples[10].seq = 20;
-        samples[11] = (struct rate_sample){ .t_ns = 200 * MINUTE_NS, .t2_ns = 201 * MINUTE_NS, .level_ppm = 900000, .level2_ppm = 100000 };
+        samples[11] = (struct rate_sample){ .t_ns = 200 * MINUTE_NS, .t2_ns = 201 * MINUTE_NS, .level_ppm = 900000,
+                                            .level2_ppm = 100000 };
         check_int(client_sums_make(samples, 12, &sums), 0);
         check_int(sums.n, 10);
         check_int(sums.overlapping, 1);
@@ -249,7 +264,8 @@ static void check_coarse(void)
         for (int i = 0; i < 8; i++) {
                 double before = 1e6 - truth * 67.5 * 60 * i / 1e3, after = before - truth * 67.5 * 60 / 1e3;
 
-                samples[i] = (struct rate_sample){ .t_ns = (int64_t)(i * 67.5 * MINUTE_NS), .t2_ns = (int64_t)((i + 1) * 67.5 * MINUTE_NS),
+                samples[i] = (struct rate_sample){ .t_ns = (int64_t)(i * 67.5 * MINUTE_NS),
+                                                   .t2_ns = (int64_t)((i + 1) * 67.5 * MINUTE_NS),
                                                    .seq = i, .level_ppm = (int32_t)ceil(before / 50000) * 50000,
                                                    .level2_ppm = (int32_t)ceil(after / 50000) * 50000 };
         }

@@ -9,11 +9,12 @@
 #include "util/util.h"
 
 #define NUMBER_MAX 10 /* bytes of 64 bits */
+#define OWN_MAX (INT64_MAX / 2) /* any energy and time that uploads can amount to is far below */
+#define APP_MAX (8 + (5 + 2 * COMPONENT_COUNT) * NUMBER_MAX)
 
 void client_rates_clear(struct client_rates *rates)
 {
         free(rates->apps);
-        free(rates->ms);
         free(rates->contexts);
         free(rates->list);
         *rates = (struct client_rates){ .n = 0 };
@@ -61,6 +62,24 @@ static uint8_t *put_id(uint8_t *at, int64_t id)
         return at + sizeof(wire);
 }
 
+static uint8_t *put_app(uint8_t *at, const struct app_sums *app)
+{
+        uint64_t n_parts = 0;
+
+        at = put_number(put_id(at, app->app), (uint64_t)app->ms);
+        at = put_number(at, (uint64_t)app->own_n);
+        if (!app->own_n)
+                return at;
+        for (int i = 0; i < COMPONENT_COUNT; i++)
+                n_parts += app->part_mj[i] > 0;
+        at = put_number(put_number(at, (uint64_t)app->own_ms), (uint64_t)app->own_mj);
+        at = put_number(at, n_parts);
+        for (int i = 0; i < COMPONENT_COUNT; i++)
+                if (app->part_mj[i] > 0)
+                        at = put_number(put_number(at, (uint64_t)i), (uint64_t)app->part_mj[i]);
+        return at;
+}
+
 /* Both lists are ascending. */
 static void set_bits(uint8_t *bits, const struct rate_sample *sample, const struct client_sums *sums)
 {
@@ -81,12 +100,12 @@ int client_rates_pack(const struct rate_sample *samples, const struct client_sum
 
         if (list_contexts(samples, n, &contexts, &n_contexts) < 0)
                 return -ENOMEM;
-        bytes = calloc(3 * NUMBER_MAX + 1 + sums->n_apps * (8 + NUMBER_MAX) + n_contexts * 8 + n * (4 * NUMBER_MAX + mask), 1);
+        bytes = calloc(3 * NUMBER_MAX + 1 + sums->n_apps * APP_MAX + n_contexts * 8 + n * (4 * NUMBER_MAX + mask), 1);
         if (!bytes)
                 return -ENOMEM;
         at = put_number(bytes, sums->n_apps);
         for (size_t i = 0; i < sums->n_apps; i++)
-                at = put_number(put_id(at, sums->apps[i].app), (uint64_t)sums->apps[i].ms);
+                at = put_app(at, &sums->apps[i]);
         at = put_number(at, n_contexts);
         for (size_t i = 0; i < n_contexts; i++)
                 at = put_id(at, contexts[i]);
@@ -151,16 +170,37 @@ static size_t take_count(struct reader *reader, size_t size)
         return (size_t)take_number(reader, (uint64_t)(reader->end - reader->at) / size);
 }
 
+static void take_own(struct reader *reader, struct app_sums *app)
+{
+        uint64_t n_parts;
+        int last = -1;
+
+        app->own_ms = (int64_t)take_number(reader, OWN_MAX);
+        app->own_mj = (int64_t)take_number(reader, OWN_MAX);
+        n_parts = take_number(reader, COMPONENT_COUNT);
+        for (uint64_t i = 0; i < n_parts; i++) {
+                int part = (int)take_number(reader, COMPONENT_COUNT - 1);
+
+                app->part_mj[part] = (int64_t)take_number(reader, OWN_MAX);
+                reader->bad |= part <= last;
+                last = part;
+        }
+}
+
 static int take_apps(struct reader *reader, struct client_rates *rates)
 {
-        rates->n_apps = take_count(reader, 9);
-        if (util_grow(&rates->apps, &rates->apps_capacity, rates->n_apps + 1, sizeof(*rates->apps)) < 0 ||
-            util_grow(&rates->ms, &rates->ms_capacity, rates->n_apps + 1, sizeof(*rates->ms)) < 0)
+        rates->n_apps = take_count(reader, 8 + 2);
+        if (util_grow(&rates->apps, &rates->apps_capacity, rates->n_apps + 1, sizeof(*rates->apps)) < 0)
                 return -ENOMEM;
         for (size_t i = 0; i < rates->n_apps; i++) {
-                rates->apps[i] = take_id(reader);
-                rates->ms[i] = (int64_t)take_number(reader, INT64_MAX);
-                reader->bad |= i > 0 && rates->apps[i] <= rates->apps[i - 1];
+                struct app_sums *app = &rates->apps[i];
+
+                *app = (struct app_sums){ .app = take_id(reader) };
+                app->ms = (int64_t)take_number(reader, OWN_MAX);
+                app->own_n = (int64_t)take_number(reader, OWN_MAX);
+                if (app->own_n)
+                        take_own(reader, app);
+                reader->bad |= i > 0 && app->app <= app[-1].app;
         }
         return 0;
 }
@@ -220,6 +260,34 @@ int client_rates_read(const uint8_t *bytes, size_t length, struct client_rates *
         if (!err)
                 err = take_rates(&reader, rates);
         return err ? err : reader.bad || reader.at != reader.end ? -EBADMSG : 0;
+}
+
+/* Adds a rate to each app that was in use. */
+static void add_rate(struct client_rates *rates, const struct client_rate *rate)
+{
+        for (size_t byte = 0; byte < (rates->n_apps + 7) / 8; byte++)
+                for (unsigned bits = rate->apps[byte]; bits; bits &= bits - 1) {
+                        struct app_sums *app = &rates->apps[byte * 8 + (size_t)__builtin_ctz(bits)];
+
+                        app->n++;
+                        app->s1 += rate->rate;
+                        app->s2 += (int64_t)rate->rate * rate->rate;
+                }
+}
+
+void client_rates_sum(struct client_rates *rates, int64_t *ret_s1, int64_t *ret_s2)
+{
+        int64_t s1 = 0, s2 = 0;
+
+        for (size_t i = 0; i < rates->n; i++) {
+                s1 += rates->list[i].rate;
+                s2 += (int64_t)rates->list[i].rate * rates->list[i].rate;
+                add_rate(rates, &rates->list[i]);
+        }
+        for (size_t i = 0; i < rates->n_apps; i++)
+                client_sums_weigh(&rates->apps[i], (int64_t)rates->n, s1);
+        *ret_s1 = s1;
+        *ret_s2 = s2;
 }
 
 int64_t client_rates_slice(const struct client_rate *list, size_t n, const struct prior *prior)

@@ -62,29 +62,25 @@ static double paper_error(double n, double s1, double s2)
 
 static bool paper_rule(const struct drop_sums *app, const struct all_sums *all)
 {
-        double n = all->n - app->n, s1 = all->s1 - app->s1, s2 = all->s2 - app->s2;
+        double with = (double)app->n, with_s1 = (double)app->s1, with_s2 = (double)app->s2;
+        double n = all->n - with, s1 = all->s1 - with_s1, s2 = all->s2 - with_s2;
 
-        if (!(app->n >= 2 && n >= 2))
+        if (!(with >= 2 && n >= 2))
                 return false;
-        return app->s1 / app->n - s1 / n - paper_error(app->n, app->s1, app->s2) - paper_error(n, s1, s2) > 0;
-}
-
-/* The variance of a ratio sum(wy) / sum(w), one client one observation. @clients: as many equal ones tell as much. */
-static double cluster_variance(double wyy, double wwy, double ww, double mean, double w, double clients)
-{
-        return MAX(wyy - 2 * mean * wwy + mean * mean * ww, 0) / (w * w) * clients / (clients - 1);
+        return with_s1 / with - s1 / n - paper_error(with, with_s1, with_s2) - paper_error(n, s1, s2) > 0;
 }
 
 /* Minutes of a full charge, and their error by the delta method: a and b are of the same clients. */
 static void find_minutes(const struct drop_sums *app, double unit, double clients, struct drop *ret)
 {
-        double a = ret->rate_with, b = ret->rate_without;
-        double vaa, vbb, vab, error, factor = clients / (clients - 1) / (app->w * app->w);
+        double a = ret->rate_with, b = ret->rate_without, w = (double)app->w, ww = (double)app->ww;
+        double wwa = (double)app->wwa * unit, wwb = (double)app->wwb * unit;
+        double vaa, vbb, vab, error, factor = clients / (clients - 1) / (w * w);
         double per_a = 1 / (a * a), per_b = 1 / (b * b);
 
-        vaa = (app->waa * unit * unit - 2 * a * app->wwa * unit + a * a * app->ww) * factor;
-        vbb = (app->wbb * unit * unit - 2 * b * app->wwb * unit + b * b * app->ww) * factor;
-        vab = (app->wab * unit * unit - b * app->wwa * unit - a * app->wwb * unit + a * b * app->ww) * factor;
+        vaa = ((double)app->waa * unit * unit - 2 * a * wwa + a * a * ww) * factor;
+        vbb = ((double)app->wbb * unit * unit - 2 * b * wwb + b * b * ww) * factor;
+        vab = ((double)app->wab * unit * unit - b * wwa - a * wwb + a * b * ww) * factor;
         error = sqrt(MAX(per_a * per_a * vaa + per_b * per_b * vbb - 2 * per_a * per_b * vab, 0)) *
                 quantile_student_t(clients - 1, LEVEL);
         ret->minutes = (1 / b - 1 / a) / NANO / 60;
@@ -92,48 +88,67 @@ static void find_minutes(const struct drop_sums *app, double unit, double client
         ret->minutes_high = ret->minutes + error / NANO / 60;
 }
 
-/* Each is an integer below 2^53, as are sums of them over some 100000 clients; so the order is no matter. */
 void drop_add(struct drop_sums *sums, const struct app_sums *app)
 {
-        double w = (double)app->w, wa = (double)app->wa, wb = (double)app->wb, x = (double)app->x;
+        const struct drop_sums own = {
+                .clients = 1, .n = app->n, .s1 = app->s1, .s2 = app->s2, .both = app->w > 0, .more = app->x > 0, .less = app->x < 0,
+                .w = app->w, .ww = (wide)app->w * app->w, .wa = app->wa, .wb = app->wb, .waa = (wide)app->wa * app->wa,
+                .wbb = (wide)app->wb * app->wb, .wab = (wide)app->wa * app->wb, .wwa = (wide)app->w * app->wa,
+                .wwb = (wide)app->w * app->wb, .x = app->x, .xx = (wide)app->x * app->x, .wx = (wide)app->w * app->x,
+        };
 
-        sums->clients++;
-        sums->both += app->w > 0;
-        sums->more += app->x > 0;
-        sums->less += app->x < 0;
-        sums->w += w;
-        sums->ww += w * w;
-        sums->wa += wa;
-        sums->wb += wb;
-        sums->waa += wa * wa;
-        sums->wbb += wb * wb;
-        sums->wab += wa * wb;
-        sums->wwa += w * wa;
-        sums->wwb += w * wb;
-        sums->x += x;
-        sums->xx += x * x;
-        sums->wx += w * x;
+        drop_merge(sums, &own);
+}
+
+void drop_merge(struct drop_sums *sums, const struct drop_sums *others)
+{
+        sums->clients += others->clients;
+        sums->n += others->n;
+        sums->s1 += others->s1;
+        sums->s2 += others->s2;
+        sums->both += others->both;
+        sums->more += others->more;
+        sums->less += others->less;
+        sums->w += others->w;
+        sums->ww += others->ww;
+        sums->wa += others->wa;
+        sums->wb += others->wb;
+        sums->waa += others->waa;
+        sums->wbb += others->wbb;
+        sums->wab += others->wab;
+        sums->wwa += others->wwa;
+        sums->wwb += others->wwb;
+        sums->x += others->x;
+        sums->xx += others->xx;
+        sums->wx += others->wx;
+}
+
+/* sum(w^2 (y - mean)^2): for x, a or b, whose sums times w these are. */
+static double squares_about(wide wyy, wide wwy, wide ww, double mean)
+{
+        return MAX((double)wyy - 2 * mean * (double)wwy + mean * mean * (double)ww, 0);
 }
 
 void drop_compare(const struct drop_sums *app, const struct all_sums *all, struct drop *ret)
 {
-        double clients = app->ww > 0 ? app->w * app->w / app->ww : 0, unit = all->rate / CLIENT_SUMS_UNIT, variance, effect, sign;
+        double w = (double)app->w, clients = app->ww > 0 ? w * w / (double)app->ww : 0, unit = all->rate / CLIENT_SUMS_UNIT;
+        double error, effect, sign;
 
         *ret = (struct drop){ .p = 1, .q = 1, .paper_rule = paper_rule(app, all) };
         if (app->both < COMMUNITY_CLIENTS_MIN || clients < 3 || app->wa <= 0 || app->wb <= 0)
                 return;
         ret->enough = true;
-        ret->rate_with = app->wa * unit / app->w;
-        ret->rate_without = app->wb * unit / app->w;
+        ret->rate_with = (double)app->wa * unit / w;
+        ret->rate_without = (double)app->wb * unit / w;
         find_minutes(app, unit, clients, ret);
-        effect = app->x / app->w;
+        effect = (double)app->x / w;
         ret->effect = effect / CLIENT_SUMS_UNIT;
-        variance = cluster_variance(app->xx, app->wx, app->ww, effect, app->w, clients);
-        ret->effect_low = (effect - sqrt(variance) * quantile_student_t(clients - 1, LEVEL)) / CLIENT_SUMS_UNIT;
-        sign = (app->more - app->less) / sqrt(MAX(app->more + app->less, 1));
+        error = sqrt(squares_about(app->xx, app->wx, app->ww, effect) / (w * w) * clients / (clients - 1));
+        ret->effect_low = (effect - error * quantile_student_t(clients - 1, LEVEL)) / CLIENT_SUMS_UNIT;
+        sign = (double)(app->more - app->less) / sqrt((double)MAX(app->more + app->less, 1));
         ret->degrees = clients - 1;
-        ret->t = variance > 0 ? effect / sqrt(variance) : 0;
-        if (variance > 0 && effect > 0 && sign >= SIGN_MIN)
+        ret->t = error > 0 ? effect / error : 0;
+        if (error > 0 && effect > 0 && sign >= SIGN_MIN)
                 ret->p = drop_student_upper(ret->t, ret->degrees);
 }
 

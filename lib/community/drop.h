@@ -12,6 +12,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "prior.h"
+
 #define COMMUNITY_CLIENTS_MIN 5 /* below that, nobody learns anything of an app */
 #define COMMUNITY_Q_MAX 0.002 /* of what is called a hog, so much may be none */
 #define COMMUNITY_EFFECT_MIN 0.02 /* of the rate; less is what apps beside it may do */
@@ -22,15 +24,18 @@ struct all_sums {
         double rate; /* of the middle client: what minutes are of */
 };
 
-/* Of one app, over its clients. The names are those of struct app_sums; "ww" is the sum of w * w. */
+/*
+ * Of one app, over its clients: integers, so the order of clients is no matter. The names are those of struct app_sums; "ww" is
+ * the sum of w * w.
+ */
 struct drop_sums {
-        double clients, n, s1, s2;
-        double both;             /* clients that had rates with it and without it */
-        double more, less;       /* those of them whose rate was higher with it, and lower */
-        double w, ww;
-        double wa, wb, waa, wbb, wab; /* of wa and wb: sums, squares, products */
-        double wwa, wwb;         /* w * wa, w * wb */
-        double x, xx, wx;
+        wide clients, n, s1, s2;
+        wide both;             /* clients that had rates with it and without it */
+        wide more, less;       /* those of them whose rate was higher with it, and lower */
+        wide w, ww;
+        wide wa, wb, waa, wbb, wab; /* of wa and wb: sums, squares, products */
+        wide wwa, wwb;         /* w * wa, w * wb */
+        wide x, xx, wx;
 };
 
 struct drop {
@@ -44,8 +49,10 @@ struct drop {
 };
 
 struct app_sums;
-/* Adds one client's. Not n, s1 and s2, which are for the paper's rule. */
+/* Adds one client's. */
 void drop_add(struct drop_sums *sums, const struct app_sums *app);
+/* Adds what other clients amount to. */
+void drop_merge(struct drop_sums *sums, const struct drop_sums *others);
 
 /* All of @ret but q and hog. */
 void drop_compare(const struct drop_sums *app, const struct all_sums *all, struct drop *ret);

@@ -18,6 +18,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
                 fuzz_assert(rate->rate >= 0 && rate->low >= 0 && rate->high >= 0 && rate->context < rates.n_contexts);
                 fuzz_assert(rates.n_apps == 0 || (rate->apps >= data && rate->apps + (rates.n_apps + 7) / 8 <= data + size));
         }
+        for (size_t i = 0; !err && i < rates.n_apps; i++)
+                fuzz_assert(rates.apps[i].own_ms >= 0 && rates.apps[i].own_mj >= 0 && (rates.apps[i].own_n > 0 || !rates.apps[i].own_mj));
         client_rates_clear(&rates);
         return 0;
 }
