@@ -53,7 +53,8 @@ static bool add_parts(cJSON *object, const struct part_report *parts, size_t n)
                 cJSON *part = cJSON_CreateObject();
 
                 if (!list || !part || !cJSON_AddItemToArray(list, part) ||
-                    !cJSON_AddStringToObject(part, "part", component_names[parts[i].part]) || !add_number(part, "share", parts[i].share))
+                    !cJSON_AddStringToObject(part, "part", component_names[parts[i].part]) ||
+                    !add_number(part, "share", parts[i].share))
                         return false;
         }
         return true;
@@ -68,9 +69,12 @@ static bool add_why(cJSON *hog, const struct app_report *app)
                 cJSON *object = cJSON_CreateObject();
                 cJSON *within = NULL, *gain = NULL;
 
-                if (!list || !object || !cJSON_AddItemToArray(list, object) || !cJSON_AddStringToObject(object, "feature", why->feature) ||
-                    !cJSON_AddStringToObject(object, "is", why->is) || !cJSON_AddBoolToObject(object, "actionable", why->actionable) ||
-                    !add_number(object, "minutes_there", why->minutes_there) || !add_number(object, "minutes_else", why->minutes_else) ||
+                if (!list || !object || !cJSON_AddItemToArray(list, object) ||
+                    !cJSON_AddStringToObject(object, "feature", why->feature) ||
+                    !cJSON_AddStringToObject(object, "is", why->is) ||
+                    !cJSON_AddBoolToObject(object, "actionable", why->actionable) ||
+                    !add_number(object, "minutes_there", why->minutes_there) ||
+                    !add_number(object, "minutes_else", why->minutes_else) ||
                     !(gain = cJSON_AddObjectToObject(object, "gain")) || !add_number(gain, "low", why->gain_low) ||
                     !add_number(gain, "high", why->gain_high) || !add_number(object, "clients", why->clients) ||
                     !(within = cJSON_AddArrayToObject(object, "within")))
@@ -118,8 +122,10 @@ static bool add_versions(cJSON *root, const struct report *report, bool hash)
                 if (report->asked >= 0 && version->app != report->apps[report->asked].id)
                         continue;
                 object = cJSON_CreateObject();
-                if (!list || !object || !cJSON_AddItemToArray(list, object) || !add_app(object, report_app(report, version->app)->name, hash) ||
-                    !cJSON_AddStringToObject(object, "version", version->version) || !add_number(object, "clients", version->clients) ||
+                if (!list || !object || !cJSON_AddItemToArray(list, object) ||
+                    !add_app(object, report_app(report, version->app)->name, hash) ||
+                    !cJSON_AddStringToObject(object, "version", version->version) ||
+                    !add_number(object, "clients", version->clients) ||
                     !add_number(object, "effect", version->effect) || !add_number(object, "effect_low", version->effect_low) ||
                     !add_number(object, "effect_high", version->effect_high))
                         return false;
@@ -183,7 +189,7 @@ static bool fill(cJSON *root, const struct report *report, const char *client, b
             !add_number(left_out, "clients_quarantined", (double)report->quarantined))
                 return false;
         if (!add_number(root, "apps", (double)report->n_apps) || !add_number(root, "tested", (double)report->tested) ||
-            !add_number(root, "paper_rule_only", (double)report->paper_only))
+            !add_number(root, "paper_rule_only", (double)report->paper_only) || !add_number(root, "middle_rate", report->middle_rate))
                 return false;
         hogs = cJSON_AddArrayToObject(root, "hogs");
         for (size_t i = 0; i < report->n_hogs; i++)
@@ -191,9 +197,11 @@ static bool fill(cJSON *root, const struct report *report, const char *client, b
                         return false;
         bugs = cJSON_AddArrayToObject(root, "bugs");
         for (size_t i = 0; i < report->n_bugs; i++)
-                if (!bugs || ((!only || strcmp(report->bugs[i].client_hex, client) == 0) && !add_bug(bugs, &report->bugs[i], only)))
+                if (!bugs || ((!only || strcmp(report->bugs[i].client_hex, client) == 0) &&
+                              !add_bug(bugs, &report->bugs[i], only)))
                         return false;
-        return hogs && bugs && add_versions(root, report, only) && add_not_yet(root, report, only) && add_score(root, report, client);
+        return hogs && bugs && add_versions(root, report, only) && add_not_yet(root, report, only) &&
+               add_score(root, report, client);
 }
 
 cJSON *report_json(const struct report *report, const char *client, bool only)

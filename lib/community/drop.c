@@ -84,14 +84,20 @@ static void find_minutes(const struct drop_sums *app, double unit, double client
         error = sqrt(MAX(per_a * per_a * vaa + per_b * per_b * vbb - 2 * per_a * per_b * vab, 0)) *
                 quantile_student_t(clients - 1, LEVEL);
         ret->minutes = (1 / b - 1 / a) / NANO / 60;
-        ret->minutes_low = ret->minutes - error / NANO / 60;
-        ret->minutes_high = ret->minutes + error / NANO / 60;
+        error *= 1 / NANO / 60;
+        ret->minutes_low = ret->minutes - error;
+        /*
+         * Rates are skewed: a mean that came out low comes with a variance that did, too, and most of what was outside of symmetric
+         * bounds was above them. So the upper one is that of the logarithm (tests/accuracy/community-promises).
+         */
+        ret->minutes_high = ret->minutes > 0 ? ret->minutes * exp(error / ret->minutes) : ret->minutes + error;
 }
 
 void drop_add(struct drop_sums *sums, const struct app_sums *app)
 {
         const struct drop_sums own = {
-                .clients = 1, .n = app->n, .s1 = app->s1, .s2 = app->s2, .both = app->w > 0, .more = app->x > 0, .less = app->x < 0,
+                .clients = 1, .n = app->n, .s1 = app->s1, .s2 = app->s2, .both = app->w > 0, .more = app->x > 0,
+                           .less = app->x < 0,
                 .w = app->w, .ww = (wide)app->w * app->w, .wa = app->wa, .wb = app->wb, .waa = (wide)app->wa * app->wa,
                 .wbb = (wide)app->wb * app->wb, .wab = (wide)app->wa * app->wb, .wwa = (wide)app->w * app->wa,
                 .wwb = (wide)app->w * app->wb, .x = app->x, .xx = (wide)app->x * app->x, .wx = (wide)app->w * app->x,
