@@ -34,7 +34,8 @@ cJSON *answer_report(const struct report *report, const char *hex, int64_t made_
 {
         cJSON *object = report_json(report, hex, true);
 
-        if (object && cJSON_AddNumberToObject(object, "made", (double)made_s) && cJSON_AddNumberToObject(object, "k", COMMUNITY_CLIENTS_MIN))
+        if (object && cJSON_AddNumberToObject(object, "made", (double)made_s) &&
+            cJSON_AddNumberToObject(object, "k", COMMUNITY_CLIENTS_MIN))
                 return object;
         cJSON_Delete(object);
         return NULL;

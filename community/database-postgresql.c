@@ -76,7 +76,8 @@ static int wait_answer(struct database *database)
                 if (database->stop && atomic_load(database->stop))
                         return -ECANCELED;
                 if (left_ms <= 0) {
-                        log_error(database->log, "%s: no answer within %d s; is the server frozen?", database->name, database->deadline_s);
+                        log_error(database->log, "%s: no answer within %d s; is the server frozen?", database->name,
+                                  database->deadline_s);
                         return -ETIMEDOUT;
                 }
                 if (poll(&pollfd, 1, (int)MIN(left_ms, LOOK_MS)) < 0 && errno != EINTR)

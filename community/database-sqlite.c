@@ -49,7 +49,8 @@ static int failed(struct database *base, int code)
                 return -ENOMEM;
         if (code == SQLITE_INTERRUPT)
                 return -ECANCELED;
-        log_error(base->log, "%s: %s", base->name, (code & 0xFF) == SQLITE_BUSY ? "another program writes it; try again when it is done" :
+        log_error(base->log, "%s: %s", base->name, (code & 0xFF) == SQLITE_BUSY ?
+                  "another program writes it; try again when it is done" :
                   database->db ? sqlite3_errmsg(database->db) : sqlite3_errstr(code));
         return errno_from_sqlite(code);
 }
@@ -233,7 +234,8 @@ static bool has_table(struct database *database, const char *table)
         struct statement *statement = NULL;
         bool found;
 
-        if (sqlite_prepare(database, "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = coalesce($1, name)", &statement) < 0 ||
+        if (sqlite_prepare(database, "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = coalesce($1, name)",
+                           &statement) < 0 ||
             !statement)
                 return false;
         set_text(statement, 1, table);

@@ -24,7 +24,8 @@ static int check_version(struct database *database)
                 return 0;
         }
         select->ops->reset(select);
-        log_error(database->log, "%s is of another version of this program; load the uploads into a new database", database->name);
+        log_error(database->log, "%s is of another version of this program; load the uploads into a new database",
+                  database->name);
         return -EUCLEAN;
 }
 

@@ -144,7 +144,8 @@ static void write_parts(const struct exported *exported, const struct rate_sampl
                         continue;
                 if (!any)
                         fprintf(exported->file, "%s\"%zu\":{", *first ? "" : ",", id_of(exported, sample->apps[app]));
-                fprintf(exported->file, "%s\"%s\":%" PRId64, any ? "," : "", component_names[key % 256], sample->parts[2 * i + 1]);
+                fprintf(exported->file, "%s\"%s\":%" PRId64, any ? "," : "", component_names[key % 256],
+                        sample->parts[2 * i + 1]);
                 any = true;
                 *first = false;
         }
@@ -157,7 +158,8 @@ static void write_sample(const struct exported *exported, const struct rate_samp
         FILE *file = exported->file;
         bool any = false, first = true;
 
-        fprintf(file, "{\"t\":%" PRId64 ",\"t2\":%" PRId64 ",\"level_ppm\":%" PRId32 ",\"level2_ppm\":%" PRId32 ",\"apps\":[", sample->t_ns,
+        fprintf(file, "{\"t\":%" PRId64 ",\"t2\":%" PRId64 ",\"level_ppm\":%" PRId32 ",\"level2_ppm\":%" PRId32 ",\"apps\":[",
+                sample->t_ns,
                 sample->t2_ns, sample->level_ppm, sample->level2_ppm);
         for (size_t i = 0; i < sample->n_apps; i++)
                 fprintf(file, "%s%zu", i ? "," : "", id_of(exported, sample->apps[i]));
@@ -184,7 +186,8 @@ static int write_all(struct exported *exported)
 {
         _cleanup_(statement_freep) struct statement *select = NULL;
         struct rate_sample *list = exported->samples.list;
-        int err = database_prepare(exported->database, "SELECT os, model, features, versions FROM context WHERE client = $1 AND id = $2",
+        int err = database_prepare(exported->database,
+                                   "SELECT os, model, features, versions FROM context WHERE client = $1 AND id = $2",
                                    &select);
 
         if (exported->samples.n)

@@ -20,7 +20,8 @@
 /* A client of the folder, by a file CLIENT-...; @rest: what follows. */
 static bool is_of_client(const char *name, char client[UPLOAD_CLIENT_DIGITS + 1], const char **rest)
 {
-        if (strlen(name) <= UPLOAD_CLIENT_DIGITS || strspn(name, "0123456789abcdef") != UPLOAD_CLIENT_DIGITS || name[UPLOAD_CLIENT_DIGITS] != '-')
+        if (strlen(name) <= UPLOAD_CLIENT_DIGITS || strspn(name, "0123456789abcdef") != UPLOAD_CLIENT_DIGITS ||
+            name[UPLOAD_CLIENT_DIGITS] != '-')
                 return false;
         memcpy(client, name, UPLOAD_CLIENT_DIGITS);
         client[UPLOAD_CLIENT_DIGITS] = '\0';
@@ -64,7 +65,8 @@ static int forget_one(struct database *database, const char *folder, int folder_
         int err;
 
         if (!wants_to_go(folder_fd, name, client)) {
-                log_warning(database->log, "%s/%s: there is no line in it by which this client asks to be forgotten", folder, name);
+                log_warning(database->log, "%s/%s: there is no line in it by which this client asks to be forgotten", folder,
+                            name);
                 return 0;
         }
         err = database_run(database, database->ops->begin_write);

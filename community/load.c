@@ -65,8 +65,10 @@ static int load_open_file(struct loader *loader, gzFile file)
         (void)gzerror(file, &code);
         if (code != Z_OK && code != Z_STREAM_END) {
                 loader->counts->unread++;
-                log_error(loader->log, "%s: cannot be read beyond line %" PRIu64 ": %s; what stands before is loaded", loader->path,
-                          loader->intake.line, code == Z_ERRNO ? strerror(errno) : _("the compressed data are damaged or cut off"));
+                log_error(loader->log, "%s: cannot be read beyond line %" PRIu64 ": %s; what stands before is loaded",
+                          loader->path,
+                          loader->intake.line, code == Z_ERRNO ? strerror(errno) :
+                          _("the compressed data are damaged or cut off"));
         }
         return 0;
 }
@@ -107,14 +109,16 @@ static int load_folder(struct loader *loader, const char *path, int depth)
         int n = scandir(path, &entries, visible, alphasort), err = 0;
 
         if (n < 0 || depth >= DEPTH_MAX) {
-                log_error(loader->log, "%s: cannot be read: %s", path, n < 0 ? strerror(errno) : _("folders are nested too deep"));
+                log_error(loader->log, "%s: cannot be read: %s", path, n < 0 ? strerror(errno) :
+                          _("folders are nested too deep"));
                 loader->counts->unread++;
         }
         for (int i = 0; i < n; i++) {
                 _cleanup_free_ char *inner = NULL;
 
                 if (!err && depth < DEPTH_MAX)
-                        err = asprintf(&inner, "%s/%s", path, entries[i]->d_name) < 0 ? -ENOMEM : load_path(loader, inner, depth + 1);
+                        err = asprintf(&inner, "%s/%s", path, entries[i]->d_name) < 0 ? -ENOMEM :
+                              load_path(loader, inner, depth + 1);
                 free(entries[i]);
         }
         if (n >= 0)
@@ -166,7 +170,8 @@ int load_paths(struct database *database, char *const paths[], struct load_count
 {
         _cleanup_free_ char *line = malloc(UPLOAD_LINE_MAX);
         struct writer writer = { .database = NULL };
-        struct loader loader = { .intake = { .writer = &writer, .bad = bad_line }, .counts = ret, .log = database->log, .line = line };
+        struct loader loader = { .intake = { .writer = &writer, .bad = bad_line }, .counts = ret, .log = database->log,
+                                 .line = line };
         int err = line ? intake_open(&loader.intake) : -ENOMEM;
 
         *ret = (struct load_counts){ .files = 0 };

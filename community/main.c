@@ -30,7 +30,8 @@ static int load_main(int argc, char **argv)
         static const char *paths[PATHS_MAX + 1];
         const char *where = NULL;
         const struct option_row rows[] = {
-                { .name = "database", .value = "D", .help = N_("a file for SQLite, made if there is none, or postgresql://..."), .text = &where },
+                { .name = "database", .value = "D", .help = N_("a file for SQLite, made if there is none, or postgresql://..."),
+                  .text = &where },
         };
         const struct option_table table = {
                 .program = "joulecast-community",
@@ -85,7 +86,8 @@ static int report_main(int argc, char **argv)
                 { .name = "database", .value = "D", .help = N_("the file, or postgresql://..."), .text = &where },
                 { .name = "client", .value = "ID", .help = N_("with the J-score of this client"), .text = &client },
                 { .name = "html", .value = "FILE", .help = N_("one page, for a browser"), .text = &html },
-                { .name = "deadline", .value = "S", .help = N_("seconds to wait for an answer of a server"), .usual = "600", .count = &deadline_s,
+                { .name = "deadline", .value = "S", .help = N_("seconds to wait for an answer of a server"), .usual = "600",
+                  .count = &deadline_s,
                   .low = 1, .high = 1e6 },
                 { .name = "json", .help = N_("for programs"), .flag = &json },
         };
@@ -165,7 +167,8 @@ static int part_main(const struct part *part, int argc, char **argv)
 static int hogs_main(int argc, char **argv)
 {
         static const struct part part = { "joulecast-community hogs", "joulecast-community hogs --database D [--json]",
-                                          N_("Apps that cost everybody battery, and what that depends on."), false, "hogs", report_print_hogs };
+                                          N_("Apps that cost everybody battery, and what that depends on."), false, "hogs",
+                                          report_print_hogs };
 
         return part_main(&part, argc, argv);
 }
@@ -173,7 +176,8 @@ static int hogs_main(int argc, char **argv)
 static int bugs_main(int argc, char **argv)
 {
         static const struct part part = { "joulecast-community bugs", "joulecast-community bugs --database D [--json]",
-                                          N_("Apps that take much more on one device than on others."), false, "bugs", report_print_bugs };
+                                          N_("Apps that take much more on one device than on others."), false, "bugs",
+                                          report_print_bugs };
 
         return part_main(&part, argc, argv);
 }
@@ -181,14 +185,16 @@ static int bugs_main(int argc, char **argv)
 static int app_main(int argc, char **argv)
 {
         static const struct part part = { "joulecast-community app", "joulecast-community app NAME --database D [--json]",
-                                          N_("All that is known of one app, by its name or its hash."), true, NULL, report_print_app };
+                                          N_("All that is known of one app, by its name or its hash."), true, NULL,
+                                          report_print_app };
 
         return part_main(&part, argc, argv);
 }
 
 static int versions_main(int argc, char **argv)
 {
-        static const struct part part = { "joulecast-community versions", "joulecast-community versions NAME --database D [--json]",
+        static const struct part part = { "joulecast-community versions",
+                                          "joulecast-community versions NAME --database D [--json]",
                                           N_("What each version of an app costs."), true, "versions", report_print_versions };
 
         return part_main(&part, argc, argv);
@@ -199,7 +205,8 @@ static int answer_main(int argc, char **argv)
         _cleanup_(database_closep) struct database *database = NULL;
         const char *where = NULL, *words[2] = { NULL };
         const struct option_row rows[] = {
-                { .name = "database", .value = "D", .help = N_("a file for SQLite, made if there is none, or postgresql://..."), .text = &where },
+                { .name = "database", .value = "D", .help = N_("a file for SQLite, made if there is none, or postgresql://..."),
+                  .text = &where },
         };
         const struct option_table table = {
                 .program = "joulecast-community",
@@ -227,12 +234,15 @@ static int serve_main(int argc, char **argv)
         struct serve_options options = { .address = "127.0.0.1:8451", .new_clients = 60, .connections = 4, .report_every_s = 3600,
                                          .deadline_s = 30 };
         const struct option_row rows[] = {
-                { .name = "database", .value = "D", .help = N_("a file for SQLite, made if there is none, or postgresql://..."), .text = &options.database },
-                { .name = "listen", .value = "ADDRESS:PORT", .help = N_("where a proxy that ends TLS reaches it"), .usual = "127.0.0.1:8451",
+                { .name = "database", .value = "D", .help = N_("a file for SQLite, made if there is none, or postgresql://..."),
+                  .text = &options.database },
+                { .name = "listen", .value = "ADDRESS:PORT", .help = N_("where a proxy that ends TLS reaches it"),
+                  .usual = "127.0.0.1:8451",
                   .text = &options.address },
                 { .name = "new-clients", .value = "N", .help = N_("at most so many of one network in an hour"), .usual = "60",
                   .count = &options.new_clients },
-                { .name = "connections", .value = "N", .help = N_("to PostgreSQL"), .usual = "4", .count = &options.connections, .low = 1,
+                { .name = "connections", .value = "N", .help = N_("to PostgreSQL"), .usual = "4", .count = &options.connections,
+                  .low = 1,
                   .high = POOL_MAX },
                 { .name = "report-every", .value = "S", .help = N_("seconds between two reports"), .usual = "3600",
                   .count = &options.report_every_s, .low = 1, .high = 1e6 },
@@ -262,7 +272,8 @@ static int shards_main(int argc, char **argv)
 {
         const char *where = NULL, *words[SHARDS_MAX + 1] = { NULL };
         const struct option_row rows[] = {
-                { .name = "database", .value = "D", .help = N_("postgresql://... of the coordinator, which is empty"), .text = &where },
+                { .name = "database", .value = "D", .help = N_("postgresql://... of the coordinator, which is empty"),
+                  .text = &where },
         };
         const struct option_table table = {
                 .program = "joulecast-community",

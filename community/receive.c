@@ -259,7 +259,8 @@ void receive_upload(struct receiver *receiver, const char *token, const char *ne
         upload.intake.data = &upload;
         if (err < 0) {
                 answer_error(ret, err == -E2BIG ? 413 : err == -EINVAL ? 400 : 503,
-                             err == -E2BIG ? "an upload unpacks to at most 4 MiB" : err == -EINVAL ? "the compressed data are damaged or cut off" :
+                             err == -E2BIG ? "an upload unpacks to at most 4 MiB" : err == -EINVAL ?
+                             "the compressed data are damaged or cut off" :
                                              "there is no memory now");
                 return;
         }

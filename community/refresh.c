@@ -17,8 +17,9 @@ int refresh_open(struct writer *writer)
                 const char *sql;
         } all[] = {
                 { &writer->set_rates, "UPDATE client_rate SET samples = $1, apps = $2, rates = $3 WHERE client = $4" },
-                { &writer->set_client, "UPDATE client SET next_seq = $1, header_first = $2, os = $3, model = $4, n_samples = $5, coarse = $6,"
-                                       " n = $7, s1 = $8, s2 = $9, overlapping = $10, too_many = $11, fast = $12 WHERE id = $13" },
+                { &writer->set_client, "UPDATE client SET next_seq = $1, header_first = $2, os = $3, model = $4, n_samples = $5,"
+                                       " coarse = $6, n = $7, s1 = $8, s2 = $9, overlapping = $10, too_many = $11, fast = $12"
+                                       " WHERE id = $13" },
         };
         int err = client_samples_open(writer->database, &writer->samples);
 

@@ -90,7 +90,8 @@ int report_print_versions(const struct report *report)
                 n++;
         }
         if (!n) {
-                table_text(TABLE_PLAIN, "No version of %s was told by %d devices that have samples with it and without it.", app->name,
+                table_text(TABLE_PLAIN, "No version of %s was told by %d devices that have samples with it and without it.",
+                           app->name,
                            COMMUNITY_CLIENTS_MIN);
                 return 0;
         }
@@ -107,17 +108,21 @@ static void print_verdict(const struct app_report *app)
         if (app->hidden)
                 table_text(TABLE_PLAIN, "It is always in use with another app that is called a hog: either may be it.");
         else if (!app->drop.enough)
-                table_text(TABLE_PLAIN, "Not enough yet: it is compared once %d devices each have samples with it and without it.",
+                table_text(TABLE_PLAIN, "Not enough yet: it is compared once %d devices each have samples with it and without"
+                           " it.",
                            COMMUNITY_CLIENTS_MIN);
         else if (app->drop.hog)
-                table_text(TABLE_PLAIN, "A hog: it costs %.0f minutes of a full charge (%.0f .. %.0f).", app->drop.minutes, app->drop.minutes_low,
+                table_text(TABLE_PLAIN, "A hog: it costs %.0f minutes of a full charge (%.0f .. %.0f).", app->drop.minutes,
+                           app->drop.minutes_low,
                            app->drop.minutes_high);
         else if (app->hours_more > 0)
-                table_text(TABLE_PLAIN, "Not enough yet: if it costs what it seems to, about %.0f more hours with it would tell.", app->hours_more);
+                table_text(TABLE_PLAIN, "Not enough yet: if it costs what it seems to, about %.0f more hours with it would tell.",
+                           app->hours_more);
         else
                 table_text(TABLE_PLAIN, "It does not cost so much more than its absence that it could not be chance.");
         if (app->drop.enough)
-                table_text(TABLE_PLAIN, "The battery empties %.0f %% faster with it than without (at least %.0f %%, at 95 %%); q is %s.",
+                table_text(TABLE_PLAIN, "The battery empties %.0f %% faster with it than without (at least %.0f %%, at 95 %%); q"
+                           " is %s.",
                            100 * app->drop.effect, 100 * app->drop.effect_low, q);
 }
 
@@ -126,7 +131,8 @@ int report_print_app(const struct report *report)
         const struct app_report *app = &report->apps[report->asked];
         _cleanup_(table_freep) struct table *table = table_new("lrrrrrr");
 
-        table_text(TABLE_PLAIN, "%s: %.0f devices, %.0f samples with it, %.0f hours.", app->name, app->clients, app->rates, app->hours);
+        table_text(TABLE_PLAIN, "%s: %.0f devices, %.0f samples with it, %.0f hours.", app->name, app->clients, app->rates,
+                   app->hours);
         print_verdict(app);
         puts("");
         table_heads(table, N_("% of full an hour"), N_("Samples"), "5 %", "25 %", "50 %", "75 %", "95 %", NULL);

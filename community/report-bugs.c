@@ -149,7 +149,8 @@ static int compare_app(const void *key, const void *element)
 static int describe(const struct report *report, const char *hex, const struct client_rates *rates, struct bug_report *bug)
 {
         const struct app_report *app = report_app(report, bug->app);
-        const struct app_sums *own = rates->n_apps ? bsearch(&bug->app, rates->apps, rates->n_apps, sizeof(*own), compare_app) : NULL;
+        const struct app_sums *own = rates->n_apps ? bsearch(&bug->app, rates->apps, rates->n_apps, sizeof(*own), compare_app) :
+                                     NULL;
 
         bug->app_name = strdup(app->name);
         bug->client_hex = strdup(hex);
@@ -194,7 +195,8 @@ static int describe_all(struct database *database, struct report *report)
 {
         _cleanup_(statement_freep) struct statement *select = NULL;
         _cleanup_(client_rates_clear) struct client_rates rates = { .n = 0 };
-        int rc = database_prepare(database, "SELECT c.hex, r.rates FROM client c JOIN client_rate r ON r.client = c.id WHERE c.id = $1",
+        int rc = database_prepare(database,
+                                  "SELECT c.hex, r.rates FROM client c JOIN client_rate r ON r.client = c.id WHERE c.id = $1",
                                   &select);
 
         if (report->n_bugs)

@@ -234,7 +234,8 @@ int features_read(struct database *database, const struct joint *joint, struct f
         ret->version = word_of(ret, "version");
         if (!ret->version)
                 return -ENOMEM;
-        rc = database_prepare(database, "SELECT client, id, os, model, features, versions FROM context ORDER BY client, id", &select);
+        rc = database_prepare(database, "SELECT client, id, os, model, features, versions FROM context ORDER BY client, id",
+                              &select);
         while (rc >= 0 && (rc = select->ops->step(select)) == 1)
                 rc = add_context(ret, select);
         return rc;
@@ -253,7 +254,8 @@ const struct context *features_find(const struct features *features, int64_t cli
 {
         const struct context key = { .client = client, .id = id };
 
-        return features->n_contexts ? bsearch(&key, features->contexts, features->n_contexts, sizeof(key), compare_context) : NULL;
+        return features->n_contexts ? bsearch(&key, features->contexts, features->n_contexts, sizeof(key), compare_context) :
+               NULL;
 }
 
 const struct place *features_version(const struct features *features, const struct context *context, size_t rank)

@@ -16,19 +16,23 @@
 static const char css[] =
         ":root{color-scheme:light dark;--ink:#1d2733;--dim:#5b6875;--line:#d5dbe1;--back:#fff;--bar:#2a78b8;--mark:#b3541e}"
         "@media(prefers-color-scheme:dark){:root{--ink:#e4e9ee;--dim:#9aa7b4;--line:#39434d;--back:#161b20;--bar:#5aa9e6;--mark:#ef9a63}}"
-        "body{font:16px/1.45 system-ui,sans-serif;color:var(--ink);background:var(--back);max-width:62rem;margin:2rem auto;padding:0 1rem}"
+        "body{font:16px/1.45 system-ui,sans-serif;color:var(--ink);background:var(--back);max-width:62rem;margin:2rem"
+        " auto;padding:0 1rem}"
         "h1{font-size:1.6rem;margin:0}h2{font-size:1.15rem;margin:2rem 0 .4rem}p{margin:.4rem 0}.dim{color:var(--dim)}"
         ".wide{overflow-x:auto}table{border-collapse:collapse;width:100%}caption{text-align:left;color:var(--dim);padding-bottom:.3rem}"
-        "th,td{padding:.3rem .6rem;border-bottom:1px solid var(--line);text-align:right;vertical-align:top;font-variant-numeric:tabular-nums}"
+        "th,td{padding:.3rem .6rem;border-bottom:1px solid"
+        " var(--line);text-align:right;vertical-align:top;font-variant-numeric:tabular-nums}"
         "th:first-child,td:first-child,.text{text-align:left}th{font-weight:600;color:var(--dim)}bdi{overflow-wrap:anywhere}"
         ".text{white-space:nowrap}svg{display:block}ul{margin:.2rem 0;padding-left:1.2rem}.big{font-size:1.25rem}";
 
 static void section(FILE *file, const char *title, const char *caption, const char *const *heads)
 {
-        fprintf(file, "<h2>%s</h2>\n<div class=\"wide\" role=\"region\" tabindex=\"0\" aria-label=\"%s\">\n<table>\n<caption>%s</caption>\n<thead><tr>",
+        fprintf(file, "<h2>%s</h2>\n<div"
+                " class=\"wide\" role=\"region\" tabindex=\"0\" aria-label=\"%s\">\n<table>\n<caption>%s</caption>\n<thead><tr>",
                 title, title, caption);
         for (size_t i = 0; heads[i]; i++)
-                fprintf(file, "<th scope=\"col\"%s>%s</th>", *heads[i] == '<' ? " class=\"text\"" : "", heads[i] + (*heads[i] == '<'));
+                fprintf(file, "<th scope=\"col\"%s>%s</th>", *heads[i] == '<' ? " class=\"text\"" : "",
+                        heads[i] + (*heads[i] == '<'));
         fputs("</tr></thead>\n<tbody>\n", file);
 }
 
@@ -52,7 +56,8 @@ static void write_bar(FILE *file, const struct drop *drop, double most)
 
         fprintf(file, "<td class=\"text\"><svg width=\"%.0f\" height=\"18\" role=\"img\" aria-label=\"%.0f to %.0f minutes\">"
                       "<rect x=\"0\" y=\"4\" width=\"%.1f\" height=\"10\" fill=\"var(--bar)\"/>"
-                      "<path d=\"M%.1f 9H%.1fM%.1f 4v10M%.1f 4v10\" stroke=\"var(--mark)\" stroke-width=\"2\" fill=\"none\"/></svg></td>",
+                      "<path d=\"M%.1f 9H%.1fM%.1f 4v10M%.1f"
+                      " 4v10\" stroke=\"var(--mark)\" stroke-width=\"2\" fill=\"none\"/></svg></td>",
                 BAR_WIDTH + 2, drop->minutes_low, drop->minutes_high, value, low, high, low + 1, high);
 }
 
@@ -69,11 +74,13 @@ static void write_reasons(FILE *file, const struct app_report *app)
                         fputs(j ? " and " : ", where ", file);
                         html_text(file, why->within[j]);
                 }
-                fprintf(file, ": %.0f minutes there, %.0f elsewhere (%.0f devices)%s</li>\n", why->minutes_there, why->minutes_else, why->clients,
+                fprintf(file, ": %.0f minutes there, %.0f elsewhere (%.0f devices)%s</li>\n", why->minutes_there,
+                        why->minutes_else, why->clients,
                         why->actionable ? "" : "; nobody can change it");
         }
         for (size_t i = 0; i < app->n_parts && i < 3; i++)
-                fprintf(file, "<li>%.0f %% of its own energy is %s</li>\n", 100 * app->parts[i].share, component_names[app->parts[i].part]);
+                fprintf(file, "<li>%.0f %% of its own energy is %s</li>\n", 100 * app->parts[i].share,
+                        component_names[app->parts[i].part]);
         for (size_t i = 0; i < app->n_together; i++) {
                 fputs("<li>always in use with ", file);
                 write_name(file, app->together[i]);
@@ -104,7 +111,8 @@ static int write_hogs(FILE *file, const struct report *report)
         }
         if (report->n_hogs)
                 qsort_r(order, report->n_hogs, sizeof(*order), compare_gain, report->apps);
-        section(file, "Hogs", "Minutes of a full charge that an app costs while it is in use, on the devices that have it. What would help all "
+        section(file, "Hogs", "Minutes of a full charge that an app costs while it is in use, on the devices that have it. What"
+                " would help all "
                               "devices together most is first.", heads);
         for (size_t i = 0; i < report->n_hogs; i++) {
                 const struct app_report *app = &report->apps[order[i]];
@@ -113,10 +121,12 @@ static int write_hogs(FILE *file, const struct report *report)
                 write_name(file, app->name);
                 fputs("<ul class=\"dim\">", file);
                 write_reasons(file, app);
-                fprintf(file, "</ul></td><td>%.0f</td><td class=\"text\">%.0f to %.0f</td>", app->drop.minutes, app->drop.minutes_low,
+                fprintf(file, "</ul></td><td>%.0f</td><td class=\"text\">%.0f to %.0f</td>", app->drop.minutes,
+                        app->drop.minutes_low,
                         app->drop.minutes_high);
                 write_bar(file, &app->drop, most);
-                fprintf(file, app->drop.q < 1e-4 ? "<td>%.0f</td><td>&lt;0.0001</td></tr>\n" : "<td>%.0f</td><td>%.4f</td></tr>\n", app->clients,
+                fprintf(file, app->drop.q < 1e-4 ? "<td>%.0f</td><td>&lt;0.0001</td></tr>\n" :
+                        "<td>%.0f</td><td>%.4f</td></tr>\n", app->clients,
                         app->drop.q);
         }
         section_end(file);
@@ -139,7 +149,8 @@ static void write_versions(FILE *file, const struct report *report)
                 write_name(file, report_app(report, version->app)->name);
                 fputs("</td><td class=\"text\">", file);
                 html_text(file, version->version);
-                fprintf(file, "</td><td>%.0f</td><td>%.0f %%</td><td>%.0f to %.0f %%</td></tr>\n", version->clients, 100 * version->effect,
+                fprintf(file, "</td><td>%.0f</td><td>%.0f %%</td><td>%.0f to %.0f %%</td></tr>\n", version->clients,
+                        100 * version->effect,
                         100 * version->effect_low, 100 * version->effect_high);
         }
         section_end(file);
@@ -151,14 +162,16 @@ static void write_bugs(FILE *file, const struct report *report)
 
         if (!report->n_bugs)
                 return;
-        section(file, "Bugs", "Apps that take much more on one device than on others, by the devices' own models. Restart or update them there; "
+        section(file, "Bugs", "Apps that take much more on one device than on others, by the devices' own models. Restart or"
+                " update them there; "
                               "show each only to its owner.", heads);
         for (size_t i = 0; i < report->n_bugs; i++) {
                 const struct bug_report *bug = &report->bugs[i];
 
                 fputs("<tr><td>", file);
                 write_name(file, bug->app_name);
-                fprintf(file, "</td><td class=\"text\">%.8s</td><td>%.2f&nbsp;W</td><td>%.2f&nbsp;W</td><td>%zu</td><td class=\"text\">", bug->client_hex,
+                fprintf(file, "</td><td class=\"text\">%.8s</td><td>%.2f&nbsp;W</td><td>%.2f&nbsp;W</td><td>%zu</td><td"
+                        " class=\"text\">", bug->client_hex,
                         bug->watts, bug->others_watts, bug->clients);
                 if (bug->n_parts)
                         fprintf(file, "%s (%.0f %%)", component_names[bug->parts[0].part], 100 * bug->parts[0].share);
@@ -194,15 +207,19 @@ static void write_score(FILE *file, const struct report *report)
                 return;
         section(file, "How long batteries last", "Of devices with at least ten samples.", heads);
         for (int i = 0; i < SCORE_POINTS; i++)
-                fprintf(file, "<tr><td>%d of 100 devices</td><td>%.1f</td></tr>\n", score_percent[i], HOURS(report->score.rates[i]));
+                fprintf(file, "<tr><td>%d of 100 devices</td><td>%.1f</td></tr>\n", score_percent[i],
+                        HOURS(report->score.rates[i]));
         section_end(file);
 }
 
 static void write_left_out(FILE *file, const struct report *report)
 {
-        fprintf(file, "<h2>Left out</h2>\n<p class=\"dim\">%" PRId64 " samples that overlap others of their device, %" PRId64 " beyond 200 a day, %" PRId64
-                      " faster than a battery empties; %" PRId64 " devices that empty more than ten times as fast as half of the others, %" PRId64
-                      " in quarantine. By the rule of the Carat paper, %zu more apps would be hogs; it takes all samples of a device for "
+        fprintf(file, "<h2>Left out</h2>\n<p class=\"dim\">%" PRId64 " samples that overlap others of their device,"
+                " %" PRId64 " beyond 200 a day, %" PRId64
+                      " faster than a battery empties; %" PRId64 " devices that empty more than ten times as fast as half of the"
+                      " others, %" PRId64
+                      " in quarantine. By the rule of the Carat paper, %zu more apps would be hogs; it takes all samples of a"
+                      " device for "
                       "independent, and most of those are none.</p>\n",
                 report->overlapping, report->too_many, report->fast, report->extreme, report->quarantined, report->paper_only);
 }
@@ -212,8 +229,10 @@ static int write_page(FILE *file, const struct report *report)
         int err;
 
         html_begin(file, "What batteries of all devices say", "en", css);
-        fprintf(file, "<main>\n<h1>What the batteries of all devices say together</h1>\n<p class=\"big\">%" PRId64 " devices, %" PRId64
-                      " samples; %zu apps, of which %zu ran on enough devices to be compared.</p>\n", report->clients, report->samples,
+        fprintf(file, "<main>\n<h1>What the batteries of all devices say together</h1>\n<p class=\"big\">%" PRId64 " devices,"
+                " %" PRId64
+                      " samples; %zu apps, of which %zu ran on enough devices to be compared.</p>\n", report->clients,
+                      report->samples,
                 report->n_apps, report->tested);
         err = write_hogs(file, report);
         if (err < 0)

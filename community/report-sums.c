@@ -166,7 +166,8 @@ static int merge_app(struct totals *totals, struct app_total *from)
 
 static int merge_coarse(struct totals *totals, const struct totals *from)
 {
-        int err = util_grow(&totals->coarse, &totals->coarse_capacity, totals->n_coarse + from->n_coarse, sizeof(*totals->coarse));
+        int err = util_grow(&totals->coarse, &totals->coarse_capacity, totals->n_coarse + from->n_coarse,
+                            sizeof(*totals->coarse));
 
         if (!err)
                 err = util_grow(&totals->rates, &totals->rates_capacity, totals->n_rates + from->n_rates, sizeof(*totals->rates));

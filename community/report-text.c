@@ -17,8 +17,10 @@ void report_print_why(const char *app, const struct why_report *why)
         size_t length = 0;
 
         for (size_t i = 0; i < why->n_within && length < sizeof(within); i++)
-                length += (size_t)snprintf(within + length, sizeof(within) - length, "%s %s", i ? " and" : ", where", why->within[i]);
-        table_note("%s: %.0f minutes with %s %s%s, else %.0f (%.0f devices).", app, why->minutes_there, why->feature, why->is, within,
+                length += (size_t)snprintf(within + length, sizeof(within) - length, "%s %s", i ? " and" : ", where",
+                                           why->within[i]);
+        table_note("%s: %.0f minutes with %s %s%s, else %.0f (%.0f devices).", app, why->minutes_there, why->feature, why->is,
+                   within,
                    why->minutes_else, why->clients);
 }
 
@@ -84,7 +86,8 @@ static void print_score(const struct report *report, const char *client)
         if (score->clients < COMMUNITY_CLIENTS_MIN)
                 return;
         puts("");
-        table_text(TABLE_PLAIN, "A full charge in use lasts %.1f h on half of %zu devices; %.1f h or less on 5 of 100, %.1f h or more"
+        table_text(TABLE_PLAIN, "A full charge in use lasts %.1f h on half of %zu devices; %.1f h or less on 5 of 100, %.1f h or"
+                   " more"
                    " on 5 of 100.", HOURS(score->rates[2]), score->clients, HOURS(score->rates[0]), HOURS(score->rates[4]));
         if (client && report_score(report, name_hash_client(client), &rate, &own))
                 table_text(TABLE_PLAIN, "That device: %.1f h, longer than %.0f of 100 like it (its J-score).", HOURS(rate), own);
@@ -93,10 +96,12 @@ static void print_score(const struct report *report, const char *client)
 static void print_left_out(const struct report *report)
 {
         if (report->overlapping + report->too_many + report->fast > 0)
-                table_note("Left out: %" PRId64 " samples that overlap others of their device, %" PRId64 " beyond 200 a day, %" PRId64
+                table_note("Left out: %" PRId64 " samples that overlap others of their device, %" PRId64 " beyond 200 a day,"
+                           " %" PRId64
                            " that are faster than a battery empties.", report->overlapping, report->too_many, report->fast);
         if (report->extreme > 0)
-                table_note("Left out: %" PRId64 " devices that empty more than ten times as fast as half of the others.", report->extreme);
+                table_note("Left out: %" PRId64 " devices that empty more than ten times as fast as half of the others.",
+                           report->extreme);
         if (report->quarantined > 0)
                 table_note("Left out: %" PRId64 " devices in quarantine.", report->quarantined);
 }
@@ -109,23 +114,27 @@ static void print_not_yet(const struct report *report)
         size_t n = report_not_yet(report, &order);
 
         for (size_t i = 0; i < MIN(n, (size_t)NOT_YET_SHOWN); i++)
-                table_note("Not enough yet for %s: about %.0f more hours with it.", report->apps[order[i]].name, report->apps[order[i]].hours_more);
+                table_note("Not enough yet for %s: about %.0f more hours with it.", report->apps[order[i]].name,
+                           report->apps[order[i]].hours_more);
 }
 
 int report_print_text(const struct report *report, const char *client)
 {
-        table_text(TABLE_PLAIN, "%" PRId64 " devices, %" PRId64 " samples, %zu apps, of which %zu ran on enough devices to be compared.",
+        table_text(TABLE_PLAIN, "%" PRId64 " devices, %" PRId64 " samples, %zu apps, of which %zu ran on enough devices to be"
+                   " compared.",
                    report->clients, report->samples, report->n_apps, report->tested);
         puts("");
         if (report->n_hogs)
                 (void)report_print_hogs(report);
         else if (report->tested == 0)
-                table_text(TABLE_PLAIN, "Not enough yet: an app is compared once %d devices each have samples with it and without it.",
+                table_text(TABLE_PLAIN, "Not enough yet: an app is compared once %d devices each have samples with it and without"
+                           " it.",
                            COMMUNITY_CLIENTS_MIN);
         else
                 table_text(TABLE_PLAIN, "No app costs so much more than its absence that it could not be chance.");
         if (report->paper_only)
-                table_note("By the rule of the Carat paper, %zu more would be hogs; it takes all rates of a device for independent, and"
+                table_note("By the rule of the Carat paper, %zu more would be hogs; it takes all rates of a device for"
+                           " independent, and"
                            " most of those are none.", report->paper_only);
         print_not_yet(report);
         if (report->n_bugs) {

@@ -482,7 +482,8 @@ static int list_versions(struct why *why, const struct app_report *app, struct a
                 const struct place *place = why->seen[i];
                 struct node node = node_of(&tally_of(why, place)->there);
 
-                if (place->words.key == why->features->version && node.clients >= COMMUNITY_CLIENTS_MIN && isfinite(node.variance))
+                if (place->words.key == why->features->version && node.clients >= COMMUNITY_CLIENTS_MIN &&
+                    isfinite(node.variance))
                         err = add_version(ret, app, place->words.value, &node);
         }
         return err;

@@ -49,7 +49,8 @@ static int add_apps(struct client_samples *samples, struct rate_sample *sample)
         samples->n_apps += n;
         other = ops->get_blob(samples->select, 9, &length);
         sample->n_parts = length / (2 * sizeof(*samples->parts));
-        err = util_grow(&samples->parts, &samples->parts_capacity, samples->n_parts + 2 * sample->n_parts, sizeof(*samples->parts));
+        err = util_grow(&samples->parts, &samples->parts_capacity, samples->n_parts + 2 * sample->n_parts,
+                        sizeof(*samples->parts));
         if (err < 0)
                 return err;
         if (sample->n_parts)

@@ -121,7 +121,8 @@ static bool known_encoding(struct MHD_Connection *connection)
         return !encoding || strcasecmp(encoding, "gzip") == 0 || strcasecmp(encoding, "identity") == 0;
 }
 
-static void answer_post(struct server *server, struct MHD_Connection *connection, const struct request *request, const char *token,
+static void answer_post(struct server *server, struct MHD_Connection *connection, const struct request *request,
+                        const char *token,
                         struct answer *ret)
 {
         char network[64];
@@ -170,7 +171,8 @@ static void take_body(struct request *request, const char *data, size_t size)
         request->length += size;
 }
 
-static enum MHD_Result handle(void *data, struct MHD_Connection *connection, const char *url, const char *method, const char *version,
+static enum MHD_Result handle(void *data, struct MHD_Connection *connection, const char *url, const char *method,
+                              const char *version,
                               const char *upload_data, size_t *upload_size, void **request_data)
 {
         struct request *request = *request_data;

@@ -69,7 +69,8 @@ static int delete(struct database *database, const char *hex, struct answer *ret
         return 0;
 }
 
-static int answer_with(struct server *server, struct database *database, enum me_request request, const char *token, struct answer *ret)
+static int answer_with(struct server *server, struct database *database, enum me_request request, const char *token,
+                       struct answer *ret)
 {
         char hex[UPLOAD_CLIENT_DIGITS + 1];
         bool quarantined = false;

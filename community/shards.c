@@ -75,8 +75,9 @@ static int write_shard(struct maker *maker, struct database *shard)
         for (size_t i = 0; i < n_client_tables; i++)
                 fprintf(maker->sql, "ALTER TABLE %s ADD CONSTRAINT of_shard CHECK (%s >= %" PRId64 " AND %s < %" PRId64 ");",
                         client_tables[i].name, client_tables[i].client, low, client_tables[i].client, high);
-        fprintf(maker->sql, "CREATE VIEW shard_info_%zu (shard, shards, epoch, clients, samples) AS SELECT s.shard, s.shards, s.epoch,"
-                            " (SELECT count(*) FROM client), (SELECT coalesce(sum(n_samples), 0) FROM client) FROM shard s;", maker->shard);
+        fprintf(maker->sql, "CREATE VIEW shard_info_%zu (shard, shards, epoch, clients, samples) AS SELECT s.shard, s.shards,"
+                            " s.epoch, (SELECT count(*) FROM client), (SELECT coalesce(sum(n_samples), 0) FROM client)"
+                            " FROM shard s;", maker->shard);
         fputs("COMMIT", maker->sql);
         return sql_run(maker, shard);
 }
@@ -108,8 +109,9 @@ static int write_server(struct maker *maker)
         PQfreemem(error);
         if (!options)
                 return -EINVAL;
-        fprintf(maker->sql, "CREATE SERVER shard_%zu FOREIGN DATA WRAPPER postgres_fdw OPTIONS (async_capable 'true', fetch_size '20000',"
-                            " batch_size '1000', keepalives_idle '5', keepalives_interval '2', keepalives_count '3', tcp_user_timeout '10000'",
+        fprintf(maker->sql, "CREATE SERVER shard_%zu FOREIGN DATA WRAPPER postgres_fdw OPTIONS (async_capable 'true',"
+                            " fetch_size '20000', batch_size '1000', keepalives_idle '5', keepalives_interval '2', keepalives_count '3',"
+                            " tcp_user_timeout '10000'",
                 maker->shard);
         for (const PQconninfoOption *option = options; option->keyword; option++)
                 if (option->val && strcmp(option->keyword, "user") != 0 && strcmp(option->keyword, "password") != 0) {
@@ -147,7 +149,8 @@ static int write_partitions(struct maker *maker)
         int err = write_server(maker);
 
         for (size_t i = 0; i < n_client_tables; i++) {
-                fprintf(maker->sql, "CREATE FOREIGN TABLE %s_%zu PARTITION OF %s", client_tables[i].name, maker->shard, client_tables[i].name);
+                fprintf(maker->sql, "CREATE FOREIGN TABLE %s_%zu PARTITION OF %s", client_tables[i].name, maker->shard,
+                        client_tables[i].name);
                 write_range(maker);
                 fprintf(maker->sql, " SERVER shard_%zu OPTIONS (table_name '%s');", maker->shard, client_tables[i].name);
         }
@@ -170,7 +173,8 @@ static int write_coordinator(struct maker *maker)
 
                 if (!columns)
                         return -ENOMEM;
-                fprintf(maker->sql, "CREATE TABLE %s (%s) PARTITION BY RANGE (%s);", client_tables[i].name, columns, client_tables[i].client);
+                fprintf(maker->sql, "CREATE TABLE %s (%s) PARTITION BY RANGE (%s);", client_tables[i].name, columns,
+                        client_tables[i].client);
         }
         fputs("CREATE TABLE shard_info (shard INTEGER, " INFO_COLUMNS ") PARTITION BY LIST (shard);", maker->sql);
         for (maker->shard = 0; !err && maker->shard < maker->n; maker->shard++)
@@ -229,14 +233,15 @@ static int check_partitions(struct database *database)
                 _cleanup_free_ char *sql = NULL;
                 int64_t n;
 
-                if (asprintf(&sql, "SELECT count(DISTINCT f.ftserver) FROM pg_inherits i JOIN pg_foreign_table f ON f.ftrelid = i.inhrelid"
-                                   " WHERE i.inhparent = '%s'::regclass", name) < 0)
+                if (asprintf(&sql, "SELECT count(DISTINCT f.ftserver) FROM pg_inherits i JOIN pg_foreign_table f ON"
+                                   " f.ftrelid = i.inhrelid WHERE i.inhparent = '%s'::regclass", name) < 0)
                         return -ENOMEM;
                 n = count_rows(database, sql, NULL);
                 if (n < 0)
                         return (int)n;
                 if (n != database->shards) {
-                        log_error(database->log, "%s: table %s is on %d shards and not on %d; there is no report of a part", database->name, name,
+                        log_error(database->log, "%s: table %s is on %d shards and not on %d; there is no report of a part",
+                                  database->name, name,
                                   (int)n, database->shards);
                         return -EUCLEAN;
                 }
@@ -255,22 +260,26 @@ int shards_check(struct database *database)
         if (err < 0)
                 return err;
         listed = count_rows(database, "SELECT count(*), 0 FROM shard_map", NULL);
-        here = listed < 0 ? listed : count_rows(database, "SELECT count(*), 0 FROM shard_map m JOIN shard_info s ON s.shard = m.shard"
+        here = listed < 0 ? listed : count_rows(database,
+                                                "SELECT count(*), 0 FROM shard_map m JOIN shard_info s ON s.shard = m.shard"
                                                           " AND s.shards = m.shards AND s.epoch = m.epoch", NULL);
         if (here < 0)
                 return (int)here;
         if (listed != database->shards || here != listed) {
-                log_error(database->log, "%s: %d of %d shards are those that it was made with; there is no report of a part", database->name,
+                log_error(database->log, "%s: %d of %d shards are those that it was made with; there is no report of a part",
+                          database->name,
                           (int)here, database->shards);
                 return -EUCLEAN;
         }
         clients = count_rows(database, "SELECT sum(clients), sum(samples) FROM shard_info", &samples);
-        n_clients = clients < 0 ? clients : count_rows(database, "SELECT count(*), coalesce(sum(n_samples), 0) FROM client", &n_samples);
+        n_clients = clients < 0 ? clients :
+                    count_rows(database, "SELECT count(*), coalesce(sum(n_samples), 0) FROM client", &n_samples);
         if (n_clients < 0)
                 return (int)n_clients;
         if (clients == n_clients && samples == n_samples)
                 return 0;
-        log_error(database->log, "%s: the shards have %" PRId64 " clients, of which %" PRId64 " are seen here; their partitions do not fit",
+        log_error(database->log, "%s: the shards have %" PRId64 " clients, of which %" PRId64 " are seen here; their partitions"
+                  " do not fit",
                   database->name, clients, n_clients);
         return -EUCLEAN;
 }

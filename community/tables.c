@@ -18,13 +18,16 @@
  */
 const struct client_table client_tables[] = {
         { "client",
-          "id BIGINT NOT NULL, hex TEXT NOT NULL, token TEXT, next_seq BIGINT NOT NULL, header_first BIGINT NOT NULL, os TEXT, model TEXT,"
-          " n_samples BIGINT NOT NULL, coarse INTEGER NOT NULL, quarantined INTEGER NOT NULL, n BIGINT NOT NULL, s1 BIGINT NOT NULL,"
+          "id BIGINT NOT NULL, hex TEXT NOT NULL, token TEXT, next_seq BIGINT NOT NULL, header_first BIGINT NOT NULL, os TEXT,"
+          " model TEXT, n_samples BIGINT NOT NULL, coarse INTEGER NOT NULL, quarantined INTEGER NOT NULL, n BIGINT NOT NULL,"
+          " s1 BIGINT NOT NULL,"
           " s2 BIGINT NOT NULL, overlapping BIGINT NOT NULL, too_many BIGINT NOT NULL, fast BIGINT NOT NULL", "id", "id" },
-        { "context", "client BIGINT NOT NULL, id BIGINT NOT NULL, os TEXT, model TEXT, features TEXT, versions TEXT", "client", "client, id" },
+        { "context", "client BIGINT NOT NULL, id BIGINT NOT NULL, os TEXT, model TEXT, features TEXT, versions TEXT", "client",
+          "client, id" },
         { "sample",
           "client BIGINT NOT NULL, seq BIGINT NOT NULL, context BIGINT NOT NULL, t_ns BIGINT NOT NULL, t2_ns BIGINT NOT NULL,"
-          " level_ppm INTEGER NOT NULL, level2_ppm INTEGER NOT NULL, apps @BLOB@ NOT NULL, own @BLOB@, parts @BLOB@", "client", "client, seq" },
+          " level_ppm INTEGER NOT NULL, level2_ppm INTEGER NOT NULL, apps @BLOB@ NOT NULL, own @BLOB@, parts @BLOB@", "client",
+          "client, seq" },
         { "client_rate", "client BIGINT NOT NULL, samples BIGINT NOT NULL, apps BIGINT NOT NULL, rates @BLOB@ NOT NULL",
           "client", "client" },
 };
@@ -54,7 +57,8 @@ static int make_client_table(struct database *database, const struct client_tabl
 {
         _cleanup_free_ char *columns = tables_engine_text(database, table->columns), *sql = NULL;
 
-        if (!columns || asprintf(&sql, "CREATE TABLE %s (%s, PRIMARY KEY (%s))%s", table->name, columns, table->key, database->ops->no_rowid) < 0)
+        if (!columns || asprintf(&sql, "CREATE TABLE %s (%s, PRIMARY KEY (%s))%s", table->name, columns, table->key,
+                                 database->ops->no_rowid) < 0)
                 return -ENOMEM;
         return database_run(database, sql);
 }
@@ -68,7 +72,8 @@ int tables_make(struct database *database)
         if (!err)
                 err = database_run(database, "CREATE INDEX client_token ON client (token);"
                                              "CREATE TABLE app (id BIGINT PRIMARY KEY, name TEXT NOT NULL);"
-                                             "CREATE TABLE joulecast_community (version INTEGER NOT NULL, shards INTEGER NOT NULL);"
+                                             "CREATE TABLE joulecast_community (version INTEGER NOT NULL, shards INTEGER NOT"
+                                             " NULL);"
                                              "INSERT INTO joulecast_community VALUES (6, 0)");
         return err ? err : database_run(database, "COMMIT");
 }

@@ -20,7 +20,8 @@ static const struct rows_sql client_rows = {
 static const struct rows_sql context_rows = {
         "context", "client, id, os, model, features, versions", "iitttt", "ON CONFLICT DO NOTHING" };
 static const struct rows_sql sample_rows = {
-        "sample", "client, seq, context, t_ns, t2_ns, level_ppm, level2_ppm, apps, own, parts", "iiiiiiibbb", "ON CONFLICT DO NOTHING" };
+        "sample", "client, seq, context, t_ns, t2_ns, level_ppm, level2_ppm, apps, own, parts", "iiiiiiibbb",
+        "ON CONFLICT DO NOTHING" };
 
 static int prepare_all(struct writer *writer)
 {
@@ -28,11 +29,13 @@ static int prepare_all(struct writer *writer)
         const struct {
                 struct statement **statement;
                 const struct rows_sql *sql;
-        } rows[] = { { &writer->add_client, &client_rows }, { &writer->add_app, &app_rows }, { &writer->add_context, &context_rows },
+        } rows[] = { { &writer->add_client, &client_rows }, { &writer->add_app, &app_rows },
+                     { &writer->add_context, &context_rows },
                      { &writer->add_sample, &sample_rows } };
         int err = 0;
 
-        if (asprintf(&find, "SELECT hex, next_seq, header_first, token, quarantined, n_samples, os, model FROM client WHERE id = $1%s",
+        if (asprintf(&find, "SELECT hex, next_seq, header_first, token, quarantined, n_samples, os, model FROM client WHERE id ="
+                     " $1%s",
                      writer->database->ops->for_update) < 0)
                 return -ENOMEM;
         err = database_prepare(writer->database, find, &writer->find_client);
@@ -126,7 +129,8 @@ int writer_find(struct writer *writer, const char *hex, struct known_client **re
                 return rc;
         if (strcmp(find->ops->get_text(find, 0), hex) != 0) {
                 find->ops->reset(find);
-                log_error(writer->database->log, "%s: two clients have the same number; give one of them another id", writer->database->name);
+                log_error(writer->database->log, "%s: two clients have the same number; give one of them another id",
+                          writer->database->name);
                 return -EEXIST;
         }
         err = remember(writer, hex, &known);
@@ -211,7 +215,8 @@ static int add_context(struct writer *writer, const struct upload_header *header
         struct statement *add = writer->add_context;
         _cleanup_free_ char *versions = versions_text(header), *all = NULL;
 
-        if (!versions || asprintf(&all, "%s\n%s\n%s\n%s", header->os, header->model, header->features ? header->features : "", versions) < 0)
+        if (!versions || asprintf(&all, "%s\n%s\n%s\n%s", header->os, header->model, header->features ? header->features : "",
+                                  versions) < 0)
                 return -ENOMEM;
         client->context = name_hash_number_of("joulecast-context:", all);
         add->ops->set_int(add, 1, client->id);
@@ -306,7 +311,8 @@ static size_t find_parts(const struct upload_sample *sample, const struct used_a
         return n_pairs;
 }
 
-static int insert_sample(struct writer *writer, const struct known_client *client, int64_t seq, const struct upload_sample *sample,
+static int insert_sample(struct writer *writer, const struct known_client *client, int64_t seq,
+                         const struct upload_sample *sample,
                          const struct used_app *used, size_t n)
 {
         struct statement *add = writer->add_sample;

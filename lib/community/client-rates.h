@@ -23,7 +23,8 @@ struct client_rate {
 };
 
 struct client_rates {
-        struct app_sums *apps; /* by number: app, ms, and what begins with own_ or part_; the others are 0 until client_rates_sum() */
+        /* by number: app, ms, and what begins with own_ or part_; the others are 0 until client_rates_sum() */
+        struct app_sums *apps;
         int64_t *contexts;   /* ascending */
         struct client_rate *list;
         size_t n_apps, n_contexts, n;

@@ -22,7 +22,8 @@ static void digest_of(const char *kind, const char *text, uint8_t ret[SHA256_DIG
 
 bool name_hash_is(const char *name)
 {
-        return strncmp(name, "h:", 2) == 0 && strlen(name) == NAME_HASH_SIZE - 1 && strspn(name + 2, "0123456789abcdef") == DIGITS;
+        return strncmp(name, "h:", 2) == 0 && strlen(name) == NAME_HASH_SIZE - 1 &&
+               strspn(name + 2, "0123456789abcdef") == DIGITS;
 }
 
 void name_hash_of(const char *name, char ret[NAME_HASH_SIZE])

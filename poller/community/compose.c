@@ -30,8 +30,10 @@ static const struct step {
         size_t apps;
         bool parts;
 } steps[] = {
-        { 10 * MINUTE_NS, DISCHARGE_APPS_MAX, true }, { 10 * MINUTE_NS, DISCHARGE_APPS_MAX, false }, { 10 * MINUTE_NS, 60, false },
-        { 20 * MINUTE_NS, 60, false }, { 40 * MINUTE_NS, 40, false }, { 80 * MINUTE_NS, 20, false }, { 160 * MINUTE_NS, 10, false },
+        { 10 * MINUTE_NS, DISCHARGE_APPS_MAX, true }, { 10 * MINUTE_NS, DISCHARGE_APPS_MAX, false },
+        { 10 * MINUTE_NS, 60, false },
+        { 20 * MINUTE_NS, 60, false }, { 40 * MINUTE_NS, 40, false }, { 80 * MINUTE_NS, 20, false },
+        { 160 * MINUTE_NS, 10, false },
 };
 
 /* An app of the upload. */
@@ -408,7 +410,8 @@ static bool is_small(const struct compose_source *source, const struct compose_u
 static int compose_of_length(const struct compose_source *source, const struct traits *traits, const struct step *step,
                              uint32_t max_brightness, struct compose_upload *ret)
 {
-        const struct discharge_wish wish = { .profile = source->profile, .from_ns = source->member->from_ns, .to_ns = source->now_ns,
+        const struct discharge_wish wish = { .profile = source->profile, .from_ns = source->member->from_ns,
+                                             .to_ns = source->now_ns,
                                              .length_ns = step->length_ns, .max_brightness = max_brightness };
         _cleanup_(discharge_clear) struct discharge_list list = { .n = 0 };
         struct writer writer = { .source = source, .list = &list, .traits = *traits, .step = step };

@@ -190,7 +190,8 @@ static int keep_span(struct reader *reader, const struct store_poll *end)
         struct discharge span = {
                 .t_ns = whole_seconds(reader->begin.end_ns), .t2_ns = whole_seconds(end->end_ns),
                 .level_ppm = level_ppm(&reader->begin.battery, have), .level2_ppm = level_ppm(&end->battery, have),
-                .brightness = brightness_class(reader, span_ns), .network = network_kind(reader, span_ns), .first_app = list->n_apps,
+                .brightness = brightness_class(reader, span_ns), .network = network_kind(reader, span_ns),
+                              .first_app = list->n_apps,
         };
         struct cost *cost = NULL;
         int err;

@@ -113,7 +113,8 @@ static int add_hogs(struct reader *reader)
                 const struct findings_app *app = find_app(reader->own, hog);
                 const struct cJSON *minutes = get(hog, "minutes");
                 const struct finding finding = {
-                        .kind = FINDING_CLOSE, .app = app ? app->name : NULL, .minutes = number(minutes, "value"), .low = number(minutes, "low"),
+                        .kind = FINDING_CLOSE, .app = app ? app->name : NULL, .minutes = number(minutes, "value"),
+                                .low = number(minutes, "low"),
                         .high = number(minutes, "high"), .clients = number(hog, "clients"), .here = NAN, .there = NAN,
                 };
 
@@ -209,7 +210,8 @@ static int add_unknown(struct reader *reader)
 
                 if (!app || !(hours > 0) || findings->n_unknown >= FINDINGS_MAX)
                         continue;
-                if (util_grow(&findings->unknown, &findings->unknown_capacity, findings->n_unknown + 1, sizeof(*findings->unknown)) < 0)
+                if (util_grow(&findings->unknown, &findings->unknown_capacity, findings->n_unknown + 1,
+                              sizeof(*findings->unknown)) < 0)
                         return -ENOMEM;
                 findings->unknown[findings->n_unknown++] = (struct findings_unknown){ app->name, hours };
         }

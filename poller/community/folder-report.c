@@ -99,7 +99,8 @@ static int make_report(const struct member *member, const char *state, const str
         if (!err)
                 err = run(report, ret);
         if (err == -ENOENT)
-                log_error(log, "%s has no report for this client, and joulecast-community is not installed, which would make one", member->where);
+                log_error(log, "%s has no report for this client, and joulecast-community is not installed, which would make one",
+                          member->where);
         else if (err)
                 log_error(log, "joulecast-community makes no report of %s: %s", member->where, util_reason(err));
         return err;

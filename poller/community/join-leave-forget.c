@@ -47,7 +47,8 @@ int join_run(struct session *session, const char *where)
         }
         if (!err) {
                 printf(_("Shared with %s from now on, as %s.\n"), member.where, member.client);
-                table_text(TABLE_PLAIN, "At most once a day, on external power. joulecast community preview shows what is sent next, to the "
+                table_text(TABLE_PLAIN, "At most once a day, on external power. joulecast community preview shows what is sent"
+                           " next, to the "
                                         "byte; status, what was; leave ends it, and forget has all removed.");
         }
         member_clear(&member);
@@ -70,7 +71,8 @@ int leave_run(struct session *session)
         }
         printf("%s\n", _("Nothing is shared from now on, and the id is gone."));
         if (member.where && member.sent_samples > 0)
-                table_text(TABLE_PLAIN, "The %lld samples that were sent stay at %s; without the id nobody can have them removed.",
+                table_text(TABLE_PLAIN, "The %lld samples that were sent stay at %s; without the id nobody can have them"
+                           " removed.",
                            (long long)member.sent_samples, member.where);
         member_clear(&member);
         return CODE_OK;
@@ -80,14 +82,16 @@ static void print_forgotten(const struct member *member, const struct place_forg
 {
         if (forgotten->confirmed)
                 printf(words_counted("%s confirms: %llu sample was removed, and nothing is left.\n",
-                                     "%s confirms: %llu samples were removed, and nothing is left.\n", (unsigned long)forgotten->samples),
+                                     "%s confirms: %llu samples were removed, and nothing is left.\n",
+                                     (unsigned long)forgotten->samples),
                        member->where, (unsigned long long)forgotten->samples);
         else
                 printf(words_counted("%llu upload was removed from %s.\n", "%llu uploads were removed from %s.\n",
                                      (unsigned long)forgotten->files),
                        (unsigned long long)forgotten->files, member->where);
         if (!forgotten->confirmed)
-                table_text(TABLE_PLAIN, "Who loaded them into a database finds a request to forget them there; joulecast community status "
+                table_text(TABLE_PLAIN, "Who loaded them into a database finds a request to forget them there; joulecast"
+                           " community status "
                                         "tells when that was done.");
         table_text(TABLE_PLAIN, "Sharing goes on with another id, from now on; joulecast community leave ends it.");
 }

@@ -16,7 +16,8 @@ static int run_action(struct session *session, const char *const words[2])
                 const char *name;
                 int (*run)(struct session *session);
         } actions[] = {
-                { "leave", leave_run }, { "forget", forget_run }, { "preview", preview_run }, { "send", send_run }, { "status", status_run }, { "report", report_run },
+                { "leave", leave_run }, { "forget", forget_run }, { "preview", preview_run }, { "send", send_run },
+                { "status", status_run }, { "report", report_run },
         };
         char printable[64];
         int code = session_open(session);
@@ -31,7 +32,8 @@ static int run_action(struct session *session, const char *const words[2])
         if (strcmp(words[0], "join") == 0)
                 log_error(&program_log, "join: give a URL or a folder; see joulecast community --help");
         else
-                log_error(&program_log, "unknown argument \"%s\" (join, preview, send, status, report, forget or leave); see joulecast community --help",
+                log_error(&program_log, "unknown argument \"%s\" (join, preview, send, status, report, forget or leave); see"
+                          " joulecast community --help",
                           util_printable(words[1] ? words[1] : words[0], printable, sizeof(printable)));
         return CODE_USAGE;
 }
@@ -41,14 +43,16 @@ static int run(int argc, char **argv)
         const char *words[2] = { NULL, NULL };
         struct session session = { .root_fd = -1, .from_ns = INT64_MIN };
         const struct option_row rows[] = {
-                { "from", "T", N_("with join: share what was recorded from then on; else all that is kept"), OPTION_TIME(&session.from_ns) },
+                { "from", "T", N_("with join: share what was recorded from then on; else all that is kept"),
+                  OPTION_TIME(&session.from_ns) },
                 { "now", NULL, N_("with send: also on battery, on a metered network, and within a day"), .flag = &session.now },
         };
         const struct option_table command = {
                 .called = "joulecast community",
                 .usage = "joulecast community join URL|FOLDER [--from T] | preview | send [--now] |\n"
                          "                    status [--json] | report [--json] | forget | leave",
-                .about = N_("Share how fast the battery drains with which apps in use, to learn from many devices whether it is the app "
+                .about = N_("Share how fast the battery drains with which apps in use, to learn from many devices whether it is"
+                            " the app "
                          "or the device. Off until you join; nothing else is sent than preview shows.\n\n"
                          "  join    share with a server (https://...), or by files in a folder\n"
                          "  preview the next upload, to the byte\n"

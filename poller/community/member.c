@@ -192,7 +192,8 @@ static int take_all(const struct cJSON *json, struct member *member)
         const char *where = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(json, "where"));
         int64_t version;
 
-        if (!take_number(json, "version", &version) || version != VERSION || !where || !*where || strlen(where) >= MEMBER_WHERE_MAX ||
+        if (!take_number(json, "version", &version) || version != VERSION || !where || !*where ||
+            strlen(where) >= MEMBER_WHERE_MAX ||
             !take_digits(json, "client", UPLOAD_CLIENT_DIGITS, member->client) ||
             !take_digits(json, "token", MEMBER_TOKEN_DIGITS, member->token) ||
             !take_number(json, "joined_ns", &member->joined_ns) || !take_number(json, "from_ns", &member->from_ns) ||

@@ -35,7 +35,8 @@ int server_check(const char *where, const struct log *log, char **ret)
         while (length && where[length - 1] == '/')
                 length--;
         fine = url && length < MEMBER_WHERE_MAX && curl_url_set(url, CURLUPART_URL, where, 0) == CURLUE_OK &&
-               curl_url_get(url, CURLUPART_SCHEME, &scheme, 0) == CURLUE_OK && curl_url_get(url, CURLUPART_HOST, &host, 0) == CURLUE_OK &&
+               curl_url_get(url, CURLUPART_SCHEME, &scheme, 0) == CURLUE_OK &&
+               curl_url_get(url, CURLUPART_HOST, &host, 0) == CURLUE_OK &&
                curl_url_get(url, CURLUPART_QUERY, &query, 0) == CURLUE_NO_QUERY &&
                curl_url_get(url, CURLUPART_USER, &user, 0) == CURLUE_NO_USER;
         local = host && (strcmp(host, "127.0.0.1") == 0 || strcmp(host, "[::1]") == 0 || strcmp(host, "localhost") == 0);
@@ -46,7 +47,8 @@ int server_check(const char *where, const struct log *log, char **ret)
         curl_free(user);
         curl_url_cleanup(url);
         if (!fine) {
-                log_error(log, "a server has a URL like https://example.org/community, without ? and user; http:// only on this machine");
+                log_error(log, "a server has a URL like https://example.org/community, without ? and user; http:// only on this"
+                          " machine");
                 return -EINVAL;
         }
         *ret = strndup(where, length);

@@ -22,7 +22,8 @@
 #define CLIENTS_MIN 5 /* of a hog */
 
 static const char *const deeds[] = {
-        [FINDING_CLOSE] = N_("close"), [FINDING_SETTING] = N_("change"), [FINDING_UPDATE] = N_("update"), [FINDING_RESTART] = N_("restart"),
+        [FINDING_CLOSE] = N_("close"), [FINDING_SETTING] = N_("change"), [FINDING_UPDATE] = N_("update"),
+                          [FINDING_RESTART] = N_("restart"),
 };
 
 /* "0.42 W here, 0.10 W on others" */
@@ -32,7 +33,8 @@ static char *print_why(const struct finding *finding, char *buf, size_t size)
         if (finding->kind == FINDING_RESTART)
                 snprintf(buf, size, _("%.2g W here, %.2g W on others"), finding->here, finding->there);
         else if (finding->kind == FINDING_UPDATE)
-                snprintf(buf, size, _("to %s: %+.0f %% instead of %+.0f %%"), finding->value, 100 * finding->there, 100 * finding->here);
+                snprintf(buf, size, _("to %s: %+.0f %% instead of %+.0f %%"), finding->value, 100 * finding->there,
+                         100 * finding->here);
         else if (finding->kind == FINDING_SETTING)
                 snprintf(buf, size, "%s", finding->value);
         return buf;
@@ -59,7 +61,8 @@ static void print_unknown(const struct findings *findings)
         if (findings->clients < CLIENTS_MIN)
                 table_text(TABLE_PLAIN, "Not enough yet: of %d devices, %.0f are there.", CLIENTS_MIN, findings->clients);
         for (size_t i = 0; i < findings->n_unknown; i++)
-                table_text(TABLE_PLAIN, "Not enough yet about %s: about %.0f more hours.", findings->unknown[i].app, ceil(findings->unknown[i].hours));
+                table_text(TABLE_PLAIN, "Not enough yet about %s: about %.0f more hours.", findings->unknown[i].app,
+                           ceil(findings->unknown[i].hours));
         if (findings->clients >= CLIENTS_MIN && findings->n_unknown == 0 && findings->n == 0)
                 table_text(TABLE_PLAIN, "Of the apps that run here, none is known to cost more than others do.");
 }
@@ -133,7 +136,8 @@ static int print_text(const struct findings *findings, const struct member *memb
         print_unknown(findings);
         print_gains(member);
         if (!isnan(findings->score))
-                table_text(TABLE_PLAIN, "This battery lasts longer than those of %.0f %% of %.0f devices (J-score).", findings->score,
+                table_text(TABLE_PLAIN, "This battery lasts longer than those of %.0f %% of %.0f devices (J-score).",
+                           findings->score,
                            findings->score_clients);
         return CODE_OK;
 }
@@ -204,7 +208,8 @@ static int find(struct session *session, struct member *member, const char *text
         _cleanup_free_ const char **wanted = calloc(running->n + 1, sizeof(char *));
         _cleanup_free_ char(*versions)[TRAITS_VERSION_MAX] = calloc(running->n + 1, sizeof(*versions));
         struct traits traits;
-        const struct findings_feature features[] = { { "kernel", traits.kernel }, { "mesa", traits.mesa }, { "firmware", traits.firmware } };
+        const struct findings_feature features[] = { { "kernel", traits.kernel }, { "mesa", traits.mesa },
+                                                     { "firmware", traits.firmware } };
         const struct findings_own own = { .client = member->client, .apps = apps, .n_apps = running->n, .features = features,
                                           .n_features = ARRAY_SIZE(features) };
         int err;

@@ -69,7 +69,8 @@ static int look_for_external(int root_fd)
                         continue;
                 external = external < 0 ? 0 : external;
                 snprintf(path, sizeof(path), "%s/status", entry->d_name);
-                if (is_external(entry->d_name) && util_read_at(dirfd(dir), path, text, sizeof(text)) > 0 && strncmp(text, "connected", 9) == 0)
+                if (is_external(entry->d_name) && util_read_at(dirfd(dir), path, text, sizeof(text)) > 0 &&
+                    strncmp(text, "connected", 9) == 0)
                         external = 1;
         }
         return external;

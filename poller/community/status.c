@@ -89,7 +89,8 @@ static int print_text(const struct status *status)
         table_print(table);
         if (*member->forgotten)
                 table_text(TABLE_PLAIN, status->forgotten ? N_("What was sent before that is forgotten there, and confirmed.")
-                                                          : N_("That what was sent before is forgotten there is not confirmed yet."));
+                                                          : N_("That what was sent before is forgotten there is not confirmed"
+                                                               " yet."));
         return CODE_OK;
 }
 
