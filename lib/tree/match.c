@@ -153,15 +153,17 @@ static int turn(const struct match *match, int32_t n, int32_t n_other, struct ma
 int match_within(const struct tree *a, const struct tree *b, int alpha, enum match_objective objective,
                  const struct match_limits *limits, struct match *ret)
 {
-        bool turned = tree_compare(a, b) > 0;
+        int order = tree_compare(a, b);
+        bool turned = order > 0;
         _cleanup_(match_clear) struct match match = { 0 };
         const struct tree *first = turned ? b : a, *second = turned ? a : b;
-        int err = match_trees(first, second, alpha, objective, limits, &match);
+        int err = order == 0 ? match_same(a, b, objective, &match) : match_trees(first, second, alpha, objective, limits, &match);
 
         while (err == -E2BIG && alpha > 0)
                 err = match_trees(first, second, --alpha, objective, limits, &match);
         if (err < 0)
                 return err;
+        match.alpha = alpha;
         if (turned)
                 return turn(&match, first->n, second->n, ret);
         *ret = match;

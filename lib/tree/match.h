@@ -51,7 +51,7 @@ int match_trees(const struct tree *a, const struct tree *b, int alpha, enum matc
 
 /*
  * The same; where it would take too much, with a smaller alpha, and with 0 at last. The result does not depend on
- * which tree is the first. @ret says what was used.
+ * which tree is the first. In equal trees, each node is matched with itself. @ret says what was used.
  */
 int match_within(const struct tree *a, const struct tree *b, int alpha, enum match_objective objective,
                  const struct match_limits *limits, struct match *ret);
