@@ -6,14 +6,19 @@
 #include <linux/perf_event.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/syscall.h>
 
 #include "calls.h"
 #include "frame-name.h"
+#include "probe-event.h"
 #include "replay.h"
 #include "symbol-offset.h"
+#include "tracepoints.h"
 #include "util/text.h"
 #include "util/util.h"
+
+#define EVENT_NAME "request"
 
 static double energy_nj(const struct line *line)
 {
@@ -25,14 +30,15 @@ static double energy_nj(const struct line *line)
 }
 
 /*
- * Drawing ends in one of them for each frame. What comes first may call what comes later: eglSwapBuffers() calls xcb_present_pixmap().
- * wl_surface.commit is inline in wayland-client.h, and has no symbol: programs on Wayland that draw without EGL or Vulkan are not seen.
+ * Drawing ends in one of them for each frame. What comes first may call what comes later: eglSwapBuffers() calls xcb_present_pixmap(), or
+ * wl_surface.commit. That one is inline in wayland-client.h, and ends as all requests of Wayland do: @filter tells it from others.
  */
 static const struct {
-        const char *function, *dso;
+        const char *function, *dso, *filter;
 } shows[CALLS_SHOWS] = {
         { "vkQueuePresentKHR", "libvulkan.so.1" },     { "eglSwapBuffers", "libEGL.so.1" },
         { "glXSwapBuffers", "libGL.so.1" },            { "glXSwapBuffers", "libGLX.so.0" },
+        { "wl_proxy_marshal_array_flags", "libwayland-client.so.0", "name == \"wl_surface\" && opcode == 6" },
         { "xcb_present_pixmap", "libxcb-present.so.0" }, { "XShmPutImage", "libXext.so.6" },
         { "XPutImage", "libX11.so.6" },                { "xcb_put_image", "libxcb.so.1" },
 };
@@ -144,7 +150,7 @@ void calls_clear(struct called_list *list)
                 free(called->path);
         }
         free(list->list);
-        *list = (struct called_list){ 0 };
+        *list = (struct called_list)CALLED_LIST_EMPTY;
 }
 
 static int uprobe_type(uint32_t *ret)
@@ -170,6 +176,37 @@ static int open_probe(struct called *called, uint32_t type, pid_t pid)
         return called->fd < 0 && (errno == EACCES || errno == EPERM) ? -EACCES : 0;
 }
 
+/* The proxy's wl_object.interface->name, and the request's number. */
+#if defined(__x86_64__)
+#define REQUEST "name=+0(+0(+0(%di))):ustring opcode=%si:u32"
+#elif defined(__aarch64__)
+#define REQUEST "name=+0(+0(+0(%x0))):ustring opcode=%x1:u32"
+#else
+#define REQUEST ""
+#endif
+
+/* A probe that counts only some of the calls is an event of tracefs. What this kernel cannot filter is not counted. */
+static int open_filtered(struct called_list *list, struct called *called, const char *filter, pid_t pid)
+{
+        struct perf_event_attr attr = {
+                .size = sizeof(attr), .type = PERF_TYPE_TRACEPOINT, .disabled = 1, .inherit = 1, .enable_on_exec = 1,
+        };
+        char format[PROBE_EVENT_FORMAT_SIZE];
+        uint64_t id;
+
+        list->tracefs = *REQUEST ? tracepoints_open() : -1;
+        if (list->tracefs < 0 || probe_event_add(list->tracefs, EVENT_NAME, false, called->path, called->offset, REQUEST) < 0 ||
+            probe_event_format(list->tracefs, EVENT_NAME, &id, format) < 0)
+                return 0;
+        attr.config = id;
+        called->fd = (int)syscall(SYS_perf_event_open, &attr, pid, -1, -1, PERF_FLAG_FD_CLOEXEC);
+        if (called->fd >= 0 && ioctl(called->fd, PERF_EVENT_IOC_SET_FILTER, filter) < 0) {
+                close(called->fd);
+                called->fd = -1;
+        }
+        return 0;
+}
+
 int calls_open(struct called_list *list, pid_t pid)
 {
         uint32_t type = 0;
@@ -178,7 +215,9 @@ int calls_open(struct called_list *list, pid_t pid)
         for (size_t i = 0; !err && i < list->n; i++)
                 err = open_probe(&list->list[i], type, pid);
         for (size_t i = 0; !err && i < CALLS_SHOWS; i++)
-                err = list->shows[i].name ? open_probe(&list->shows[i], type, pid) : 0;
+                if (list->shows[i].name)
+                        err = shows[i].filter ? open_filtered(list, &list->shows[i], shows[i].filter, pid)
+                                              : open_probe(&list->shows[i], type, pid);
         return err;
 }
 
@@ -193,6 +232,10 @@ void calls_close(struct called_list *list)
                         closep(&list->shows[i].fd);
                 list->shows[i].fd = -1;
         }
+        if (list->tracefs >= 0)
+                probe_event_remove(list->tracefs, EVENT_NAME);
+        closep(&list->tracefs);
+        list->tracefs = -1;
 }
 
 static bool read_count(const struct called *called, uint64_t *ret)

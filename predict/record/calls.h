@@ -13,7 +13,7 @@
 
 #define CALLS_FUNCTIONS_MAX 64 /* the dearest of each program */
 #define CALLS_SHARE_MIN 0.01   /* of its energy: a probe costs microseconds a call, and cheap functions are called most */
-#define CALLS_SHOWS 8          /* ways to show a frame */
+#define CALLS_SHOWS 9          /* ways to show a frame */
 
 struct recording;
 
@@ -26,8 +26,11 @@ struct called {
 struct called_list {
         struct called *list;
         size_t n, capacity;
+        int tracefs; /* has an event for one of the next; -1: none */
         struct called shows[CALLS_SHOWS]; /* by the order of preference; without a name: the program does not have its library */
 };
+
+#define CALLED_LIST_EMPTY { .tracefs = -1 }
 
 /* Adds the dearest of a recording, and how it can show frames; those that are in the list stay once. 0; -ENOMEM. */
 int calls_add(struct called_list *list, const struct recording *recording);

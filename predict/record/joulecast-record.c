@@ -120,7 +120,7 @@ static int count_side(const struct request *request, struct side *side, struct c
 /* The same functions on both sides, so that a call that one side hardly makes is counted there, too. */
 static int count_calls(struct request *request)
 {
-        _cleanup_(calls_clear) struct called_list list = { 0 };
+        _cleanup_(calls_clear) struct called_list list = CALLED_LIST_EMPTY;
         int err = 0;
 
         for (size_t j = 0; !err && j < request->n_sides; j++)
