@@ -118,6 +118,27 @@ static void test_delay(void)
         }
 }
 
+/* The mean over four draws hardly depends on the seed: draws on their own would have 10 ms. */
+static void test_delay_of_seeds(void)
+{
+        struct network network = parsed("delay_ms = 200 20");
+        double squares = 0, sum = 0;
+        const int n = 500;
+
+        for (int seed = 0; seed < n; seed++) {
+                struct weather weather;
+                double mean_ms = 0;
+
+                weather_start(&weather, &network, (uint64_t)seed);
+                for (int knot = 4; knot < 8; knot++)
+                        mean_ms += (double)weather_delay_ns(&weather, RADIO_RX, 0, knot * S) / NS_PER_MS / 4;
+                sum += mean_ms;
+                squares += (mean_ms - 200) * (mean_ms - 200);
+        }
+        check_near(sum / n, 200, 1);
+        check_near(sqrt(squares / n), 20 * 0.187, 0.5);
+}
+
 /* Of a law that reaches below 0, the mean is right, too. */
 static void test_delay_at_zero(void)
 {
@@ -265,6 +286,7 @@ int main(int argc, char **argv)
         test_rate();
         test_delay();
         test_delay_at_zero();
+        test_delay_of_seeds();
         test_host();
         test_seed();
         test_loss();

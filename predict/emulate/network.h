@@ -58,12 +58,16 @@ double network_draw_ms(double mean_ms, double sd_ms);
 struct weather {
         const struct network *network;
         uint64_t seed;
-        uint64_t draws[RADIO_DIRECTIONS];
+        uint64_t draws[RADIO_DIRECTIONS]; /* of losses */
         bool bad[RADIO_DIRECTIONS];
         struct {
                 int64_t host_ns;
                 double draw_ms;
         } law[RADIO_DIRECTIONS];     /* the one that was used last */
+        struct {
+                uint64_t knot;
+                double values[2];    /* there and at the next one */
+        } span[RADIO_DIRECTIONS];    /* likewise */
 };
 
 void weather_start(struct weather *weather, const struct network *network, uint64_t seed);

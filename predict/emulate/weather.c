@@ -5,7 +5,12 @@
 #include <math.h>
 #include <string.h>
 
+#include "util/quantile.h"
 #include "util/units.h"
+
+#define KNOTS 4
+#define CORRELATION -0.28685 /* of two of them: minus the squares of the means of the normal law's quarters (1.27111, 0.32466) / 6 */
+#define ORDERS 8 /* streams of random numbers: by direction delays from 0 on, losses from 2 on, and orders of delays */
 
 /* Steele, Lea, Flood: SplitMix64's mixing function. */
 static uint64_t mix(uint64_t x)
@@ -22,18 +27,39 @@ static double uniform(uint64_t seed, uint64_t stream, uint64_t number)
         return ((double)(mix(mix(mix(seed) ^ stream) ^ number) >> 11) + 0.5) / 9007199254740992.0;
 }
 
+/* Of the numbers below KNOTS, in an order of their own for each group of knots, the one that stands at @at. */
+static uint64_t stratum(uint64_t seed, uint64_t stream, uint64_t group, uint64_t at)
+{
+        uint64_t order[KNOTS];
+
+        for (uint64_t i = 0; i < KNOTS; i++) {
+                uint64_t other = mix(mix(mix(seed) ^ stream) ^ (KNOTS * group + i)) % (i + 1);
+
+                order[i] = order[other];
+                order[other] = i;
+        }
+        return order[at];
+}
+
+/*
+ * Normal, and of each KNOTS successive ones there is one in each part of the law that is as probable as the others. So the mean over
+ * some seconds hardly depends on the seed.
+ */
 static double normal(uint64_t seed, uint64_t stream, uint64_t number)
 {
-        double radius = sqrt(-2 * log(uniform(seed, stream, 2 * number)));
+        uint64_t part = stratum(seed, ORDERS + stream, number / KNOTS, number % KNOTS);
+        double below = ((double)part + uniform(seed, stream, number)) / KNOTS;
 
-        return radius * cos(2 * M_PI * uniform(seed, stream, 2 * number + 1));
+        return copysign(quantile_normal(fabs(2 * below - 1)), below - 0.5);
 }
 
 void weather_start(struct weather *weather, const struct network *network, uint64_t seed)
 {
         *weather = (struct weather){ .network = network, .seed = seed };
-        for (int d = 0; d < RADIO_DIRECTIONS; d++)
+        for (int d = 0; d < RADIO_DIRECTIONS; d++) {
                 weather->law[d].host_ns = -1;
+                weather->span[d].knot = UINT64_MAX;
+        }
 }
 
 static double draw_ms(struct weather *weather, enum radio_direction direction, int64_t host_ns)
@@ -54,7 +80,7 @@ static double draw_ms(struct weather *weather, enum radio_direction direction, i
 int64_t weather_delay_ns(struct weather *weather, enum radio_direction direction, int64_t host_ns, int64_t time_ns)
 {
         const struct network_way *way = &weather->network->way[direction];
-        double knots, at, part, value;
+        double knots, at, part, together, value, *values = weather->span[direction].values;
         uint64_t knot;
 
         if (!((double)host_ns < way->delay_ms * NS_PER_MS))
@@ -65,8 +91,14 @@ int64_t weather_delay_ns(struct weather *weather, enum radio_direction direction
         knot = (uint64_t)knots;
         at = knots - floor(knots);
         part = at * at * (3 - 2 * at);
-        value = ((1 - part) * normal(weather->seed, direction, knot) + part * normal(weather->seed, direction, knot + 1)) /
-                sqrt((1 - part) * (1 - part) + part * part);
+        if (weather->span[direction].knot != knot) {
+                weather->span[direction].knot = knot;
+                for (uint64_t i = 0; i < 2; i++)
+                        values[i] = normal(weather->seed, direction, knot + i);
+        }
+        together = knot % KNOTS == KNOTS - 1 ? 0 : CORRELATION;
+        value = ((1 - part) * values[0] + part * values[1]) /
+                sqrt((1 - part) * (1 - part) + part * part + 2 * together * part * (1 - part));
         return (int64_t)llround(fmax(0, draw_ms(weather, direction, host_ns) + way->delay_sd_ms * value) * NS_PER_MS);
 }
 
