@@ -18,6 +18,7 @@
 
 #define PARTS 60       /* of the picture */
 #define SPREAD_LARGE 2 /* of the factors of two kernels */
+#define FACTOR_OFF 0.03 /* of what it should be, that is worth a sentence */
 
 static int make_condition(struct answer_run *answer, double battery_mwh, const struct log *log)
 {
@@ -80,11 +81,12 @@ static struct cJSON *components_json(const struct price *price)
 
 static struct cJSON *quality_json(const struct factor *factor, enum cpu_means means, const struct price_quality *quality)
 {
-        struct cJSON *json = cJSON_CreateObject(), *rates;
+        struct cJSON *json = cJSON_CreateObject(), *rates, *slow;
 
         cJSON_AddNumberToObject(json, "cpu_factor", factor->value);
         cJSON_AddNumberToObject(json, "cpu_factor_low", factor->low);
         cJSON_AddNumberToObject(json, "cpu_factor_high", factor->high);
+        cJSON_AddNumberToObject(json, "cpu_factor_reached", quality->cpu_reached);
         cJSON_AddStringToObject(json, "cpu_means", record_means[means]);
         rates = cJSON_AddObjectToObject(json, "rate_kbps");
         cJSON_AddNumberToObject(rates, "down", quality->kbps[RADIO_RX]);
@@ -92,6 +94,10 @@ static struct cJSON *quality_json(const struct factor *factor, enum cpu_means me
         cJSON_AddNumberToObject(json, "lateness_p99_ms", quality->lateness_p99_ms);
         cJSON_AddNumberToObject(json, "host_delay_ms", quality->host_delay_ms);
         cJSON_AddNumberToObject(json, "host_late_ms", quality->host_late_ms);
+        cJSON_AddNumberToObject(json, "host_unknown_packets", quality->unknown_packets);
+        slow = cJSON_AddObjectToObject(json, "host_slow_s");
+        cJSON_AddNumberToObject(slow, "down", quality->slow_s[RADIO_RX]);
+        cJSON_AddNumberToObject(slow, "up", quality->slow_s[RADIO_TX]);
         return json;
 }
 
@@ -205,6 +211,12 @@ static void print_quality(const struct answer_run *answer)
                 table_text(TABLE_PLAIN, "CPU: as fast as here, as the target's profile has no results of joulecast bench.");
         if (means[answer->recorded->runs[0].means])
                 table_text(TABLE_PLAIN, "%s", _(means[answer->recorded->runs[0].means]));
+        if (quality->cpu_reached < factor->value * (1 - FACTOR_OFF))
+                table_text(TABLE_PLAIN, "While its threads could run, they were %.3g times slower than here, as short bursts are not "
+                           "slowed.", quality->cpu_reached);
+        if (quality->cpu_reached > factor->value * (1 + FACTOR_OFF))
+                table_text(TABLE_PLAIN, "While its threads could run, they were %.3g times slower than here, as others used this "
+                           "machine's CPUs, too.", quality->cpu_reached);
         if (factor->spread > SPREAD_LARGE)
                 table_text(TABLE_PLAIN, "The kernels of joulecast bench differ by a factor of %.1f; the answer depends on what "
                            "the app computes.", factor->spread);
@@ -220,13 +232,29 @@ static void print_quality(const struct answer_run *answer)
                            text_of(late, sizeof(late), 2, quality->lateness_p99_ms));
 }
 
-#define LATE_MS 1.0 /* that is worth a sentence */
+#define LATE_MS 1.0 /* that is worth a sentence; ... */
+#define SLOW_S 1.0  /* likewise */
+
+static void print_slow(const struct price_quality *quality)
+{
+        if (quality->slow_s[RADIO_RX] > SLOW_S)
+                table_text(TABLE_PLAIN, "For %.1f s bytes came more slowly than the emulated link carries them, from the server or by "
+                           "this machine's own link. If it was the link, the target would have got them sooner.",
+                           quality->slow_s[RADIO_RX]);
+        if (quality->slow_s[RADIO_TX] > SLOW_S)
+                table_text(TABLE_PLAIN, "For %.1f s sent bytes waited for the server or for this machine's own link. If it was the link, "
+                           "the target would have sent them sooner.", quality->slow_s[RADIO_TX]);
+        if (quality->unknown_packets > 0)
+                table_text(TABLE_PLAIN, "Of %.0f packets of UDP it is not known how long they took on this machine's own network; that "
+                           "came on top of the emulated delay.", quality->unknown_packets);
+}
 
 static void print_host(const struct answer_run *answer)
 {
         const struct price_quality *quality = &answer->price.quality;
         const struct network_way *way = answer->network.way;
 
+        print_slow(quality);
         if (isnan(quality->host_delay_ms))
                 return;
         if (!(way[RADIO_TX].delay_ms > 0) && !(way[RADIO_RX].delay_ms > 0))

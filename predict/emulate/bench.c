@@ -150,10 +150,7 @@ static int fill(struct memory *memory)
 /* CPU time, so that others who run on this machine do not count. */
 static double cpu_s(void)
 {
-        struct timespec now;
-
-        clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
-        return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
+        return (double)util_clock_ns(CLOCK_PROCESS_CPUTIME_ID) / 1e9;
 }
 
 static double measure(struct memory *memory, enum bench_kernel kernel, double seconds)

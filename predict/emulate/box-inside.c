@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <math.h>
 #include <poll.h>
 #include <sched.h>
 #include <signal.h>
@@ -52,10 +53,7 @@ struct box {
 
 static int64_t clock_ns(void)
 {
-        struct timespec now;
-
-        clock_gettime(CLOCK_MONOTONIC, &now);
-        return (int64_t)now.tv_sec * (int64_t)NS_PER_S + now.tv_nsec;
+        return (int64_t)util_clock_ns(CLOCK_MONOTONIC);
 }
 
 /* Ends all processes of the namespace, with this one. */
@@ -179,7 +177,7 @@ static void start_wire(struct box *box)
                         .app_tun = box->app_tun, .middle_tun = box->middle_tun, .listening = box->listening, .maker = box->maker,
                         .stop = pair[1], .log = box->inside->packets, .heads = box->inside->heads,
                         .names = box->inside->names, .outside = plan->net == BOX_OUTSIDE,
-                        .origin_ns = &box->inside->report->origin_ns,
+                        .origin_ns = &box->inside->report->origin_ns, .slow = &box->inside->report->slow,
                 };
 
                 close(pair[0]);
@@ -207,6 +205,22 @@ static int take_place(const struct scene *scene)
         return fd > 2 ? close(fd) : 0;
 }
 
+/* The app has no more CPUs than the target: whoever asks how many there are finds as many, and threads share them as there. */
+static void take_cpus(uint32_t cpus)
+{
+        cpu_set_t allowed, taken;
+        int n, at;
+
+        if (sched_getaffinity(0, sizeof(allowed), &allowed) < 0 || (n = CPU_COUNT(&allowed)) <= (int)cpus)
+                return;
+        CPU_ZERO(&taken);
+        at = (int)(util_clock_ns(CLOCK_MONOTONIC) % (uint64_t)n); /* so that several runs at a time take others */
+        for (int i = 0, found = 0; CPU_COUNT(&taken) < (int)cpus; i = (i + 1) % CPU_SETSIZE)
+                if (CPU_ISSET(i, &allowed) && found++ >= at)
+                        CPU_SET(i, &taken);
+        (void)sched_setaffinity(0, sizeof(taken), &taken);
+}
+
 /* In the child: what fails goes to @failed as two numbers, which is closed where the app runs. */
 static _Noreturn void become_app(const struct box *box, int go, int failed)
 {
@@ -221,6 +235,7 @@ static _Noreturn void become_app(const struct box *box, int go, int failed)
         signal(SIGINT, SIG_DFL);
         signal(SIGQUIT, SIG_DFL);
         signal(SIGPIPE, SIG_DFL);
+        take_cpus(plan->cpus);
         if (plan->scene && take_place(plan->scene) < 0)
                 report[0] = BOX_STEP_PLACE;
         else if (setns(box->app_netns, CLONE_NEWNET) < 0)
@@ -434,6 +449,7 @@ _Noreturn void box_inside(const struct box_inside *inside)
         watch_app(&box);
         end_all(&box);
         inside->report->status = box.status;
+        inside->report->cpu_reached = box.quota ? quota_reached(box.quota) : NAN;
         inside->report->done = true;
         _exit(0);
 }

@@ -6,6 +6,7 @@
 
 #include "box.h"
 #include "groups.h"
+#include "relay.h"
 
 /* Where it failed, for a sentence. */
 enum box_step {
@@ -28,6 +29,8 @@ struct box_report {
         int32_t step, error;
         int32_t status;
         int32_t means;     /* enum cpu_means */
+        double cpu_reached;
+        struct relay_slow slow;
         bool done;
 };
 

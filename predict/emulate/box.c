@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "box-private.h"
+#include "util/units.h"
 #include "util/util.h"
 #include "util/words.h"
 
@@ -103,10 +104,12 @@ static int finish(const struct box_inside *inside, const struct log *log, struct
 {
         const struct box_report *report = inside->report;
         struct box_result result = { .origin_ns = report->origin_ns, .wall_ns = report->wall_ns, .status = report->status,
-                                     .means = (enum cpu_means)report->means };
+                                     .means = (enum cpu_means)report->means, .cpu_reached = report->cpu_reached };
         int err = report->step || !report->done ? -ECANCELED : 0;
         size_t n_heads = 0;
 
+        for (int d = 0; d < RADIO_DIRECTIONS; d++)
+                result.slow_s[d] = (double)report->slow.ns[d] / NS_PER_S;
         if (report->step)
                 say(log, (enum box_step)report->step, strerror(report->error));
         else if (err)

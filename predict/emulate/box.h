@@ -39,6 +39,8 @@ struct box_result {
         int64_t wall_ns;
         int status;                  /* as waitpid() gives it */
         enum cpu_means means;
+        double cpu_reached;          /* how much slower threads were while they could run; NaN: not known */
+        double slow_s[RADIO_DIRECTIONS]; /* for how long bytes came or were sent more slowly than by the link */
         struct packet_record *packets; /* by when they were delivered or lost */
         size_t n_packets;
         struct packet_head *heads;   /* of each packet; NULL: not wanted */

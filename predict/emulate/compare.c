@@ -12,6 +12,7 @@
 #include "answer.h"
 #include "commands.h"
 #include "options.h"
+#include "util/quantile.h"
 #include "util/table.h"
 #include "util/util.h"
 
@@ -64,7 +65,7 @@ static double mean_error(const struct compared *compared)
 
                 squares += off * off;
         }
-        return n > 1 ? 2 * sqrt(squares / (double)(n - 1) / (double)n) : 0;
+        return n > 1 ? quantile_student_t((double)(n - 1), 0.95) * sqrt(squares / (double)(n - 1) / (double)n) : 0;
 }
 
 /*

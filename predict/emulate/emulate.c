@@ -81,9 +81,11 @@ static int run_once(const struct request *request, const struct answer_run *answ
                 return err;
         err = box_run(&boxed, &program_log, &result);
         if (!err) {
-                run = (struct run){ usual->seed, result.wall_ns, result.status, result.means, result.packets, result.n_packets,
-                                    result.heads, result.cpu, result.n_cpu, result.tasks, result.n_tasks, result.names,
-                                    result.n_names, NULL, 0 };
+                run = (struct run){ .seed = usual->seed, .wall_ns = result.wall_ns, .status = result.status, .means = result.means,
+                                    .cpu_reached = result.cpu_reached, .packets = result.packets, .n_packets = result.n_packets,
+                                    .heads = result.heads, .cpu = result.cpu, .n_cpu = result.n_cpu, .tasks = result.tasks,
+                                    .n_tasks = result.n_tasks, .names = result.names, .n_names = result.n_names };
+                memcpy(run.slow_s, result.slow_s, sizeof(run.slow_s));
                 err = scene_frames(&scene, result.origin_ns, &run.frames, &run.n_frames);
         }
         ended = scene_end(&scene);

@@ -78,20 +78,48 @@ static bool is_mounted(const char *path, long type)
         return statfs(path, &filesystem) == 0 && filesystem.f_type == type;
 }
 
+int groups_refill(const struct groups *groups, const char *path, const struct groups_quota *quota)
+{
+        bool v2 = groups->version == GROUPS_V2;
+        char number[64];
+
+        if (!quota)
+                return write_in(path, v2 ? "cpu.max" : "cpu.cfs_quota_us", v2 ? "max" : "-1");
+        snprintf(number, sizeof(number), v2 ? "%u %u" : "%u", quota->quota_us, quota->period_us);
+        return write_in(path, v2 ? "cpu.max" : "cpu.cfs_quota_us", number);
+}
+
+/* In version 2, a group of threads in place of processes. */
+static int make_threaded(const struct groups *groups, const char *path)
+{
+        return groups->version == GROUPS_V2 ? write_in(path, "cgroup.type", "threaded") : 0;
+}
+
+/* In version 1 the period has a file of its own. */
+static int set_period(const struct groups *groups, const char *path, struct groups_quota quota)
+{
+        char number[32];
+
+        if (groups->version == GROUPS_V2)
+                return 0;
+        snprintf(number, sizeof(number), "%u", quota.period_us);
+        return write_in(path, "cpu.cfs_period_us", number);
+}
+
 int groups_limit(const struct groups *groups, const char *path, struct groups_quota quota)
 {
-        char number[64];
-        int err;
+        int err = make_threaded(groups, path);
 
-        if (groups->version == GROUPS_V2) {
-                snprintf(number, sizeof(number), "%u %u", quota.quota_us, quota.period_us);
-                err = write_in(path, "cgroup.type", "threaded");
-                return err ? err : write_in(path, "cpu.max", number);
-        }
-        snprintf(number, sizeof(number), "%u", quota.period_us);
-        err = write_in(path, "cpu.cfs_period_us", number);
-        snprintf(number, sizeof(number), "%u", quota.quota_us);
-        return err ? err : write_in(path, "cpu.cfs_quota_us", number);
+        err = err ? err : set_period(groups, path, quota);
+        return err ? err : groups_refill(groups, path, &quota);
+}
+
+int groups_prefer(const struct groups *groups, const char *path, bool prefer)
+{
+        bool v2 = groups->version == GROUPS_V2;
+        const char *most = v2 ? "10000" : "262144", *usual = v2 ? "100" : "1024"; /* by the kernel */
+
+        return write_in(path, v2 ? "cpu.weight" : "cpu.shares", prefer ? most : usual);
 }
 
 static bool is_group(const struct dirent *entry)
@@ -102,19 +130,17 @@ static bool is_group(const struct dirent *entry)
 /* Without limits what is in it ends at once. False: something still runs. */
 static bool try_remove(const struct groups *groups)
 {
-        bool v2 = groups->version == GROUPS_V2;
-        const char *limit = v2 ? "cpu.max" : "cpu.cfs_quota_us", *none = v2 ? "max" : "-1";
         DIR *dir = opendir(groups->path);
         char path[PATH_MAX + 256];
         struct dirent *entry;
 
-        (void)write_in(groups->path, limit, none);
+        (void)groups_refill(groups, groups->path, NULL);
         while (dir && (entry = readdir(dir))) {
                 if (!is_group(entry))
                         continue;
                 snprintf(path, sizeof(path), "%s/%.200s", groups->path, entry->d_name);
                 if (rmdir(path) < 0)
-                        (void)write_in(path, limit, none);
+                        (void)groups_refill(groups, path, NULL);
         }
         if (dir)
                 closedir(dir);
@@ -182,7 +208,7 @@ int groups_guard(struct groups *groups)
 }
 
 /* Below a group of ours. There is a guard before there is a group. */
-static int make_below(const char *parent, struct groups_quota all, struct groups *groups)
+static int make_below(const char *parent, struct groups *groups)
 {
         static unsigned number;
         int err;
@@ -193,18 +219,22 @@ static int make_below(const char *parent, struct groups_quota all, struct groups
         if (!err && mkdir(groups->path, 0755) < 0)
                 err = -errno;
         if (!err)
-                err = groups_limit(groups, groups->path, all);
+                err = make_threaded(groups, groups->path);
+        if (!err)
+                err = set_period(groups, groups->path, groups->all);
         if (!err && groups->version == GROUPS_V2)
                 err = write_in(groups->path, "cgroup.subtree_control", "+cpu");
         if (err) {
                 rmdir(groups->path);
                 end_guard(groups);
+        } else {
+                (void)groups_prefer(groups, groups->path, true);
         }
         return err;
 }
 
 /* Only systemd may say who makes groups where it runs; elsewhere the controller must be there for all below our group. */
-static int make_v2(struct groups_quota all, struct groups *groups)
+static int make_v2(struct groups *groups)
 {
         static const struct scope_plan scope = { SCOPE, "An app that joulecast emulates on another device", "cpu" };
         static const char *const places[] = { "/sys/fs/cgroup", "/sys/fs/cgroup/unified" };
@@ -227,17 +257,17 @@ static int make_v2(struct groups_quota all, struct groups *groups)
         }
         if (!err && !has_word(own, "cgroup.subtree_control", "cpu"))
                 err = write_in(own, "cgroup.subtree_control", "+cpu");
-        return err ? err : make_below(own, all, groups);
+        return err ? err : make_below(own, groups);
 }
 
-static int make_v1(struct groups_quota all, struct groups *groups)
+static int make_v1(struct groups *groups)
 {
         static const char mounted[] = "/sys/fs/cgroup/cpu";
         char own[PATH_MAX];
         int err = is_mounted(mounted, CGROUP_SUPER_MAGIC) ? find_own("cpu", mounted, own) : -ENOENT;
 
         groups->version = GROUPS_V1;
-        return err ? err : make_below(own, all, groups);
+        return err ? err : make_below(own, groups);
 }
 
 /* Each thread has its part of a period, which must not be shorter than the kernel allows. */
@@ -250,12 +280,14 @@ static struct groups_quota quota_of(double factor)
 
 int groups_make(double factor, uint32_t cpus, struct groups *ret)
 {
-        struct groups groups = { .guard = -1, .life = -1, .guarding = -1, .each = quota_of(factor) };
-        struct groups_quota all = { groups.each.quota_us * cpus, groups.each.period_us };
-        int err = make_v2(all, &groups);
+        struct groups groups = { .guard = -1, .life = -1, .guarding = -1, .factor = factor, .cpus = cpus,
+                                 .each = quota_of(factor) };
+        int err;
 
+        groups.all = (struct groups_quota){ groups.each.quota_us * cpus, groups.each.period_us };
+        err = make_v2(&groups);
         if (err)
-                err = make_v1(all, &groups);
+                err = make_v1(&groups);
         if (!err)
                 *ret = groups;
         return err;

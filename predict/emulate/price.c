@@ -4,10 +4,13 @@
 
 #include <errno.h>
 #include <math.h>
+#include <netinet/in.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "model/model.h"
+#include "packet.h"
+#include "util/quantile.h"
 #include "util/units.h"
 #include "util/util.h"
 
@@ -286,19 +289,22 @@ static int measure_lateness(const struct run *run, double *ret)
         return 0;
 }
 
-/* Of delivered packets whose peers' distance is known. 0; -ENOMEM. */
+/* Of delivered packets whose peers' distance is known, and how many others there are. 0; -ENOMEM. */
 static int measure_host(const struct run *run, struct price_quality *quality)
 {
         _cleanup_free_ double *delays = calloc(run->n_packets + 1, sizeof(*delays));
         double left_ms = 0;
-        size_t n = 0;
+        size_t n = 0, unknown = 0;
 
         if (!delays)
                 return -ENOMEM;
         for (size_t i = 0; i < run->n_packets; i++) {
                 const struct packet_record *packet = &run->packets[i];
 
-                if (packet->verdict != PACKET_DELIVERED || packet->host_ns == 0)
+                if (packet->verdict != PACKET_DELIVERED)
+                        continue;
+                unknown += packet->host_ns == 0 && packet->protocol == IPPROTO_UDP && !packet_is_loopback(packet->peer);
+                if (packet->host_ns == 0)
                         continue;
                 delays[n++] = 2 * (double)packet->host_ns / NS_PER_MS; /* of one way, but for the packet that accepts */
                 left_ms += (double)packet->left_ns / NS_PER_MS;
@@ -306,6 +312,7 @@ static int measure_host(const struct run *run, struct price_quality *quality)
         qsort(delays, n, sizeof(*delays), compare);
         quality->host_delay_ms = n ? delays[n / 2] : NAN;
         quality->host_late_ms = n ? left_ms / (double)n : NAN;
+        quality->unknown_packets = (double)unknown;
         return 0;
 }
 
@@ -363,6 +370,8 @@ int price_run(const struct condition *condition, const struct run *run, struct p
                 return err;
         for (int d = 0; d < RADIO_DIRECTIONS; d++)
                 price.quality.kbps[d] = measure_rate(run, (enum radio_direction)d);
+        memcpy(price.quality.slow_s, run->slow_s, sizeof(run->slow_s));
+        price.quality.cpu_reached = run->cpu_reached;
         add_up(condition, error_j, &price);
         *ret = price;
         return 0;
@@ -398,7 +407,8 @@ void price_mean(const struct condition *condition, const struct price *prices, s
                 *(double *)((char *)&mean + offset) = mean_of(prices, n, offset);
         for (size_t i = 0; i < n; i++)
                 squares += (prices[i].energy_j.value - mean.energy_j.value) * (prices[i].energy_j.value - mean.energy_j.value);
-        spread_j = n > 1 ? 2 * sqrt(squares / (double)(n - 1)) : 0;
+        /* Of one more run, under other weather. */
+        spread_j = quantile_student_t((double)(n - 1), 0.95) * sqrt(squares / (double)(n - 1) * (1 + 1 / (double)n));
         down_j = mean.energy_j.value - mean.energy_j.low;
         up_j = mean.energy_j.high - mean.energy_j.value;
         mean.energy_j.low = fmax(0, mean.energy_j.value - hypot(down_j, spread_j));

@@ -16,6 +16,8 @@ struct run {
         int64_t wall_ns;
         int32_t status;                /* as waitpid() gives it */
         enum cpu_means means;
+        double cpu_reached;            /* how much slower threads were while they could run; NaN: not known */
+        double slow_s[RADIO_DIRECTIONS]; /* for how long bytes came or were sent more slowly than by the link; NaN: not known */
         struct packet_record *packets;
         size_t n_packets;
         struct packet_head *heads;     /* of each packet; NULL: not kept, as in a run that was loaded */
@@ -49,6 +51,9 @@ struct price_quality {
         double lateness_p99_ms;        /* of deliveries, behind their computed time */
         double host_delay_ms;          /* of this machine's own network, there and back: the median of its peers, by packets */
         double host_late_ms;           /* how much later packets came on average, as that is longer than the network's */
+        double unknown_packets;        /* to and from peers elsewhere whose distance is not known: nothing was taken off */
+        double slow_s[RADIO_DIRECTIONS]; /* for how long bytes came or were sent more slowly than by the link */
+        double cpu_reached;            /* how much slower threads were while they could run */
 };
 
 struct price {

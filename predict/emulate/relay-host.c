@@ -1,10 +1,15 @@
 /* SPDX-FileCopyrightText: joulecast authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* How far peers of a relay (relay.h) are from this machine: as the kernel saw it when a connection was made. */
+/*
+ * How far peers of a relay (relay.h) are from this machine, as the kernel saw it when a connection was made; and for how long they
+ * were slower than the emulated link.
+ */
 
 #include <netinet/in.h>
+#include <linux/sockios.h>
 #include <linux/tcp.h>
 #include <stdlib.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 
 #include "relay-private.h"
@@ -12,6 +17,7 @@
 #include "util/util.h"
 
 #define LEARN_S 0.1 /* how often a connection is asked */
+#define PAUSE_S 0.5 /* between two bytes that come: a longer one is the server's */
 
 struct host *host_find(const struct relay *relay, uint32_t address)
 {
@@ -77,4 +83,40 @@ int64_t relay_host_ns(struct relay *relay, uint32_t address, bool accepts)
                 return host->round_ns / 2;
         host->owed--;
         return host->round_ns;
+}
+
+/* Has the middle's TCP sent all that came for the app? Then the link could carry more than comes. */
+static bool starves(const struct connection *connection)
+{
+        const struct stream *stream = &connection->streams[SIDE_HOST];
+        int unsent;
+
+        return stream->start == stream->end && ioctl(connection->ends[SIDE_APP].fd, SIOCOUTQNSD, &unsent) == 0 && unsent == 0;
+}
+
+void host_slow_before(struct relay *relay, struct connection *connection, int side)
+{
+        double now_s = relay_now_s();
+
+        if (side == SIDE_APP) { /* what comes next may be an answer to it */
+                connection->came_s = 0;
+                return;
+        }
+        if (connection->came_s > 0 && now_s - connection->came_s < PAUSE_S && starves(connection))
+                relay->plan.slow->ns[RADIO_RX] += (int64_t)((now_s - connection->came_s) * NS_PER_S);
+        connection->came_s = now_s;
+}
+
+void host_slow_after(struct relay *relay, struct connection *connection)
+{
+        const struct stream *stream = &connection->streams[SIDE_APP];
+        bool blocked = stream->start < stream->end;
+        double now_s;
+
+        if (blocked == (connection->blocked_s > 0))
+                return;
+        now_s = relay_now_s();
+        if (!blocked)
+                relay->plan.slow->ns[RADIO_TX] += (int64_t)((now_s - connection->blocked_s) * NS_PER_S);
+        connection->blocked_s = blocked ? now_s : 0;
 }

@@ -55,6 +55,8 @@ struct connection {
         uint8_t *syn;
         size_t syn_length;
         double learnt_s;     /* when it last told the delay; 0: never */
+        double came_s;       /* when bytes came last, and the app sent nothing since; 0: it did */
+        double blocked_s;    /* since when bytes to the machine's side wait for it; 0: none do */
         bool early;          /* it was sent when the delay of this machine's network was not known */
 };
 
@@ -121,6 +123,10 @@ struct host *host_find(const struct relay *relay, uint32_t address);
 /* By what the kernel saw of a connection, which was made, or has got something. */
 void host_learn(struct relay *relay, struct connection *connection);
 void host_forget(struct relay *relay);
+/* Before its sockets are read: bytes of the app, or of its peer, are there. */
+void host_slow_before(struct relay *relay, struct connection *connection, int side);
+/* After they were read and written. */
+void host_slow_after(struct relay *relay, struct connection *connection);
 
 void tcp_tidy(struct relay *relay, bool all); /* frees what is over, or @all */
 

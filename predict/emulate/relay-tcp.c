@@ -245,12 +245,16 @@ void tcp_ready(struct relay *relay, struct end *end, uint32_t events)
         if (connection->state != CONNECTION_JOINED)
                 return;
         host_learn(relay, connection);
+        if (events & EPOLLIN)
+                host_slow_before(relay, connection, end->side);
         if (pump(connection, SIDE_APP) < 0 || pump(connection, SIDE_HOST) < 0)
                 break_connection(relay, connection);
         else if (connection->streams[SIDE_APP].told && connection->streams[SIDE_HOST].told)
                 end_connection(relay, connection);
-        else
+        else {
+                host_slow_after(relay, connection);
                 watch_streams(relay, connection);
+        }
 }
 
 void tcp_tidy(struct relay *relay, bool all)

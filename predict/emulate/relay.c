@@ -16,10 +16,7 @@
 
 double relay_now_s(void)
 {
-        struct timespec now;
-
-        clock_gettime(CLOCK_MONOTONIC, &now);
-        return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
+        return (double)util_clock_ns(CLOCK_MONOTONIC) / 1e9;
 }
 
 uint32_t relay_target(const struct relay *relay, uint32_t address)

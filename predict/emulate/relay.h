@@ -14,10 +14,20 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "radio/radio.h"
+
 struct relay;
 
 /* Gets a packet for the app that did not come through the middle; only valid during the call. */
 typedef void relay_received(void *context, const uint8_t *bytes, size_t length);
+
+/*
+ * For how long bytes of TCP came (RADIO_RX) and were sent (RADIO_TX) more slowly than the emulated link would have carried them: by
+ * this machine's network, or by the server.
+ */
+struct relay_slow {
+        int64_t ns[RADIO_DIRECTIONS];
+};
 
 struct relay_plan {
         int maker;    /* of maker_start(), gives sockets of the machine's network */
@@ -25,6 +35,7 @@ struct relay_plan {
         bool outside; /* any address may be asked for, else only the machine's loopback */
         relay_received *received;
         void *context;
+        struct relay_slow *slow; /* is added to */
 };
 
 /* 0; a negative errno. */

@@ -54,6 +54,9 @@ static struct cJSON *to_json(const struct recorded_run *run)
                 cJSON_AddNumberToObject(one, "wall_ns", (double)run->runs[i].wall_ns);
                 cJSON_AddNumberToObject(one, "status", run->runs[i].status);
                 cJSON_AddStringToObject(one, "cpu_means", record_means[run->runs[i].means]);
+                cJSON_AddNumberToObject(one, "cpu_reached", run->runs[i].cpu_reached);
+                cJSON_AddNumberToObject(one, "down_slow_s", run->runs[i].slow_s[RADIO_RX]);
+                cJSON_AddNumberToObject(one, "up_slow_s", run->runs[i].slow_s[RADIO_TX]);
                 cJSON_AddItemToArray(runs, one);
         }
         return json;
@@ -134,6 +137,9 @@ static int read_run(const struct cJSON *json, const char *folder, const struct l
                 return -EINVAL;
         }
         run->means = (enum cpu_means)at;
+        run->cpu_reached = member_of(json, "cpu_reached", 0, 1e9); /* not in runs of older versions */
+        run->slow_s[RADIO_RX] = member_of(json, "down_slow_s", 0, 1e9);
+        run->slow_s[RADIO_TX] = member_of(json, "up_slow_s", 0, 1e9);
         run->seed = (uint64_t)seed;
         run->wall_ns = (int64_t)wall_ns;
         run->status = (int32_t)status;

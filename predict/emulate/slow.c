@@ -14,6 +14,7 @@
 
 #include "quota.h"
 #include "record.h"
+#include "schedstat.h"
 #include "util/units.h"
 #include "util/util.h"
 
@@ -23,10 +24,9 @@
 #define PROCESSES_MAX 1024
 #define THREADS_MAX 256
 
-/* By the kernel's schedstat. */
 struct thread {
         pid_t tid;
-        int64_t ran_ns, waited_ns;
+        int64_t ran_ns, waited_ns; /* by schedstat_read() */
         int64_t credit_ns;  /* what it may run; below 0: it ran too much */
 };
 
@@ -215,19 +215,6 @@ static void pay(const struct slow *slow, struct thread *thread, int64_t passed_n
                 thread->credit_ns = most_ns + MIN(lost_ns, (int64_t)((double)waited_ns / slow->plan.factor));
 }
 
-/* 0; -ESRCH: the thread is gone. */
-static int read_thread(pid_t pid, pid_t tid, struct thread *ret)
-{
-        char path[80], text[128];
-        long long ran, waited;
-
-        snprintf(path, sizeof(path), "/proc/%d/task/%d/schedstat", pid, tid);
-        if (util_read_at(AT_FDCWD, path, text, sizeof(text)) < 0 || sscanf(text, "%lld %lld", &ran, &waited) != 2)
-                return -ESRCH;
-        *ret = (struct thread){ .tid = tid, .ran_ns = ran, .waited_ns = waited };
-        return 0;
-}
-
 static const struct thread *find_thread(const struct process *process, pid_t tid)
 {
         for (size_t i = 0; i < process->n_threads; i++)
@@ -264,7 +251,8 @@ static void look_at_threads(struct slow *slow, struct process *process, int64_t 
         while (dir && n < THREADS_MAX && (entry = readdir(dir))) {
                 pid_t tid = (pid_t)strtol(entry->d_name, NULL, 10);
 
-                if (tid <= 0 || read_thread(process->pid, tid, &threads[n]) < 0)
+                threads[n] = (struct thread){ .tid = tid };
+                if (tid <= 0 || schedstat_read(tid, &threads[n].ran_ns, &threads[n].waited_ns) < 0)
                         continue;
                 update_thread(slow, process, passed_ns, &threads[n]);
                 least_ns = MIN(least_ns, threads[n++].credit_ns);
@@ -363,6 +351,7 @@ static int64_t spread(struct slow *slow, int64_t now_ns)
                         closedir(dir);
         }
         quota_end(slow->plan.quota);
+        quota_settle(slow->plan.quota, now_ns);
         return now_ns + LOOK_NS;
 }
 

@@ -49,10 +49,7 @@ struct state {
 
 static int64_t now_ns(void)
 {
-        struct timespec now;
-
-        clock_gettime(CLOCK_MONOTONIC, &now);
-        return (int64_t)now.tv_sec * (int64_t)NS_PER_S + now.tv_nsec;
+        return (int64_t)util_clock_ns(CLOCK_MONOTONIC);
 }
 
 static int64_t run_ns(const struct state *state)
@@ -315,7 +312,7 @@ int wire_run(const struct wire *wire)
         (void)sched_setscheduler(0, SCHED_RR | SCHED_RESET_ON_FORK, &first); /* where the user may: packets come in time */
         if (!err) {
                 state->wire = wire;
-                err = relay_new(&(struct relay_plan){ wire->maker, wire->middle_tun, wire->outside, received, state },
+                err = relay_new(&(struct relay_plan){ wire->maker, wire->middle_tun, wire->outside, received, state, wire->slow },
                                 &state->relay);
         }
         if (!err)

@@ -4,6 +4,7 @@
 
 /* The process between both TUN devices. */
 
+#include "relay.h"
 #include "shaper.h"
 
 #define WIRE_REST_S 10
@@ -19,6 +20,7 @@ struct wire {
         int names;                /* gets struct name_record, of answers of DNS */
         bool outside;
         const int64_t *origin_ns; /* shared memory; 0 until the run begins */
+        struct relay_slow *slow;  /* shared memory */
 };
 
 /*
