@@ -40,10 +40,11 @@ static double beta_fraction(double a, double b, double x)
 static double incomplete_beta(double a, double b, double x)
 {
         double front;
+        int sign; /* always +; lgamma() would write it into a global, and threads are here */
 
         if (x <= 0 || x >= 1)
                 return x > 0;
-        front = exp(lgamma(a + b) - lgamma(a) - lgamma(b) + a * log(x) + b * log1p(-x));
+        front = exp(lgamma_r(a + b, &sign) - lgamma_r(a, &sign) - lgamma_r(b, &sign) + a * log(x) + b * log1p(-x));
         return x < (a + 1) / (a + b + 2) ? front * beta_fraction(a, b, x) / a : 1 - front * beta_fraction(b, a, 1 - x) / b;
 }
 
