@@ -18,8 +18,6 @@
 #include "util/text.h"
 #include "util/util.h"
 
-#define EVENT_NAME "request"
-
 static double energy_nj(const struct line *line)
 {
         double sum = 0;
@@ -153,29 +151,6 @@ void calls_clear(struct called_list *list)
         *list = (struct called_list)CALLED_LIST_EMPTY;
 }
 
-static int uprobe_type(uint32_t *ret)
-{
-        char text[32];
-        uint64_t type;
-
-        if (util_read_at(AT_FDCWD, "/sys/bus/event_source/devices/uprobe/type", text, sizeof(text)) <= 0 ||
-            util_parse_u64(text, &type) < 0)
-                return -ENOSYS;
-        *ret = (uint32_t)type;
-        return 0;
-}
-
-static int open_probe(struct called *called, uint32_t type, pid_t pid)
-{
-        struct perf_event_attr attr = {
-                .size = sizeof(attr), .type = type, .uprobe_path = (uint64_t)(uintptr_t)called->path,
-                .probe_offset = called->offset, .disabled = 1, .inherit = 1, .enable_on_exec = 1,
-        };
-
-        called->fd = (int)syscall(SYS_perf_event_open, &attr, pid, -1, -1, PERF_FLAG_FD_CLOEXEC);
-        return called->fd < 0 && (errno == EACCES || errno == EPERM) ? -EACCES : 0;
-}
-
 /* The proxy's wl_object.interface->name, and the request's number. */
 #if defined(__x86_64__)
 #define REQUEST "name=+0(+0(+0(%di))):ustring opcode=%si:u32"
@@ -185,22 +160,33 @@ static int open_probe(struct called *called, uint32_t type, pid_t pid)
 #define REQUEST ""
 #endif
 
-/* A probe that counts only some of the calls is an event of tracefs. What this kernel cannot filter is not counted. */
-static int open_filtered(struct called_list *list, struct called *called, const char *filter, pid_t pid)
+static const char *event_name(size_t number, char *buf, size_t size)
+{
+        snprintf(buf, size, "call%zu", number);
+        return buf;
+}
+
+/*
+ * An event of tracefs, and no perf_uprobe event: where a program makes a thread, the kernel looks for the path of such in that program's
+ * memory, and there is no thread (EFAULT). What the kernel cannot probe or filter is not counted. 0; -EACCES.
+ */
+static int open_probe(const struct called_list *list, struct called *called, size_t number, const char *filter, pid_t pid)
 {
         struct perf_event_attr attr = {
                 .size = sizeof(attr), .type = PERF_TYPE_TRACEPOINT, .disabled = 1, .inherit = 1, .enable_on_exec = 1,
         };
-        char format[PROBE_EVENT_FORMAT_SIZE];
+        char name[24], format[PROBE_EVENT_FORMAT_SIZE];
         uint64_t id;
+        int err = probe_event_add(list->tracefs, event_name(number, name, sizeof(name)), false, called->path, called->offset,
+                                  filter ? REQUEST : "");
 
-        list->tracefs = *REQUEST ? tracepoints_open() : -1;
-        if (list->tracefs < 0 || probe_event_add(list->tracefs, EVENT_NAME, false, called->path, called->offset, REQUEST) < 0 ||
-            probe_event_format(list->tracefs, EVENT_NAME, &id, format) < 0)
-                return 0;
+        if (err || probe_event_format(list->tracefs, name, &id, format) < 0)
+                return err == -EACCES || err == -EPERM ? -EACCES : 0;
         attr.config = id;
         called->fd = (int)syscall(SYS_perf_event_open, &attr, pid, -1, -1, PERF_FLAG_FD_CLOEXEC);
-        if (called->fd >= 0 && ioctl(called->fd, PERF_EVENT_IOC_SET_FILTER, filter) < 0) {
+        if (called->fd < 0)
+                return errno == EACCES || errno == EPERM ? -EACCES : 0;
+        if (filter && ioctl(called->fd, PERF_EVENT_IOC_SET_FILTER, filter) < 0) {
                 close(called->fd);
                 called->fd = -1;
         }
@@ -209,31 +195,33 @@ static int open_filtered(struct called_list *list, struct called *called, const 
 
 int calls_open(struct called_list *list, pid_t pid)
 {
-        uint32_t type = 0;
-        int err = uprobe_type(&type);
+        int err;
 
+        list->tracefs = tracepoints_open();
+        if (list->tracefs < 0)
+                return list->tracefs;
+        err = faccessat(list->tracefs, "uprobe_events", F_OK, 0) < 0 ? -ENOSYS : 0;
         for (size_t i = 0; !err && i < list->n; i++)
-                err = open_probe(&list->list[i], type, pid);
+                err = open_probe(list, &list->list[i], i, NULL, pid);
         for (size_t i = 0; !err && i < CALLS_SHOWS; i++)
-                if (list->shows[i].name)
-                        err = shows[i].filter ? open_filtered(list, &list->shows[i], shows[i].filter, pid)
-                                              : open_probe(&list->shows[i], type, pid);
+                if (list->shows[i].name && (!shows[i].filter || *REQUEST))
+                        err = open_probe(list, &list->shows[i], list->n + i, shows[i].filter, pid);
         return err;
 }
 
 void calls_close(struct called_list *list)
 {
-        for (size_t i = 0; i < list->n; i++) {
-                closep(&list->list[i].fd);
-                list->list[i].fd = -1;
+        char name[24];
+
+        for (size_t i = 0; i < list->n + CALLS_SHOWS; i++) {
+                struct called *called = i < list->n ? &list->list[i] : &list->shows[i - list->n];
+
+                if (called->name)
+                        closep(&called->fd);
+                called->fd = -1;
+                if (list->tracefs >= 0)
+                        probe_event_remove(list->tracefs, event_name(i, name, sizeof(name)));
         }
-        for (size_t i = 0; i < CALLS_SHOWS; i++) {
-                if (list->shows[i].name)
-                        closep(&list->shows[i].fd);
-                list->shows[i].fd = -1;
-        }
-        if (list->tracefs >= 0)
-                probe_event_remove(list->tracefs, EVENT_NAME);
         closep(&list->tracefs);
         list->tracefs = -1;
 }

@@ -95,7 +95,8 @@ int causes_stack(struct causes *causes, uint32_t above, const uint32_t *frames, 
         size_t at = ARRAY_SIZE(stack) - MIN(n, (size_t)SPACE_FRAMES_MAX + 1);
         int64_t number;
 
-        memcpy(stack + at, frames, (ARRAY_SIZE(stack) - at) * WORD);
+        if (n > 0)
+                memcpy(stack + at, frames, (ARRAY_SIZE(stack) - at) * WORD);
         for (uint32_t cause = above; cause != CAUSE_NONE;) {
                 const char *own;
                 size_t n_own;
