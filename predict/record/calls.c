@@ -157,7 +157,7 @@ void calls_clear(struct called_list *list)
 #elif defined(__aarch64__)
 #define REQUEST "name=+0(+0(+0(%x0))):ustring opcode=%x1:u32"
 #else
-#define REQUEST ""
+#define REQUEST "" /* no field to filter by: nothing is counted */
 #endif
 
 static const char *event_name(size_t number, char *buf, size_t size)
@@ -175,7 +175,7 @@ static int open_probe(const struct called_list *list, struct called *called, siz
         struct perf_event_attr attr = {
                 .size = sizeof(attr), .type = PERF_TYPE_TRACEPOINT, .disabled = 1, .inherit = 1, .enable_on_exec = 1,
         };
-        char name[24], format[PROBE_EVENT_FORMAT_SIZE];
+        char name[32], format[PROBE_EVENT_FORMAT_SIZE];
         uint64_t id;
         int err = probe_event_add(list->tracefs, event_name(number, name, sizeof(name)), false, called->path, called->offset,
                                   filter ? REQUEST : "");
@@ -204,14 +204,14 @@ int calls_open(struct called_list *list, pid_t pid)
         for (size_t i = 0; !err && i < list->n; i++)
                 err = open_probe(list, &list->list[i], i, NULL, pid);
         for (size_t i = 0; !err && i < CALLS_SHOWS; i++)
-                if (list->shows[i].name && (!shows[i].filter || *REQUEST))
+                if (list->shows[i].name)
                         err = open_probe(list, &list->shows[i], list->n + i, shows[i].filter, pid);
         return err;
 }
 
 void calls_close(struct called_list *list)
 {
-        char name[24];
+        char name[32];
 
         for (size_t i = 0; i < list->n + CALLS_SHOWS; i++) {
                 struct called *called = i < list->n ? &list->list[i] : &list->shows[i - list->n];
