@@ -2,7 +2,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* What headers of uploads said of devices and times: the features that report-why.c splits by. It is read once, and then shared. */
+/* What headers of uploads said of devices and times: the features that report-why.c splits by. Read once, and then shared. */
 
 #include "report-joint.h"
 #include "util/hash.h"

@@ -189,7 +189,8 @@ static bool fill(cJSON *root, const struct report *report, const char *client, b
             !add_number(left_out, "clients_quarantined", (double)report->quarantined))
                 return false;
         if (!add_number(root, "apps", (double)report->n_apps) || !add_number(root, "tested", (double)report->tested) ||
-            !add_number(root, "paper_rule_only", (double)report->paper_only) || !add_number(root, "middle_rate", report->middle_rate))
+            !add_number(root, "paper_rule_only", (double)report->paper_only) ||
+            !add_number(root, "middle_rate", report->middle_rate))
                 return false;
         hogs = cJSON_AddArrayToObject(root, "hogs");
         for (size_t i = 0; i < report->n_hogs; i++)

@@ -114,7 +114,7 @@ struct report {
 
 #define NOT_YET_MAX (size_t)20
 
-/* Apps that seem to cost, and need the fewest hours more to be called, at most NOT_YET_MAX, as indices in apps; 0 also without memory. */
+/* Apps that seem to cost, and need the fewest hours more to be called: at most NOT_YET_MAX indices; 0 also without memory. */
 size_t report_not_yet(const struct report *report, size_t **ret);
 
 void report_clear(struct report *report);

@@ -110,7 +110,8 @@ static int write_server(struct maker *maker)
         if (!options)
                 return -EINVAL;
         fprintf(maker->sql, "CREATE SERVER shard_%zu FOREIGN DATA WRAPPER postgres_fdw OPTIONS (async_capable 'true',"
-                            " fetch_size '20000', batch_size '1000', keepalives_idle '5', keepalives_interval '2', keepalives_count '3',"
+                            " fetch_size '20000', batch_size '1000', keepalives_idle '5',"
+                            " keepalives_interval '2', keepalives_count '3',"
                             " tcp_user_timeout '10000'",
                 maker->shard);
         for (const PQconninfoOption *option = options; option->keyword; option++)

@@ -88,8 +88,8 @@ static void find_minutes(const struct drop_sums *app, double unit, double client
         error *= 1 / NANO / 60;
         ret->minutes_low = ret->minutes - error;
         /*
-         * Rates are skewed: a mean that came out low comes with a variance that did, too, and most of what was outside of symmetric
-         * bounds was above them. So the upper one is that of the logarithm (tests/accuracy/community-promises).
+         * Rates are skewed: a mean that came out low comes with a variance that did, too, and most of what was outside of
+         * symmetric bounds was above them. So the upper one is that of the logarithm (tests/accuracy/community-promises).
          */
         ret->minutes_high = ret->minutes > 0 ? ret->minutes * exp(error / ret->minutes) : ret->minutes + error;
 }

@@ -61,7 +61,8 @@ void drop_compare(const struct drop_sums *app, const struct all_sums *all, struc
 void drop_decide(struct drop *drops, size_t n, size_t *order);
 
 /*
- * So many times as many clients, of the same kind, would make a hog of it, if its effect is what it seems to be; 0: it seems to have none. As
+ * So many times as many clients, of the same kind, would make a hog of it, if its effect is what it seems to be; 0: it seems
+ * to have none. As
  * errors go with the square root of their number, that is (t that q needs / t)^2; 4 standard errors are taken for the former.
  */
 double drop_more(const struct drop *drop);

@@ -1,7 +1,7 @@
 /* SPDX-FileCopyrightText: joulecast authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* The report of a folder: the one that somebody left there for this client, else this machine's own joulecast-community makes it. */
+/* The report of a folder: the one that was left there for this client, else this machine's own joulecast-community makes it. */
 
 #include <errno.h>
 #include <fcntl.h>
