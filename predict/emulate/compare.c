@@ -8,9 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "answer-run.h"
 #include "answer.h"
 #include "commands.h"
+#include "compare.h"
 #include "options.h"
 #include "util/quantile.h"
 #include "util/table.h"
@@ -18,16 +18,10 @@
 
 #define RUNS_MAX 32
 
-struct compared {
-        const char *name;
-        struct recorded_run recorded;
-        struct answer_run answer;
-        struct span difference_j; /* from the first one */
-};
-
 struct request {
         struct options options;
         const char *names[RUNS_MAX];
+        const char *html;         /* NULL: no page */
         double fail_percent;      /* NaN: never */
         struct compared *list;
         size_t n;
@@ -82,9 +76,9 @@ static void compare_with(const struct compared *first, struct compared *other)
         other->difference_j = (struct span){ value, value - half, value + half };
 }
 
-static double percent_of(const struct request *request, double difference_j)
+double compare_percent(const struct compared *first, double difference_j)
 {
-        return difference_j / request->list[0].answer.price.energy_j.value * 100;
+        return difference_j / first->answer.price.energy_j.value * 100;
 }
 
 static int load(struct request *request)
@@ -126,8 +120,8 @@ static int print_json(const struct request *request)
                 cJSON_AddItemToObject(one, "run", answer_text(compared->name));
                 cJSON_AddItemToObject(one, "difference_j", span_json(difference->value, difference->low, difference->high));
                 cJSON_AddItemToObject(one, "difference_percent",
-                                      span_json(percent_of(request, difference->value), percent_of(request, difference->low),
-                                                percent_of(request, difference->high)));
+                                      span_json(compare_percent(request->list, difference->value), compare_percent(request->list, difference->low),
+                                                compare_percent(request->list, difference->high)));
                 cJSON_AddItemToArray(runs, one);
         }
         return answer_print_json(json);
@@ -140,8 +134,8 @@ static void print_difference(const struct request *request, const struct span *d
                 table_cell(table, "%s", "");
                 return;
         }
-        table_cell(table, "%+.1f %%", percent_of(request, difference->value));
-        table_cell(table, "%+.1f .. %+.1f", percent_of(request, difference->low), percent_of(request, difference->high));
+        table_cell(table, "%+.1f %%", compare_percent(request->list, difference->value));
+        table_cell(table, "%+.1f .. %+.1f", compare_percent(request->list, difference->low), compare_percent(request->list, difference->high));
 }
 
 static void print_table(const struct request *request)
@@ -168,7 +162,7 @@ static void print_table(const struct request *request)
 static int judge(const struct request *request)
 {
         for (size_t i = 1; !isnan(request->fail_percent) && i < request->n; i++) {
-                double percent = percent_of(request, request->list[i].difference_j.value);
+                double percent = compare_percent(request->list, request->list[i].difference_j.value);
 
                 if (percent > request->fail_percent) {
                         log_error(&program_log, "%.200s takes %.1f %% more than %.200s, and at most %g %% are allowed",
@@ -187,7 +181,9 @@ static int compare(struct request *request)
         if (!request->list)
                 return CODE_FAILED;
         code = load(request);
-        if (code == CODE_OK && request->options.json)
+        if (code == CODE_OK && request->html)
+                code = compare_page(request->list, request->n, request->html) < 0 ? CODE_FAILED : CODE_OK;
+        else if (code == CODE_OK && request->options.json)
                 code = print_json(request);
         else if (code == CODE_OK)
                 print_table(request);
@@ -205,6 +201,7 @@ int compare_main(int argc, char **argv)
 {
         struct request request = { .fail_percent = NAN };
         const struct option_row rows[] = {
+                { "html", "FILE", N_("a page with pictures in place of the table; - for standard output"), .text = &request.html },
                 { "fail-if", "+N%", N_("exit with 1 if a run takes so much more than the first"), .parse = take_limit,
                   .data = &request.fail_percent, .wants = N_("a percentage like +10%"), .range = N_("from 0 to 1000000 %") },
         };
@@ -224,6 +221,10 @@ int compare_main(int argc, char **argv)
                 return code;
         if (!request.names[0] || !request.names[1]) {
                 log_error(&program_log, "two runs or more are needed, as joulecast emulate -o RUN keeps them");
+                return CODE_USAGE;
+        }
+        if (request.html && request.options.json) {
+                log_error(&program_log, "--html is in place of --json");
                 return CODE_USAGE;
         }
         return compare(&request);

@@ -8,7 +8,6 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -219,8 +218,6 @@ static int emulate(const struct request *request)
 
 static int check(const struct request *request)
 {
-        struct stat stat_;
-
         if (!request->target)
                 log_error(&program_log, "no target is given; use --target nexus-one, or another profile's name or file");
         else if (!request->arguments[0])
@@ -229,9 +226,7 @@ static int check(const struct request *request)
                 log_error(&program_log, "--html is in place of --json");
         else if (request->terminal && (!request->input || request->screen))
                 log_error(&program_log, "--terminal goes with --input, and not with --screen");
-        else if (request->output && stat(request->output, &stat_) == 0 && !S_ISDIR(stat_.st_mode))
-                log_error(&program_log, "%.200s is no folder; -o takes the name of a new one", request->output);
-        else
+        else if (!request->output || run_check_folder(request->output, &program_log) == 0)
                 return CODE_OK;
         return CODE_USAGE;
 }

@@ -3,6 +3,7 @@
 #include "run-file.h"
 
 #include <cjson/cJSON.h>
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <math.h>
@@ -60,6 +61,43 @@ static struct cJSON *to_json(const struct recorded_run *run)
                 cJSON_AddItemToArray(runs, one);
         }
         return json;
+}
+
+static bool is_empty(DIR *dir)
+{
+        const struct dirent *entry;
+
+        while ((entry = readdir(dir)))
+                if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
+                        return false;
+        return true;
+}
+
+int run_check_folder(const char *folder, const struct log *log)
+{
+        struct recorded_run old = { 0 };
+        char printable[256];
+        DIR *dir = opendir(folder);
+        bool empty = dir && is_empty(dir);
+        int err = dir || errno == ENOENT ? 0 : -errno;
+
+        if (dir)
+                closedir(dir);
+        if (err) {
+                log_error(log, "%s cannot take a run (%s); -o takes the name of a new folder",
+                          util_printable(folder, printable, sizeof(printable)), util_reason(err));
+                return err;
+        }
+        if (!dir || empty)
+                return 0;
+        err = run_load(folder, NULL, &old);
+        if (err < 0) {
+                log_error(log, "%s has other files than those of a run; -o takes the name of a new folder, or that of a run to replace",
+                          util_printable(folder, printable, sizeof(printable)));
+                return err;
+        }
+        run_file_clear(&old);
+        return 0;
 }
 
 int run_save(const struct recorded_run *run, const char *folder, const struct log *log)

@@ -20,7 +20,9 @@ struct recorded_run {
 };
 
 void run_file_clear(struct recorded_run *run);
-/* A new folder, or one that has a run. 0, or a negative errno after a sentence to @log. */
+/* May a run be saved there? It is a new folder, an empty one, or one that has a run. 0, or a negative errno after a sentence. */
+int run_check_folder(const char *folder, const struct log *log);
+/* Such a folder. 0, or a negative errno after a sentence to @log. */
 int run_save(const struct recorded_run *run, const char *folder, const struct log *log);
 /* 0, and run_file_clear() it; a negative errno after a sentence to @log. */
 int run_load(const char *folder, const struct log *log, struct recorded_run *ret);
