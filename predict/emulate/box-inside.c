@@ -124,9 +124,9 @@ static void make_app_network(struct box *box)
         quiet_network();
         err = link_up("lo");
         if (!err && net != BOX_NONE) {
-                box->app_tun = link_tun(APP_TUN);
+                box->app_tun = link_open(APP_TUN);
                 if (box->app_tun < 0)
-                        fail(box, BOX_STEP_TUN, -box->app_tun);
+                        fail(box, BOX_STEP_DEVICE, -box->app_tun);
                 err = link_set(APP_SYS "route_localnet", "1");
                 err = err ? err : link_set(APP_SYS "accept_local", "1");
                 (void)link_set(APP_SYS "rp_filter", "0");
@@ -149,9 +149,9 @@ static void make_middle_network(struct box *box)
         if (unshare(CLONE_NEWNET) < 0)
                 fail(box, BOX_STEP_NETNS, errno);
         quiet_network();
-        box->middle_tun = link_tun(MIDDLE_TUN);
+        box->middle_tun = link_open(MIDDLE_TUN);
         if (box->middle_tun < 0)
-                fail(box, BOX_STEP_TUN, -box->middle_tun);
+                fail(box, BOX_STEP_DEVICE, -box->middle_tun);
         (void)link_set("/proc/sys/net/ipv4/conf/" MIDDLE_TUN "/rp_filter", "0");
         err = link_up("lo");
         err = err ? err : link_up(MIDDLE_TUN);

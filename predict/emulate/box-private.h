@@ -14,7 +14,7 @@ enum box_step {
         BOX_STEP_IDS,     /* ids of the user namespace */
         BOX_STEP_PROC,
         BOX_STEP_NETNS,
-        BOX_STEP_TUN,
+        BOX_STEP_DEVICE,
         BOX_STEP_ROUTES,
         BOX_STEP_FORK,
         BOX_STEP_PLACE,

@@ -31,9 +31,8 @@ static const struct {
                             N_("a container must allow that, as with --security-opt unmask=ALL") },
         [BOX_STEP_NETNS] = { N_("no network namespace can be made"),
                              N_("the kernel needs CONFIG_NET_NS, and the user the right to it") },
-        [BOX_STEP_TUN] = { N_("no TUN device can be made"),
-                           N_("load the kernel's module tun, let this user open /dev/net/tun (mode 0666, as udev makes it), and give it "
-                              "to a container; --net none goes without") },
+        [BOX_STEP_DEVICE] = { N_("no network device can be made, neither tun nor veth"),
+                              N_("load the kernel's module veth, or give this user /dev/net/tun; --net none goes without") },
         [BOX_STEP_ROUTES] = { N_("the app's network cannot be set up"),
                               N_("the kernel needs CONFIG_IP_MULTIPLE_TABLES; --net none goes without") },
         [BOX_STEP_FORK] = { N_("no process can be started"), N_("see ulimit -u, and the memory that is free") },

@@ -2,15 +2,23 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* What a network namespace needs, by rtnetlink: addresses, routes and rules; and TUN devices. All act on the caller's. */
+/* What a network namespace needs, by rtnetlink: devices, addresses, routes and rules. All act on the caller's. */
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/types.h>
 
-/* A TUN device of this name. Its descriptor, which does not block; a negative errno. */
-int link_tun(const char *name);
+/*
+ * link_open() - a device of this name whose packets we read and write
+ *
+ * That is a TUN device; or, where this user may not have one, one end of a veth pair, and a packet socket at the other end.
+ * Returns its descriptor, which does not block and of which read() gives an IPv4 packet; a negative errno.
+ */
+int link_open(const char *name);
+/* A packet comes in by that device. As write(). */
+ssize_t link_send(int device, const void *bytes, size_t length);
 
-/* Everything up: lo and a TUN device of @mtu. 0 or a negative errno, as all below. */
+/* 0 or a negative errno, as all below. */
 int link_up(const char *name);
 int link_address(const char *name, uint32_t address, unsigned prefix);
 

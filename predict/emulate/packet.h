@@ -15,7 +15,7 @@
 #define PACKET_APP UINT32_C(0xc6120001)       /* 198.18.0.1, the app's interface */
 #define PACKET_APP_LOCAL UINT32_C(0xc6120002) /* 198.18.0.2 stands for the app's 127.0.0.1 outside of its namespace */
 #define PACKET_HOST_LOCAL UINT32_C(0xc6130000) /* 198.19.y.z stands for the host's 127.0.y.z there */
-#define PACKET_LOOPBACK UINT32_C(0x7f000001)
+#define PACKET_LOCALHOST UINT32_C(0x7f000001)
 
 /* Both ends; ports are 0 where there are none. */
 struct packet_flow {
@@ -47,7 +47,7 @@ void packet_datagram_head(const struct packet_flow *flow, size_t length, uint8_t
 /* The far address as the app has it: on the link those of the host's loopback are others. */
 static inline uint32_t packet_peer(uint32_t address)
 {
-        return address >> 16 == PACKET_HOST_LOCAL >> 16 ? (PACKET_LOOPBACK & 0xff000000) | (address & 0xffff) : address;
+        return address >> 16 == PACKET_HOST_LOCAL >> 16 ? (PACKET_LOCALHOST & 0xff000000) | (address & 0xffff) : address;
 }
 
 static inline bool packet_is_loopback(uint32_t address)

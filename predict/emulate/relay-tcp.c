@@ -11,6 +11,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "link.h"
 #include "relay-private.h"
 #include "util/util.h"
 
@@ -145,7 +146,7 @@ static void connected(struct relay *relay, struct connection *connection)
                 connection->state = CONNECTION_OPENED;
         else
                 end_connection(relay, connection);
-        (void)!write(relay->plan.tun, connection->syn, connection->syn_length); /* lost like any packet where it fails */
+        (void)link_send(relay->plan.tun, connection->syn, connection->syn_length); /* lost like any packet where it fails */
 }
 
 static void set_options(int app, int host)

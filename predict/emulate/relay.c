@@ -11,6 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "link.h"
 #include "relay-private.h"
 #include "util/util.h"
 
@@ -153,7 +154,7 @@ int relay_packet(struct relay *relay, const uint8_t *bytes, size_t length)
                 go = tcp_packet(relay, &packet.flow, bytes, length);
         else if (packet.first && packet.flow.protocol == IPPROTO_UDP)
                 go = udp_packet(relay, &packet.flow, bytes, length);
-        if (go && write(relay->plan.tun, bytes, length) < 0 && errno == EBADFD)
+        if (go && link_send(relay->plan.tun, bytes, length) < 0 && errno == EBADFD)
                 return -EPIPE;
         return relay->maker_gone ? -EPIPE : 0;
 }

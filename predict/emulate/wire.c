@@ -15,6 +15,7 @@
 #include <uthash.h>
 
 #include "dns.h"
+#include "link.h"
 #include "packet.h"
 #include "relay.h"
 #include "util/units.h"
@@ -139,11 +140,11 @@ static void from_app(struct state *state, size_t length, int64_t at_ns)
         to = packet.flow.to;
         if (packet_is_loopback(to) &&
             (!packet_is_loopback(from) || stays_inside(state, &packet, at_ns) || state->wire->maker < 0)) {
-                (void)!write(state->wire->app_tun, state->bytes, length);
+                (void)link_send(state->wire->app_tun, state->bytes, length);
                 return;
         }
         if (packet_is_loopback(to)) {
-                if (to >> 16 != PACKET_LOOPBACK >> 16 || from != PACKET_LOOPBACK)
+                if (to >> 16 != PACKET_LOCALHOST >> 16 || from != PACKET_LOCALHOST)
                         return;
                 to = PACKET_HOST_LOCAL | (to & 0xffff);
                 packet_readdress(state->bytes, length, PACKET_APP_LOCAL, to);
@@ -206,8 +207,8 @@ static void to_app(struct state *state, struct shaped *shaped)
 
         if (packet_read(shaped->bytes, shaped->record.bytes, &packet) && packet.flow.to == PACKET_APP_LOCAL)
                 packet_readdress(shaped->bytes, shaped->record.bytes, UINT32_C(127) << 24 | (packet.flow.from & 0xffff),
-                                 PACKET_LOOPBACK);
-        (void)!write(state->wire->app_tun, shaped->bytes, shaped->record.bytes);
+                                 PACKET_LOCALHOST);
+        (void)link_send(state->wire->app_tun, shaped->bytes, shaped->record.bytes);
 }
 
 static int deliver(struct state *state)

@@ -29,8 +29,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         if (size <= sizeof(bytes)) {
                 memcpy(bytes, data, size);
                 if (packet_read(bytes, size, &packet)) {
-                        packet_readdress(bytes, size, PACKET_LOOPBACK, PACKET_HOST_LOCAL);
-                        fuzz_assert(packet_read(bytes, size, &packet) && packet.flow.from == PACKET_LOOPBACK);
+                        packet_readdress(bytes, size, PACKET_LOCALHOST, PACKET_HOST_LOCAL);
+                        fuzz_assert(packet_read(bytes, size, &packet) && packet.flow.from == PACKET_LOCALHOST);
                 }
         }
         return 0;
