@@ -14,6 +14,7 @@
 #include "util/text.h"
 #include "util/units.h"
 #include "util/util.h"
+#include "versions.h"
 
 #define MINUTE_NS (60 * (int64_t)NS_PER_S)
 #define NAME_LENGTH_MAX 64
@@ -41,7 +42,7 @@ struct entry {
         const char *app;
         char hash[NAME_HASH_SIZE];
         bool named;                          /* it is sent by name */
-        char version[TRAITS_VERSION_MAX];  /* only of those */
+        char version[VERSION_SIZE];  /* only of those */
         size_t uses;                         /* spans that it was in use in */
         size_t id;                           /* 1 is the most frequent; 0: left out */
 };
@@ -98,25 +99,22 @@ static int find_versions(struct writer *writer)
 {
         size_t n = 0, names = writer->list->n_names;
         _cleanup_free_ struct entry **named = calloc(names + 1, sizeof(struct entry *));
-        _cleanup_free_ char(*packages)[APP_ID_MAX] = calloc(names + 1, sizeof(*packages));
-        _cleanup_free_ const char **wanted = calloc(names + 1, sizeof(char *));
-        _cleanup_free_ char(*versions)[TRAITS_VERSION_MAX] = calloc(names + 1, sizeof(*versions));
+        _cleanup_free_ const char **apps = calloc(names + 1, sizeof(char *));
+        _cleanup_free_ char(*versions)[VERSION_SIZE] = calloc(names + 1, sizeof(*versions));
+        int err;
 
-        if (!named || !packages || !wanted || !versions)
+        if (!named || !apps || !versions)
                 return -ENOMEM;
         for (size_t i = 0; i < names; i++) {
                 if (!writer->entries[i].named)
                         continue;
-                traits_package_of(writer->entries[i].app, packages[n], sizeof(packages[n]));
-                wanted[n] = packages[n];
+                apps[n] = writer->entries[i].app;
                 named[n++] = &writer->entries[i];
         }
-        if (n == 0 || writer->source->root_fd < 0)
-                return 0;
-        traits_versions(writer->source->root_fd, wanted, n, versions);
-        for (size_t i = 0; i < n; i++)
+        err = versions_of_apps(writer->source->root_fd, apps, n, versions);
+        for (size_t i = 0; !err && i < n; i++)
                 memcpy(named[i]->version, versions[i], sizeof(versions[i]));
-        return 0;
+        return err;
 }
 
 static int make_entries(struct writer *writer)

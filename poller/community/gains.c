@@ -9,6 +9,7 @@
 #include "util/tuning.h"
 #include "util/units.h"
 #include "util/util.h"
+#include "versions.h"
 
 #define SPAN_NS (600 * (int64_t)NS_PER_S) /* as those that are sent */
 #define FORGOTTEN_NS (90 * 86400 * (int64_t)NS_PER_S)
@@ -110,13 +111,11 @@ static void look(const struct session *session, struct member *member, int64_t n
                 const struct findings_feature features[] = { { "kernel", traits.kernel }, { "mesa", traits.mesa },
                                                              { "firmware", traits.firmware } };
                 const struct findings_own own = { .features = features, .n_features = ARRAY_SIZE(features) };
-                char package[APP_ID_MAX], version[1][TRAITS_VERSION_MAX] = { "" };
-                const char *const wanted[] = { package };
+                char version[1][VERSION_SIZE] = { "" };
+                const char *const app[] = { watch->app };
 
-                if (watch->kind == FINDING_UPDATE && session->root_fd >= 0) {
-                        traits_package_of(watch->app, package, sizeof(package));
-                        traits_versions(session->root_fd, wanted, 1, version);
-                }
+                if (watch->kind == FINDING_UPDATE && versions_of_apps(session->root_fd, app, 1, version) < 0)
+                        continue;
                 watch_see(watch, watch->kind == FINDING_UPDATE ? version[0] : feature_of(&own, watch->value), now_ns);
         }
 }

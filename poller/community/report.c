@@ -18,6 +18,7 @@
 #include "util/table.h"
 #include "util/util.h"
 #include "util/words.h"
+#include "versions.h"
 
 #define CLIENTS_MIN 5 /* of a hog */
 
@@ -204,9 +205,8 @@ static int print_json(const struct findings *findings, const struct member *memb
 static int find(struct session *session, struct member *member, const char *text, struct running *running, struct findings *ret)
 {
         _cleanup_free_ struct findings_app *apps = calloc(running->n + 1, sizeof(*apps));
-        _cleanup_free_ char(*packages)[APP_ID_MAX] = calloc(running->n + 1, sizeof(*packages));
-        _cleanup_free_ const char **wanted = calloc(running->n + 1, sizeof(char *));
-        _cleanup_free_ char(*versions)[TRAITS_VERSION_MAX] = calloc(running->n + 1, sizeof(*versions));
+        _cleanup_free_ const char **names = calloc(running->n + 1, sizeof(char *));
+        _cleanup_free_ char(*versions)[VERSION_SIZE] = calloc(running->n + 1, sizeof(*versions));
         struct traits traits;
         const struct findings_feature features[] = { { "kernel", traits.kernel }, { "mesa", traits.mesa },
                                                      { "firmware", traits.firmware } };
@@ -214,14 +214,13 @@ static int find(struct session *session, struct member *member, const char *text
                                           .n_features = ARRAY_SIZE(features) };
         int err;
 
-        if (!apps || !packages || !wanted || !versions)
+        if (!apps || !names || !versions)
                 return -ENOMEM;
-        for (size_t i = 0; i < running->n; i++) {
-                traits_package_of(running->names[i], packages[i], sizeof(packages[i]));
-                wanted[i] = packages[i];
-        }
-        if (session->root_fd >= 0)
-                traits_versions(session->root_fd, wanted, running->n, versions);
+        for (size_t i = 0; i < running->n; i++)
+                names[i] = running->names[i];
+        err = versions_of_apps(session->root_fd, names, running->n, versions);
+        if (err)
+                return err;
         for (size_t i = 0; i < running->n; i++) {
                 apps[i].name = running->names[i];
                 apps[i].version = versions[i];

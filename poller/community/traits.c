@@ -10,6 +10,7 @@
 
 #include "source/battery.h"
 #include "util/util.h"
+#include "versions.h"
 
 #define WEAR_STEP 10
 #define MESA_PACKAGE "libgl1-mesa-dri"
@@ -110,7 +111,7 @@ static void read_wear(int root_fd, char *buf, size_t size)
 void traits_read(int root_fd, const struct profile *profile, struct traits *ret)
 {
         const char *const mesa[] = { MESA_PACKAGE };
-        char version[1][TRAITS_VERSION_MAX], name[PROFILE_NAME_MAX + 16];
+        char version[1][VERSION_SIZE], name[PROFILE_NAME_MAX + 16];
 
         *ret = (struct traits){ .os = "" };
         snprintf(ret->power_model, sizeof(ret->power_model), "%s", profile_basis(profile));
@@ -124,47 +125,6 @@ void traits_read(int root_fd, const struct profile *profile, struct traits *ret)
         read_kernel(root_fd, ret->kernel, sizeof(ret->kernel));
         read_plain(root_fd, "sys/class/dmi/id/bios_version", ret->firmware, sizeof(ret->firmware));
         read_wear(root_fd, ret->wear, sizeof(ret->wear));
-        traits_versions(root_fd, mesa, 1, version);
+        versions_of_packages(root_fd, mesa, 1, version);
         snprintf(ret->mesa, sizeof(ret->mesa), "%s", version[0]);
-}
-
-void traits_package_of(const char *app, char *buf, size_t size)
-{
-        const char *dot = strrchr(app, '.');
-
-        snprintf(buf, size, "%s", dot && dot[1] ? dot + 1 : app);
-        for (char *c = buf; *c; c++)
-                *c = (char)tolower((unsigned char)*c);
-}
-
-/* "1:115.9.1esr-1~deb12u1" -> "115.9.1esr" */
-static void upstream_version(const char *text, char *buf)
-{
-        const char *colon = strchr(text, ':'), *start = colon ? colon + 1 : text, *dash = strrchr(start, '-');
-        char part[256];
-
-        snprintf(part, sizeof(part), "%.*s", (int)(dash ? (size_t)(dash - start) : strlen(start)), start);
-        traits_plain(part, buf, TRAITS_VERSION_MAX);
-}
-
-void traits_versions(int root_fd, const char *const *packages, size_t n, char (*ret)[TRAITS_VERSION_MAX])
-{
-        _cleanup_close_ int fd = openat(root_fd, "var/lib/dpkg/status", O_RDONLY | O_CLOEXEC);
-        _cleanup_fclose_ FILE *file = fd >= 0 ? fdopen(fd, "r") : NULL;
-        _cleanup_free_ char *line = NULL;
-        size_t capacity = 0, at = n;
-
-        for (size_t i = 0; i < n; i++)
-                ret[i][0] = '\0';
-        if (file)
-                (void)take_fd(&fd); /* the stream closes it */
-        while (file && getline(&line, &capacity, file) > 0) {
-                line[strcspn(line, "\n")] = '\0';
-                if (strncmp(line, "Package: ", 9) == 0) {
-                        for (at = 0; at < n && strcmp(line + 9, packages[at]) != 0; at++)
-                                ;
-                } else if (at < n && strncmp(line, "Version: ", 9) == 0) {
-                        upstream_version(line + 9, ret[at]);
-                }
-        }
 }

@@ -20,11 +20,5 @@ struct traits {                  /* "": unknown */
 /* @root_fd: of the machine; -1: a virtual device, which only has its name. */
 void traits_read(int root_fd, const struct profile *profile, struct traits *ret);
 
-#define TRAITS_VERSION_MAX 24
-/* Upstream versions of Debian packages that are installed, "" where there is none. */
-void traits_versions(int root_fd, const char *const *packages, size_t n, char (*ret)[TRAITS_VERSION_MAX]);
-/* The package that an app is likely to come from: its id, or the last word of that in lower case. */
-void traits_package_of(const char *app, char *buf, size_t size);
-
 /* What of a text is plain ASCII without quotes, and without blanks at its ends. Returns @buf. */
 char *traits_plain(const char *text, char *buf, size_t size);

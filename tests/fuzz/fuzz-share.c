@@ -7,8 +7,9 @@
 #include "member.h"
 #include "reply.h"
 #include "util/util.h"
+#include "versions.h"
 
-/* The choice to share, and what a server answers: what is read keeps to its limits. */
+/* The choice to share, what a server answers, and a flatpak's description: what is read keeps to its limits. */
 
 static void check_named(const struct member *member)
 {
@@ -42,9 +43,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         struct member member = { .where = NULL };
         struct place_receipt receipt;
         struct place_forgotten forgotten;
-        char sentence[64];
+        char sentence[64], version[VERSION_SIZE];
 
         fuzz_assert(text);
+        versions_first_release(text, version);
+        fuzz_assert(strlen(version) < sizeof(version));
         if (member_parse(text, &member) == 0) {
                 fuzz_assert(member.where && *member.where && strlen(member.where) < MEMBER_WHERE_MAX && member.next >= 0);
                 fuzz_assert(strlen(member.client) == UPLOAD_CLIENT_DIGITS && strlen(member.token) == MEMBER_TOKEN_DIGITS);
