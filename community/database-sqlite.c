@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <sqlite3.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "database.h"
 #include "util/util.h"
@@ -41,6 +42,13 @@ static int errno_from_sqlite(int code)
         }
 }
 
+static bool is_folder(const char *name)
+{
+        struct stat status;
+
+        return stat(name, &status) == 0 && S_ISDIR(status.st_mode);
+}
+
 static int failed(struct database *base, int code)
 {
         const struct sqlite_database *database = (const struct sqlite_database *)base;
@@ -50,7 +58,8 @@ static int failed(struct database *base, int code)
         if (code == SQLITE_INTERRUPT)
                 return -ECANCELED;
         log_error(base->log, "%s: %s", base->name, (code & 0xFF) == SQLITE_BUSY ?
-                  "another program writes it; try again when it is done" :
+                  "another program writes it; try again when it is done" : is_folder(base->name) ?
+                  "this is a folder; --database takes a file of SQLite, or postgresql://..." :
                   database->db ? sqlite3_errmsg(database->db) : sqlite3_errstr(code));
         return errno_from_sqlite(code);
 }

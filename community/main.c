@@ -56,8 +56,8 @@ static int load_main(int argc, char **argv)
                 log_error(&program_log, "load: nothing was loaded");
                 return CODE_FAILED;
         }
-        printf("%" PRIu64 " files: %" PRIu64 " samples are new, %" PRIu64 " were there already, %" PRIu64 " lines are left out\n",
-               counts.files, counts.added, counts.known, counts.bad);
+        printf("%" PRIu64 " file%s: %" PRIu64 " samples are new, %" PRIu64 " were there already, %" PRIu64 " lines are left out\n",
+               counts.files, counts.files == 1 ? "" : "s", counts.added, counts.known, counts.bad);
         if (counts.bad && !counts.added && !counts.known) {
                 log_error(&program_log, "load: no line of it is a sample that can be used");
                 return CODE_FAILED;

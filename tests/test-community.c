@@ -75,6 +75,7 @@ static void check_samples(void)
         };
         static const char line[] = " {\"t\":1700000000123456789, \"t2\":1700000060123456789,\"level_ppm\":500000,"
                                    "\"level2_ppm\":499000.0,\"apps\":[\"10\",2],\"own_mj\":{\"2\":70}}\r";
+        static const char without[] = "{\"t\":1,\"t2\":2,\"level_ppm\":3,\"level2_ppm\":2,\"apps\":[2],\"own_mj\":null,\"parts_mj\":null}";
         static struct upload_sample sample;
         struct upload_header header;
         const char *why;
@@ -87,6 +88,8 @@ static void check_samples(void)
         check_int(sample.apps[0], 0);
         check_int(sample.apps[1], 1);
         check_int(sample.own[0].mj, 70);
+        check_int(upload_read_sample(without, strlen(without), &header, &sample, &why), 0);
+        check_int((int64_t)sample.n_own, 0);
         for (size_t i = 0; i < ARRAY_SIZE(wrong); i++) {
                 why = NULL;
                 check_int(upload_read_sample(wrong[i], strlen(wrong[i]), &header, &sample, &why), -EINVAL);

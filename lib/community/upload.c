@@ -329,10 +329,18 @@ static int read_list(struct scan *scan, const struct upload_header *header, stru
         return scan_take(scan, ']') ? 0 : wrong(why, "it is not JSON");
 }
 
+/* As if it were not there. */
+static bool take_null(struct scan *scan)
+{
+        struct scan_text value;
+
+        return scan_value(scan, &value) && value.length == 4 && memcmp(value.text, "null", 4) == 0;
+}
+
 static int read_own(struct scan *scan, const struct upload_header *header, struct upload_sample *ret, const char **why)
 {
         if (!scan_take(scan, '{'))
-                return wrong(why, "\"own_mj\" is no object");
+                return take_null(scan) ? 0 : wrong(why, "\"own_mj\" is no object");
         if (scan_take(scan, '}'))
                 return 0;
         do {
@@ -376,7 +384,7 @@ static int read_app_parts(struct scan *scan, uint32_t app, struct upload_sample 
 static int read_parts(struct scan *scan, const struct upload_header *header, struct upload_sample *ret, const char **why)
 {
         if (!scan_take(scan, '{'))
-                return wrong(why, "\"parts_mj\" is no object of objects");
+                return take_null(scan) ? 0 : wrong(why, "\"parts_mj\" is no object of objects");
         if (scan_take(scan, '}'))
                 return 0;
         do {
