@@ -139,10 +139,10 @@ static int add_pair(const char *name, const char *other)
         add(&request, IFLA_IFNAME, name, strlen(name) + 1);
         add(&request, IFLA_ADDRESS, pair_address, sizeof(pair_address));
         info = NLMSG_ALIGN(request.header.nlmsg_len);
-        add(&request, IFLA_LINKINFO, NULL, 0);
+        add(&request, IFLA_LINKINFO, "", 0);
         add(&request, IFLA_INFO_KIND, "veth", sizeof("veth"));
         data = NLMSG_ALIGN(request.header.nlmsg_len);
-        add(&request, IFLA_INFO_DATA, NULL, 0);
+        add(&request, IFLA_INFO_DATA, "", 0);
         peer = NLMSG_ALIGN(request.header.nlmsg_len);
         add(&request, VETH_INFO_PEER, &none, sizeof(none));
         add(&request, IFLA_IFNAME, other, strlen(other) + 1);
