@@ -7,42 +7,27 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <gelf.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 
 #include "frame-name.h"
-#include "inlined.h"
-#include "perf-map.h"
 #include "space.h"
 #include "util/util.h"
-
-#define HASH_NONFATAL_OOM 1
-#define uthash_nonfatal_oom(element) ((element)->lost = true)
-#include <uthash.h>
-
-struct found { /* what an address is called: the function, and before it those that were put into it there */
-        uint64_t address;
-        UT_hash_handle hh;
-        bool lost;
-        size_t n;
-        struct frame frames[];
-};
 
 struct space {
         struct words *words;
         struct places *places;
+        struct address_names *names;
         struct mapping *list; /* ascending */
         size_t n, capacity;
         uint32_t program; /* its path */
         bool has_program;
         pid_t pid;
-        struct perf_map *perf_map; /* NULL: not read, or there is none */
-        bool perf_map_tried;
 
         Dwfl *dwfl; /* NULL: not made since the mappings changed */
-        struct found *found;
         const struct sample_stack *stack; /* that is being unwound */
         uint64_t pc[SPACE_FRAMES_MAX];
         bool activation[SPACE_FRAMES_MAX];
@@ -53,24 +38,20 @@ struct space {
 
 int space_new(struct words *words, struct places *places, struct space **ret)
 {
-        struct space *space = calloc(1, sizeof(*space));
+        _cleanup_(space_freep) struct space *space = calloc(1, sizeof(*space));
+        int err = space ? address_names_new(words, places, &space->names) : -ENOMEM;
 
-        if (!space)
-                return -ENOMEM;
+        if (err)
+                return err;
         space->words = words;
         space->places = places;
-        *ret = space;
+        *ret = TAKE_PTR(space);
         return 0;
 }
 
-static void forget_found(struct space *space)
+static void forget_code(struct space *space)
 {
-        struct found *found, *next;
-
-        HASH_ITER(hh, space->found, found, next) {
-                HASH_DEL(space->found, found);
-                free(found);
-        }
+        address_names_forget(space->names);
         if (space->dwfl)
                 dwfl_end(space->dwfl);
         space->dwfl = NULL;
@@ -78,10 +59,8 @@ static void forget_found(struct space *space)
 
 void space_clear(struct space *space)
 {
-        forget_found(space);
-        perf_map_free(space->perf_map);
-        space->perf_map = NULL;
-        space->perf_map_tried = false;
+        forget_code(space);
+        address_names_set_pid(space->names, space->pid);
         space->n = 0;
         space->has_program = false;
 }
@@ -90,7 +69,8 @@ void space_free(struct space *space)
 {
         if (!space)
                 return;
-        space_clear(space);
+        forget_code(space);
+        address_names_free(space->names);
         free(space->list);
         free(space);
 }
@@ -121,6 +101,7 @@ int space_copy(const struct space *from, struct space **ret)
 void space_set_pid(struct space *space, pid_t pid)
 {
         space->pid = pid;
+        address_names_set_pid(space->names, pid);
 }
 
 int space_map(struct space *space, uint64_t from, uint64_t length, uint64_t offset, const char *path)
@@ -145,14 +126,14 @@ int space_map(struct space *space, uint64_t from, uint64_t length, uint64_t offs
         space->n = kept;
         if (util_grow(&space->list, &space->capacity, space->n + 1, sizeof(*space->list)) < 0)
                 return -ENOMEM;
-        memmove(&space->list[at + 1], &space->list[at], (space->n - at) * sizeof(*space->list));
-        space->list[at] = (struct mapping){ from, to, offset, (uint32_t)number };
-        space->n++;
         if (!space->has_program) {
                 space->program = (uint32_t)number;
                 space->has_program = true;
         }
-        forget_found(space);
+        memmove(&space->list[at + 1], &space->list[at], (space->n - at) * sizeof(*space->list));
+        space->list[at] = (struct mapping){ from, to, offset, (uint32_t)number, (uint32_t)number == space->program };
+        space->n++;
+        forget_code(space);
         return 0;
 }
 
@@ -300,7 +281,7 @@ static int open_dwfl(struct space *space)
                         report(space, &space->list[i]);
         dwfl_report_end(space->dwfl, NULL, NULL);
         if (!dwfl_attach_state(space->dwfl, NULL, space->pid > 0 ? space->pid : 1, &thread_callbacks, space)) {
-                forget_found(space);
+                forget_code(space);
                 return -ENOEXEC;
         }
         return 0;
@@ -348,157 +329,6 @@ static int keep_frame(Dwfl_Frame *state, void *data)
         return space->anchor < 0 ? DWARF_CB_OK : DWARF_CB_ABORT;
 }
 
-/* Where an interpreter or a JIT wrote what it made. */
-static const char *jit_name(struct space *space, uint64_t address)
-{
-        if (!space->perf_map_tried) {
-                space->perf_map_tried = true;
-                (void)perf_map_load(space->pid, &space->perf_map); /* most have none */
-        }
-        return space->perf_map ? perf_map_find(space->perf_map, address) : NULL;
-}
-
-/*
- * A function of several names (write, __write, __libc_write) has that with the fewest underscores in front, then the first one, as
- * files with and without debug information list them in other orders.
- */
-static const char *best_alias(Dwfl_Module *module, const char *name, GElf_Addr address)
-{
-        int n = *name == '_' ? dwfl_module_getsymtab(module) : 0;
-
-        for (int i = 1; i < n; i++) {
-                GElf_Sym symbol;
-                GElf_Addr at;
-                const char *other = dwfl_module_getsym_info(module, i, &symbol, &at, NULL, NULL, NULL);
-
-                if (!other || at != address || symbol.st_shndx == SHN_UNDEF || GELF_ST_TYPE(symbol.st_info) == STT_SECTION || !*other)
-                        continue;
-                if (strspn(other, "_") < strspn(name, "_") ||
-                    (strspn(other, "_") == strspn(name, "_") && strcmp(other, name) < 0))
-                        name = other;
-        }
-        return name;
-}
-
-static bool is_file(const char *path)
-{
-        return path && (*path == '/' || strcmp(path, "[vdso]") == 0) && strncmp(path, "//anon", 6) != 0;
-}
-
-/* @begin: the address of the function; 0: unknown. */
-static int name_of(struct space *space, uint64_t address, const struct mapping *mapping, uint32_t *ret, uint64_t *begin)
-{
-        const char *path = mapping ? words_bytes(space->words, mapping->path, NULL) : NULL, *function = NULL;
-        bool in_file = is_file(path);
-        Dwfl_Module *module = in_file ? dwfl_addrmodule(space->dwfl, address) : NULL;
-        char name[FRAME_NAME_MAX];
-        GElf_Off offset = 0;
-        GElf_Sym symbol;
-        int64_t number;
-
-        if (module)
-                function = dwfl_module_addrinfo(module, address, &offset, &symbol, NULL, NULL, NULL);
-        *begin = function ? address - offset : 0;
-        if (function)
-                function = best_alias(module, function, *begin);
-        if (!in_file)
-                function = jit_name(space, address);
-        frame_name(function, in_file ? path : function ? FRAME_CODE : "[anonymous]", name, sizeof(name));
-        number = words_number(space->words, name, strlen(name));
-        if (number < 0)
-                return (int)number;
-        *ret = (uint32_t)number;
-        return 0;
-}
-
-static bool is_app(const struct space *space, const struct mapping *mapping, uint32_t name)
-{
-        if (mapping && is_file(words_bytes(space->words, mapping->path, NULL)))
-                return mapping->path == space->program;
-        return strstr(words_bytes(space->words, name, NULL), "@" FRAME_CODE) != NULL;
-}
-
-static int make_frame(struct space *space, uint64_t address, const struct mapping *mapping, struct frame *ret)
-{
-        struct place *place;
-        uint64_t begin;
-        int err = name_of(space, address, mapping, &ret->name, &begin);
-
-        if (err)
-                return err;
-        place = places_at(space->places, ret->name);
-        if (!place)
-                return -ENOMEM;
-        place->app |= is_app(space, mapping, ret->name);
-        if (!place->known && begin && begin >= mapping->from) {
-                place->known = true;
-                place->path = mapping->path;
-                place->offset = begin - mapping->from + mapping->offset;
-        }
-        ret->app = place->app;
-        return 0;
-}
-
-/* It has no address of its own: it can be in many places, and there is nothing to probe. */
-static int make_inlined(struct space *space, const char *symbol, const struct mapping *mapping, struct frame *ret)
-{
-        char name[FRAME_NAME_MAX];
-        struct place *place;
-        int64_t number;
-
-        frame_name(symbol, words_bytes(space->words, mapping->path, NULL), name, sizeof(name));
-        number = words_number(space->words, name, strlen(name));
-        place = number < 0 ? NULL : places_at(space->places, (uint32_t)number);
-        if (!place)
-                return -ENOMEM;
-        place->app |= is_app(space, mapping, (uint32_t)number);
-        *ret = (struct frame){ (uint32_t)number, place->app };
-        return 0;
-}
-
-static int make_found(struct space *space, uint64_t address, struct found **ret)
-{
-        const struct mapping *mapping = find_mapping(space, address);
-        Dwfl_Module *module = mapping && is_file(words_bytes(space->words, mapping->path, NULL)) ? dwfl_addrmodule(space->dwfl, address) : NULL;
-        const char *inlined[INLINED_MAX];
-        size_t n = module ? inlined_names(module, address, inlined) : 0;
-        struct found *found = calloc(1, sizeof(*found) + (n + 1) * sizeof(*found->frames));
-        int err = found ? 0 : -ENOMEM;
-
-        for (size_t i = 0; !err && i < n; i++)
-                err = make_inlined(space, inlined[i], mapping, &found->frames[i]);
-        if (!err)
-                err = make_frame(space, address, mapping, &found->frames[n]);
-        if (err) {
-                free(found);
-                return err;
-        }
-        found->address = address;
-        found->n = n + 1;
-        *ret = found;
-        return 0;
-}
-
-static int find_frames(struct space *space, uint64_t address, const struct found **ret)
-{
-        struct found *found;
-        int err;
-
-        HASH_FIND(hh, space->found, &address, sizeof(address), found);
-        if (!found) {
-                err = make_found(space, address, &found);
-                if (err)
-                        return err;
-                HASH_ADD(hh, space->found, address, sizeof(found->address), found);
-                if (found->lost) {
-                        free(found);
-                        return -ENOMEM;
-                }
-        }
-        *ret = found;
-        return 0;
-}
-
 /* What starts the loader and main() does not always say that it is the first, and in a stripped file _start has no name. */
 static bool is_start(const struct space *space, const struct frame *frames, size_t n)
 {
@@ -509,10 +339,11 @@ static bool is_start(const struct space *space, const struct frame *frames, size
 }
 
 /* Code of one file without names is one frame. False: there is no room for all. */
-static bool add_frames(const struct space *space, const struct found *found, struct frame ret[SPACE_FRAMES_MAX], size_t *n)
+static bool add_frames(const struct space *space, const struct frame *frames, size_t n_frames, struct frame ret[SPACE_FRAMES_MAX],
+                       size_t *n)
 {
-        for (size_t i = 0; i < found->n; i++) {
-                const struct frame *frame = &found->frames[i];
+        for (size_t i = 0; i < n_frames; i++) {
+                const struct frame *frame = &frames[i];
 
                 if (*n > 0 && ret[*n - 1].name == frame->name && frame_is_unknown(words_bytes(space->words, frame->name, NULL)))
                         continue;
@@ -539,12 +370,14 @@ static int unwind(struct space *space, const struct sample_stack *stack, struct 
                 space->n_pc = 1;
         }
         for (size_t i = 0; i < space->n_pc; i++) {
-                const struct found *found;
+                uint64_t address = space->pc[i] - (i > 0 && !space->activation[i]);
+                const struct frame *frames;
+                size_t n;
 
-                err = find_frames(space, space->pc[i] - (i > 0 && !space->activation[i]), &found);
+                err = address_names_find(space->names, address, find_mapping(space, address), space->dwfl, &frames, &n);
                 if (err)
                         return err;
-                ret->whole &= add_frames(space, found, ret->frames, &ret->n);
+                ret->whole &= add_frames(space, frames, n, ret->frames, &ret->n);
         }
         ret->whole |= ret->anchor >= 0 || is_start(space, ret->frames, ret->n);
         return 0;

@@ -2,24 +2,19 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* The code that a process has mapped, and what a copy of its stack says of its calls. libdw stays behind this file. */
+/* The code that a process has mapped, and what a copy of its stack says of its calls. */
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "address-names.h"
 #include "places.h"
 #include "registers.h"
 #include "words.h"
 
 #define SPACE_FRAMES_MAX 512 /* what is above is lost, and counted so */
-
-/* A mapping of code from a file. */
-struct mapping {
-        uint64_t from, to, offset;
-        uint32_t path; /* a number of the words */
-};
 
 /*
  * A frame by which work is begun that was asked for elsewhere, so that it and what called it are left out: the one whose stack pointer is
@@ -42,11 +37,6 @@ struct sample_stack {
         const char *bytes;         /* from the stack pointer on */
         size_t n_bytes;
         const struct anchors *anchors; /* NULL: none */
-};
-
-struct frame {
-        uint32_t name; /* `function@dso`, a number of the words */
-        bool app;      /* of the program itself, or code that an interpreter made */
 };
 
 /* The calls of a stack. */
