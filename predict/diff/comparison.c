@@ -12,9 +12,10 @@
 #include "leftover.h"
 #include "util/util.h"
 
-/* Pairs with equal names that must be below a pair with different names, and of how many nodes of the smaller subtree. */
-#define EVIDENCE_MIN 2
-#define EVIDENCE_SHARE 0.3
+/* Share of the larger subtree that must be in pairs with equal names, below a pair with different names. */
+#define EVIDENCE_MORE_THAN 0.5
+#define EVIDENCE_PLACES 2 /* where the pairs are in so many places, this share is enough: */
+#define EVIDENCE_PLACES_SHARE 0.3
 
 void comparison_clear(struct comparison *comparison)
 {
@@ -32,9 +33,11 @@ static bool same_label(const struct comparison *comparison, int32_t v, int32_t w
 bool comparison_has_evidence(const struct comparison *comparison, int32_t v, int32_t w)
 {
         const struct tree *a = &comparison->a->contexts.tree, *b = &comparison->b->contexts.tree;
-        int32_t smaller = MIN(a->end[v] - v, b->end[w] - w) - 1, evidence = comparison->evidence[v];
+        const struct evidence *evidence = &comparison->evidence[v];
+        double larger = MAX(a->end[v] - v, b->end[w] - w) - 1;
 
-        return same_label(comparison, v, w) || (evidence > 0 && evidence >= fmax(MIN(EVIDENCE_MIN, smaller), EVIDENCE_SHARE * smaller));
+        return same_label(comparison, v, w) || evidence->pairs > EVIDENCE_MORE_THAN * larger ||
+               (evidence->places >= EVIDENCE_PLACES && evidence->pairs >= EVIDENCE_PLACES_SHARE * larger);
 }
 
 static bool is_task(const struct side *side, const struct labels *labels, int32_t node)
@@ -47,7 +50,7 @@ static void add_task(struct comparison *comparison, int32_t v, int32_t w)
         struct task task = { .a.node = v, .b.node = w, .distance = -1 };
 
         if (v >= 0 && w >= 0) {
-                task.evidence = comparison->evidence[v];
+                task.evidence = comparison->evidence[v].pairs;
                 task.distance = comparison->match.distance[v];
                 task.match = comparison_has_evidence(comparison, v, w) ? TASK_BOTH : TASK_POSSIBLE;
         } else {
@@ -96,7 +99,7 @@ static int list_tasks(struct comparison *comparison)
 
                 if (!is_task(comparison->a, comparison->labels, v))
                         continue;
-                if (left_a[v] && w >= 0 && left_b[w]) /* possible */
+                if (left_a[v] && w >= 0 && left_b[w] && comparison->evidence[v].pairs > 0) /* possible */
                         left_b[w] = 0;
                 else if (left_a[v])
                         w = -1;

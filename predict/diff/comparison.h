@@ -11,11 +11,17 @@
 /* A task needs so many samples on one side: sums of fewer spread more than their interval says. */
 #define TASK_SAMPLES_MIN 10
 
+/* What a node of A and its partner have in common below: pairs with equal names that are not below everything. */
+struct evidence {
+        int32_t pairs;
+        int32_t places; /* pairs that are not below another one: a function has what it calls below it wherever it is called */
+};
+
 enum task_match {
         TASK_BOTH,
         TASK_ONLY_A,
         TASK_ONLY_B,
-        TASK_POSSIBLE, /* matched, with different names and too little in common below */
+        TASK_POSSIBLE, /* matched, with different names and little in common below */
 };
 
 /* Of one side. */
@@ -31,7 +37,7 @@ struct task {
         struct task_side a, b;
         enum task_match match;
         int distance;           /* of the paths; -1: no pair */
-        int32_t evidence;       /* by evidence_count() */
+        int32_t evidence;       /* pairs, by evidence_count() */
         struct estimate difference;
         double p;               /* after Holm */
         bool significant;
@@ -54,7 +60,7 @@ struct comparison {
         const struct labels *labels;
         struct match match;
         bool fell_back; /* the pairs took too much: match.alpha is less than asked for */
-        int32_t *evidence; /* of each node of A, by evidence_count() */
+        struct evidence *evidence; /* of each node of A, by evidence_count() */
         struct task *tasks;
         size_t n;
         struct comparable comparable;

@@ -93,13 +93,20 @@ static size_t count_names(const struct comparison *comparison, char *seen)
         return n;
 }
 
-int evidence_count(const struct comparison *comparison, int32_t **ret)
+static bool is_equal(const struct comparison *comparison, int32_t v)
+{
+        int32_t w = comparison->match.partner[v];
+
+        return w >= 0 && comparison->a->contexts.label[v] == comparison->b->contexts.label[w];
+}
+
+int evidence_count(const struct comparison *comparison, struct evidence **ret)
 {
         const struct tree *tree = &comparison->a->contexts.tree;
         size_t n = (size_t)tree->n + (size_t)comparison->b->contexts.tree.n;
         _cleanup_free_ char *common = calloc(comparison->labels->n + 1, 1), *seen = calloc(comparison->labels->n + 1, 1);
         _cleanup_free_ uint64_t *pairs = calloc(n, sizeof(*pairs));
-        _cleanup_free_ int32_t *evidence = calloc((size_t)tree->n, sizeof(*evidence));
+        _cleanup_free_ struct evidence *evidence = calloc((size_t)tree->n, sizeof(*evidence));
         struct below below = { .pairs = pairs };
         int err;
 
@@ -114,10 +121,11 @@ int evidence_count(const struct comparison *comparison, int32_t **ret)
         mark_entries(comparison->labels, common);
         mark_common(&below, count_names(comparison, seen), common);
         for (int32_t v = tree->n - 1; v > 0; v--) {
-                int32_t w = comparison->match.partner[v], label = comparison->a->contexts.label[v];
+                int32_t parent = tree->parent[v];
+                bool counts = is_equal(comparison, v) && !common[comparison->a->contexts.label[v]];
 
-                evidence[tree->parent[v]] += evidence[v] +
-                                             (w >= 0 && label == comparison->b->contexts.label[w] && !common[label]);
+                evidence[parent].pairs += evidence[v].pairs + counts;
+                evidence[parent].places += evidence[v].places + (counts && !is_equal(comparison, parent));
         }
         *ret = TAKE_PTR(evidence);
         return 0;
