@@ -436,8 +436,8 @@ static void check_work(void)
 
         check_int(work_new(&work), 0);
         /* Two loops, one inside of the other. */
-        work_attached(work, 1, 0xa0, 5);
-        work_attached(work, 1, 0xb0, 6);
+        work_attached(work, 1, 1, 0xa0, 5);
+        work_attached(work, 1, 1, 0xb0, 6);
         work_dispatch(work, 1, 1, 0xa0, 0xf1, 1000);
         check_int(cause_at(work, 1, 1, 1000), 5);
         work_dispatch(work, 1, 1, 0xb0, 0xf2, 800);
@@ -485,10 +485,35 @@ static void check_work(void)
         work_free(work);
 }
 
+static void check_work_tasks(void)
+{
+        struct work *work;
+
+        check_int(work_new(&work), 0);
+        work_task(work, 1, 1, 20, 500, 0x6666);
+        check_int(work_anchors(work, 1, 1)->back, 0x6666);
+        work_task_made(work, 1, 1, 0x7a);
+        check_int(work_anchors(work, 1, 1)->back, 0);
+        work_task_attach(work, 1, 7, 0x7a, 0xd0); /* another thread ends it */
+        work_attached(work, 1, 7, 0xd0, 21);
+        work_attached(work, 1, 7, 0xd0 + 1, 22); /* and attaches one of its own */
+        work_task_attach(work, 1, 7, 0x7b, 0xd2); /* a task that was not seen to be made */
+        work_attached(work, 1, 7, 0xd2, 23);
+        for (uint64_t i = 0; i < 3; i++) {
+                static const uint32_t causes[] = { 20, 22, 23 };
+
+                work_dispatch(work, 1, 1, 0xd0 + i, 0xf1, 1000);
+                check_int(cause_at(work, 1, 1, 1000), causes[i]);
+                work_dispatched(work, 1, 1, 0xf1, 1000);
+        }
+        work_free(work);
+}
+
 int main(void)
 {
         check_causes();
         check_work();
+        check_work_tasks();
         check_names();
         check_cxx();
         check_waking();

@@ -40,7 +40,7 @@ struct events {
         int epoll_fd, spool_fd;
         unsigned stack_kb;
         bool sees_kernel;
-        uint64_t second_ns, passed, passed_stacks; /* when a second began, and how many there were by then of EVENT_ATTACH to EVENT_POPPED */
+        uint64_t second_ns, passed, passed_stacks; /* when a second began, and how many there were by then from EVENT_ATTACH on */
         size_t page_bytes;
 };
 
@@ -275,13 +275,16 @@ static void close_passed(struct events *events)
 
 void events_limit(struct events *events, uint64_t now_ns)
 {
-        uint64_t stacks, all = 0;
+        uint64_t stacks = 0, all = 0;
 
         if (events->ids.passed_until_ns != UINT64_MAX)
                 return;
-        stacks = events_total(events, EVENT_ATTACH) + events_total(events, EVENT_PUSH);
-        for (int kind = EVENT_ATTACH; kind < EVENT_COUNT; kind++)
-                all += events_total(events, (enum event_kind)kind);
+        for (int kind = EVENT_ATTACH; kind < EVENT_COUNT; kind++) {
+                uint64_t total = events_total(events, (enum event_kind)kind);
+
+                all += total;
+                stacks += event_is_step((enum event_kind)kind) ? 0 : total;
+        }
         if (all - events->passed > EVENTS_PASSED_PER_S || stacks - events->passed_stacks > EVENTS_PASSED_STACKS_PER_S) {
                 close_passed(events);
                 events->ids.passed_until_ns = now_ns;

@@ -44,13 +44,17 @@ enum event_kind {
         EVENT_PUSH,     /* work is put into a queue for threads */
         EVENT_POP,      /* a thread asks a queue for work */
         EVENT_POPPED,   /* and has it, or nothing */
+        EVENT_TASK,     /* GIO: a GTask is being made */
+        EVENT_TASK_MADE, /* and is there */
+        EVENT_TASK_ATTACH, /* what it does next is given to an event loop: EVENT_ATTACH follows */
         EVENT_COUNT
 };
 
 /* It tells what its thread is at, and needs no stack for that. */
 static inline bool event_is_step(enum event_kind kind)
 {
-        return kind == EVENT_DISPATCH || kind == EVENT_DISPATCHED || kind == EVENT_POP || kind == EVENT_POPPED;
+        return kind == EVENT_DISPATCH || kind == EVENT_DISPATCHED || kind == EVENT_POP || kind == EVENT_POPPED ||
+               kind == EVENT_TASK_MADE || kind == EVENT_TASK_ATTACH;
 }
 
 struct event_ids {

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "events.h"
 #include "glib-probes.h"
@@ -46,20 +47,24 @@ static const struct {
         enum event_kind kind;
         const char *name;
         bool returns; /* the probe is where it returns */
+        bool gio;     /* its functions are GIO's */
         const char *value, *code;
         const char *functions[FUNCTIONS_MAX]; /* "get", "unref": of GSourceCallbackFuncs */
 } known[] = {
-        { EVENT_ATTACH, "attach", false, FIRST, NULL, { "g_source_attach" } },
-        { EVENT_DISPATCH, "dispatch", false, SECOND, FIRST, { "get" } },
-        { EVENT_DISPATCHED, "dispatched", false, FIRST, NULL, { "unref" } },
-        { EVENT_PUSH, "push", false, SECOND, FIRST,
+        { EVENT_ATTACH, "attach", false, false, FIRST, NULL, { "g_source_attach" } },
+        { EVENT_DISPATCH, "dispatch", false, false, SECOND, FIRST, { "get" } },
+        { EVENT_DISPATCHED, "dispatched", false, false, FIRST, NULL, { "unref" } },
+        { EVENT_PUSH, "push", false, false, SECOND, FIRST,
           { "g_async_queue_push_unlocked", "g_async_queue_push_front_unlocked", "g_async_queue_push_sorted_unlocked" } },
-        { EVENT_POP, "pop", false, FIRST, BACK,
+        { EVENT_POP, "pop", false, false, FIRST, BACK,
           { "g_async_queue_pop", "g_async_queue_pop_unlocked", "g_async_queue_try_pop", "g_async_queue_try_pop_unlocked",
             "g_async_queue_timeout_pop", "g_async_queue_timeout_pop_unlocked" } },
-        { EVENT_POPPED, "popped", true, "$retval", NULL,
+        { EVENT_POPPED, "popped", true, false, "$retval", NULL,
           { "g_async_queue_pop", "g_async_queue_pop_unlocked", "g_async_queue_try_pop", "g_async_queue_try_pop_unlocked",
             "g_async_queue_timeout_pop", "g_async_queue_timeout_pop_unlocked" } },
+        { EVENT_TASK, "task", false, true, FIRST, BACK, { "g_task_new" } },
+        { EVENT_TASK_MADE, "task_made", true, true, "$retval", NULL, { "g_task_new" } },
+        { EVENT_TASK_ATTACH, "task_attach", false, true, SECOND, FIRST, { "g_task_attach_source" } },
 };
 
 static void *nothing(void *data)
@@ -112,6 +117,15 @@ static int find_glib(char *path, size_t size, struct callbacks *ret)
         return find_static(attach, offset, get, &ret->get) < 0 ? -ENOENT : find_static(attach, offset, unref, &ret->unref);
 }
 
+/* GIO is made and installed together with GLib. */
+static void find_gio(const char *glib, char *path, size_t size)
+{
+        const char *name = strstr(glib, "libglib-2.0.so");
+
+        if (!name || snprintf(path, size, "%.*slibgio-2.0.so.0", (int)(name - glib), glib) >= (int)size || access(path, R_OK) < 0)
+                *path = '\0';
+}
+
 static int find_offset(const char *path, const char *function, const struct callbacks *callbacks, uint64_t *ret)
 {
         if (strcmp(function, "get") == 0 || strcmp(function, "unref") == 0) {
@@ -123,7 +137,7 @@ static int find_offset(const char *path, const char *function, const struct call
 
 static int define(const struct glib_probes *probes, size_t which, const struct callbacks *callbacks, struct tracepoint *ret)
 {
-        const char *const *functions = known[which].functions;
+        const char *const *functions = known[which].functions, *path = known[which].gio ? probes->gio : probes->path;
         char fields[96];
         int err = -ENOENT;
 
@@ -133,9 +147,9 @@ static int define(const struct glib_probes *probes, size_t which, const struct c
                 uint64_t offset;
                 int added;
 
-                if (find_offset(probes->path, functions[i], callbacks, &offset) < 0)
+                if (find_offset(path, functions[i], callbacks, &offset) < 0)
                         continue;
-                added = probe_event_add(probes->tracefs, known[which].name, known[which].returns, probes->path, offset, fields);
+                added = probe_event_add(probes->tracefs, known[which].name, known[which].returns, path, offset, fields);
                 if (added < 0)
                         return added;
                 err = 0;
@@ -154,8 +168,10 @@ int glib_probes_open(struct glib_probes *probes, struct tracepoints *points)
         probes->tracefs = tracepoints_open();
         if (probes->tracefs < 0)
                 return probes->tracefs;
+        find_gio(probes->path, probes->gio, sizeof(probes->gio));
         for (size_t i = 0; !err && i < ARRAY_SIZE(known); i++)
-                err = define(probes, i, &callbacks, &found.list[known[i].kind]);
+                if (!known[i].gio || *probes->gio)
+                        err = define(probes, i, &callbacks, &found.list[known[i].kind]);
         if (err) {
                 glib_probes_close(probes);
                 return err == -ENOENT ? -ENOSYS : err;

@@ -2,20 +2,21 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* Probes on the functions of GLib by which programs pass work on, as events of tracefs, which go again. */
+/* Probes on the functions of GLib and GIO by which programs pass work on, as events of tracefs, which go again. */
 
 #include "tracepoints.h"
 
 struct glib_probes {
         int tracefs;    /* -1: there are none */
         char path[256]; /* of the file that has them; "": no GLib was found */
+        char gio[256];  /* of GIO; "": there is none beside it */
 };
 
 #define GLIB_PROBES_NONE { .tracefs = -1 }
 
 /*
  * glib_probes_open() - define the probes in the GLib that programs load here
- * @points: gets an event for each of EVENT_ATTACH to EVENT_POPPED
+ * @points: gets an event for each of EVENT_ATTACH to EVENT_POPPED, and where there is a GIO for those from EVENT_TASK on
  *
  * 0; -ENOENT: there is no GLib; -EACCES: only root may; -ENOSYS: this kernel has no uprobes, or none for this CPU. In any case close it.
  */

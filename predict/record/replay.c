@@ -116,13 +116,19 @@ static bool has_app(const struct unwound *unwound, const struct recording *recor
         return unwound->n > 0 && is_loader(words_bytes(recording->frames, unwound->frames[unwound->n - 1].name, NULL));
 }
 
+/* Of the function that calls the one which is just beginning. */
+static uint64_t stack_pointer(const struct record_sample *sample)
+{
+        return sample->has_registers ? sample->registers[REGISTERS_SP] + REGISTERS_CALL_BYTES : 0;
+}
+
 /* Of an event that only says what its thread is at. */
 static int take_step(struct replay *replay, const struct record_sample *sample, enum event_kind kind, struct process *process)
 {
         const struct tracepoint *point = &replay->tracepoints->list[kind];
         uint64_t value = tracepoints_number(&point->value, sample->raw, sample->raw_bytes);
         uint64_t code = tracepoints_number(&point->code, sample->raw, sample->raw_bytes);
-        uint64_t sp = sample->has_registers ? sample->registers[REGISTERS_SP] + REGISTERS_CALL_BYTES : 0;
+        uint64_t sp = stack_pointer(sample);
         pid_t pid = process->pid, tid = (pid_t)sample->tid;
 
         if (kind == EVENT_DISPATCH)
@@ -131,6 +137,10 @@ static int take_step(struct replay *replay, const struct record_sample *sample, 
                 return work_dispatched(replay->work, pid, tid, value, sp);
         if (kind == EVENT_POPPED)
                 return work_taken(replay->work, pid, tid, value);
+        if (kind == EVENT_TASK_MADE)
+                return work_task_made(replay->work, pid, tid, value);
+        if (kind == EVENT_TASK_ATTACH)
+                return work_task_attach(replay->work, pid, tid, code, value);
         return work_asked(replay->work, pid, tid, value, sp, code, space_is_glib(process->space, code));
 }
 
@@ -167,7 +177,9 @@ static int take_cause(struct replay *replay, const struct record_sample *sample,
         if (kind == EVENT_CHILD)
                 return process_tree_made(replay->tree, (pid_t)value, cause);
         if (kind == EVENT_ATTACH)
-                return work_attached(replay->work, process->pid, value, cause);
+                return work_attached(replay->work, process->pid, (pid_t)sample->tid, value, cause);
+        if (kind == EVENT_TASK)
+                return work_task(replay->work, process->pid, (pid_t)sample->tid, cause, stack_pointer(sample), code);
         return work_pushed(replay->work, process->pid, code, value, cause);
 }
 

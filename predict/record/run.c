@@ -247,8 +247,8 @@ int run_counted(const struct run_wish *wish, struct called_list *calls)
         return run_it(&watch, &result);
 }
 
-/* The program has mapped a GLib that is not the one with probes. */
-static bool has_other_glib(const struct recording *recording, const char *path)
+/* The program has mapped a GLib or GIO, by how its path ends, that is not the one at @path, which has probes. */
+static bool has_other(const struct recording *recording, const char *end, const char *path)
 {
         struct stat with_probes, mapped;
 
@@ -257,7 +257,7 @@ static bool has_other_glib(const struct recording *recording, const char *path)
         for (size_t i = 0; i < words_count(recording->frames); i++) {
                 const char *word = words_bytes(recording->frames, (uint32_t)i, NULL), *slash = *word == '/' ? strrchr(word, '/') : NULL;
 
-                if (slash && strncmp(slash, "/libglib-2.0.so", 15) == 0 &&
+                if (slash && strncmp(slash, end, strlen(end)) == 0 &&
                     (stat(word, &mapped) < 0 || mapped.st_ino != with_probes.st_ino || mapped.st_dev != with_probes.st_dev))
                         return true;
         }
@@ -272,7 +272,8 @@ static void find_passed(const struct watch *watch, struct run *run)
                 : watch->glib_err == -ENOENT ? PASSED_NO_GLIB
                 : watch->glib_err ? PASSED_NO_PROBES
                 : until_ns != UINT64_MAX ? PASSED_TOO_OFTEN : PASSED_SEEN;
-        if (run->passed == PASSED_SEEN && has_other_glib(&run->recording, watch->glib.path))
+        if (run->passed == PASSED_SEEN && (has_other(&run->recording, "/libglib-2.0.so", watch->glib.path) ||
+                                           has_other(&run->recording, "/libgio-2.0.so", watch->glib.gio)))
                 run->passed = PASSED_OTHER_GLIB;
         run->passed_until_s = run->passed == PASSED_TOO_OFTEN ? (double)(until_ns - watch->started_ns) / NS_PER_S : NAN;
 }

@@ -397,6 +397,12 @@ bool space_is_glib(const struct space *space, uint64_t address)
         return strncmp(file_of(space, address), "libglib-2.0.so", 14) == 0;
 }
 
+/* Files that may have probes. */
+static bool is_probed(const struct space *space, uint64_t address)
+{
+        return space_is_glib(space, address) || strncmp(file_of(space, address), "libgio-2.0.so", 13) == 0;
+}
+
 /* A function with a probe that is just beginning, or has returned: from its caller on. */
 static bool leave_probe(const struct anchors *anchors, uint64_t registers[REGISTERS_COUNT], struct sample_stack *stack)
 {
@@ -424,7 +430,7 @@ int space_unwind(struct space *space, const struct sample_stack *stack, struct u
         caller.registers = registers;
         if (!is_probe_page(space, registers[REGISTERS_PC])) {
                 err = unwind(space, stack, ret);
-                if (err || ret->whole || REGISTERS_TRAP_BYTES == 0 || !space_is_glib(space, registers[REGISTERS_PC]))
+                if (err || ret->whole || REGISTERS_TRAP_BYTES == 0 || !is_probed(space, registers[REGISTERS_PC]))
                         return err;
                 registers[REGISTERS_PC] -= REGISTERS_TRAP_BYTES; /* the kernel may just be looking for the probe that was met */
                 err = unwind(space, &caller, ret);

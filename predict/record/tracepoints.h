@@ -17,7 +17,7 @@ struct tracepoint {
         struct tracepoint_place value, name, code;
 };
 
-#define TRACEPOINTS_MAX 16
+#define TRACEPOINTS_MAX 24
 
 struct tracepoints {
         struct tracepoint list[TRACEPOINTS_MAX]; /* by enum event_kind */

@@ -15,8 +15,10 @@
 
 #define ANCHORS_MAX 32 /* event loops of a thread that run inside of one another */
 
+#define TASK 1 /* no queue has this address */
+
 struct piece_key {
-        uint64_t where, what; /* 0 and a source; a queue and what is in it */
+        uint64_t where, what; /* 0 and a source; TASK and a task; a queue and what is in it */
         uint64_t pid;
 };
 
@@ -38,6 +40,14 @@ struct doing { /* of a thread */
                 uint64_t queue, sp, back; /* @back 0: it asks for nothing */
                 bool pool;
         } asks;
+        struct {
+                uint64_t sp, back; /* @back 0: it makes none */
+                uint32_t cause;
+        } task;
+        struct {
+                uint64_t source; /* 0: none */
+                uint32_t cause;
+        } attaches; /* for a task */
         struct anchors anchors;
         bool lost;
         UT_hash_handle hh;
@@ -129,15 +139,19 @@ static int find_doing(struct work *work, pid_t pid, pid_t tid, struct doing **re
         return 0;
 }
 
-int work_attached(struct work *work, pid_t pid, uint64_t source, uint32_t cause)
+int work_attached(struct work *work, pid_t pid, pid_t tid, uint64_t source, uint32_t cause)
 {
         const struct piece_key key = { 0, source, (uint64_t)pid };
         struct piece *piece;
-        int err = make_piece(work, &key, &piece);
+        struct doing *doing;
+        int err = find_doing(work, pid, tid, &doing);
 
+        if (!err)
+                err = make_piece(work, &key, &piece);
         if (err)
                 return err;
-        piece->cause = cause;
+        piece->cause = doing->attaches.source == source ? doing->attaches.cause : cause;
+        doing->attaches.source = 0;
         return 0;
 }
 
@@ -146,6 +160,8 @@ static void end_below(struct doing *doing, uint64_t sp)
 {
         while (doing->anchors.n > 0 && doing->list[doing->anchors.n - 1].sp <= sp)
                 doing->anchors.n--;
+        if (doing->task.sp <= sp)
+                doing->task.back = 0;
 }
 
 static void begin(struct doing *doing, const struct anchor *anchor, uint32_t cause, uint64_t function)
@@ -256,6 +272,50 @@ int work_taken(struct work *work, pid_t pid, pid_t tid, uint64_t data)
         return 0;
 }
 
+int work_task(struct work *work, pid_t pid, pid_t tid, uint32_t cause, uint64_t sp, uint64_t back)
+{
+        struct doing *doing;
+        int err = find_doing(work, pid, tid, &doing);
+
+        if (err)
+                return err;
+        doing->task.cause = cause;
+        doing->task.sp = sp;
+        doing->task.back = back;
+        return 0;
+}
+
+int work_task_made(struct work *work, pid_t pid, pid_t tid, uint64_t task)
+{
+        const struct piece_key key = { TASK, task, (uint64_t)pid };
+        struct piece *piece;
+        struct doing *doing;
+        int err = find_doing(work, pid, tid, &doing);
+
+        if (err || !doing->task.back)
+                return err;
+        doing->task.back = 0;
+        err = make_piece(work, &key, &piece);
+        if (err)
+                return err;
+        piece->cause = doing->task.cause;
+        return 0;
+}
+
+int work_task_attach(struct work *work, pid_t pid, pid_t tid, uint64_t task, uint64_t source)
+{
+        const struct piece_key key = { TASK, task, (uint64_t)pid };
+        const struct piece *piece = find_piece(work, &key);
+        struct doing *doing;
+        int err = find_doing(work, pid, tid, &doing);
+
+        if (err || !piece)
+                return err;
+        doing->attaches.source = source;
+        doing->attaches.cause = piece->cause;
+        return 0;
+}
+
 const struct anchors *work_anchors(struct work *work, pid_t pid, pid_t tid)
 {
         struct doing *doing;
@@ -263,8 +323,8 @@ const struct anchors *work_anchors(struct work *work, pid_t pid, pid_t tid)
         if (find_doing(work, pid, tid, &doing) < 0)
                 return NULL;
         doing->anchors.list = doing->list;
-        doing->anchors.back = doing->asks.back;
-        doing->anchors.back_sp = doing->asks.sp;
+        doing->anchors.back = doing->task.back ? doing->task.back : doing->asks.back;
+        doing->anchors.back_sp = doing->task.back ? doing->task.sp : doing->asks.sp;
         return &doing->anchors;
 }
 

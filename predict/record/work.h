@@ -4,7 +4,8 @@
 
 /*
  * Work that a program passes on through GLib: what asked for each piece, and which one a thread is at. A piece is known by the address of
- * its GSource, or of what is in a GAsyncQueue; threads of a GThreadPool take theirs from one.
+ * its GSource, or of what is in a GAsyncQueue; threads of a GThreadPool take theirs from one. What is attached for a GTask was asked for
+ * by who made that, whoever attaches it.
  */
 
 #include <stdbool.h>
@@ -19,7 +20,7 @@ struct work;
 int work_new(struct work **ret); /* 0; -ENOMEM */
 void work_free(struct work *work);
 /* @cause: a number of the causes. 0; -ENOMEM. */
-int work_attached(struct work *work, pid_t pid, uint64_t source, uint32_t cause);
+int work_attached(struct work *work, pid_t pid, pid_t tid, uint64_t source, uint32_t cause);
 /*
  * work_dispatch() - an event loop begins a source
  * @function: of the source, as the loop keeps it
@@ -36,6 +37,15 @@ int work_pushed(struct work *work, pid_t pid, uint64_t queue, uint64_t data, uin
  */
 int work_asked(struct work *work, pid_t pid, pid_t tid, uint64_t queue, uint64_t sp, uint64_t back, bool pool);
 int work_taken(struct work *work, pid_t pid, pid_t tid, uint64_t data);
+/*
+ * work_task() - a thread is making a GTask
+ * @cause: of all that will be done for it
+ * @sp:    the stack pointer of the function that makes it
+ * @back:  where in it the task goes
+ */
+int work_task(struct work *work, pid_t pid, pid_t tid, uint32_t cause, uint64_t sp, uint64_t back);
+int work_task_made(struct work *work, pid_t pid, pid_t tid, uint64_t task);
+int work_task_attach(struct work *work, pid_t pid, pid_t tid, uint64_t task, uint64_t source); /* before work_attached() */
 /* Where a stack of this thread may begin with work of others; valid until the next call of any of these. NULL: no memory. */
 const struct anchors *work_anchors(struct work *work, pid_t pid, pid_t tid);
 /* @anchor: at which its stack begins; negative: none. CAUSE_NONE: nobody asked for it. */
