@@ -158,9 +158,13 @@ static void write_sample(const struct exported *exported, const struct rate_samp
         FILE *file = exported->file;
         bool any = false, first = true;
 
-        fprintf(file, "{\"t\":%" PRId64 ",\"t2\":%" PRId64 ",\"level_ppm\":%" PRId32 ",\"level2_ppm\":%" PRId32 ",\"apps\":[",
-                sample->t_ns,
+        fprintf(file, "{\"t\":%" PRId64 ",\"t2\":%" PRId64 ",\"level_ppm\":%" PRId32 ",\"level2_ppm\":%" PRId32, sample->t_ns,
                 sample->t2_ns, sample->level_ppm, sample->level2_ppm);
+        if (sample->asleep) {
+                fputs(",\"asleep\":true}\n", file);
+                return;
+        }
+        fputs(",\"apps\":[", file);
         for (size_t i = 0; i < sample->n_apps; i++)
                 fprintf(file, "%s%zu", i ? "," : "", id_of(exported, sample->apps[i]));
         fputs("],\"own_mj\":{", file);

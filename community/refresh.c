@@ -18,8 +18,8 @@ int refresh_open(struct writer *writer)
         } all[] = {
                 { &writer->set_rates, "UPDATE client_rate SET samples = $1, apps = $2, rates = $3 WHERE client = $4" },
                 { &writer->set_client, "UPDATE client SET next_seq = $1, header_first = $2, os = $3, model = $4, n_samples = $5,"
-                                       " coarse = $6, n = $7, s1 = $8, s2 = $9, overlapping = $10, too_many = $11, fast = $12"
-                                       " WHERE id = $13" },
+                                       " coarse = $6, n = $7, s1 = $8, s2 = $9, overlapping = $10, too_many = $11, fast = $12,"
+                                       " asleep_n = $13, asleep_ms = $14, asleep_ppm = $15 WHERE id = $16" },
         };
         int err = client_samples_open(writer->database, &writer->samples);
 
@@ -51,7 +51,7 @@ static int set_client(struct writer *writer, const struct known_client *client, 
 {
         struct statement *set = writer->set_client;
         const int64_t row[] = { (int64_t)n_samples, client_sums_coarse(sums), sums->n, sums->s1, sums->s2, sums->overlapping,
-                                sums->too_many, sums->fast, client->id };
+                                sums->too_many, sums->fast, sums->asleep.n, sums->asleep.ms, sums->asleep.ppm, client->id };
 
         set->ops->set_int(set, 1, client->next_seq);
         set->ops->set_int(set, 2, client->first_of_header);

@@ -29,9 +29,10 @@ static int read_counts(struct database *database, struct report *report)
 {
         _cleanup_(statement_freep) struct statement *select = NULL;
         int64_t *const members[] = { &report->clients, &report->samples, &report->overlapping, &report->too_many, &report->fast,
-                                     &report->quarantined };
+                                     &report->quarantined, &report->asleep.samples };
         int rc = database_prepare(database, "SELECT count(*), coalesce(sum(n_samples), 0), coalesce(sum(overlapping), 0),"
-                                            " coalesce(sum(too_many), 0), coalesce(sum(fast), 0), coalesce(sum(quarantined), 0)"
+                                            " coalesce(sum(too_many), 0), coalesce(sum(fast), 0), coalesce(sum(quarantined), 0),"
+                                            " coalesce(sum(asleep_n), 0)"
                                             " FROM client WHERE n_samples > 0", &select);
 
         if (!rc)

@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <math.h>
 
 #include "report.h"
 #include "util/html.h"
@@ -212,6 +213,19 @@ static void write_score(FILE *file, const struct report *report)
         section_end(file);
 }
 
+static int write_asleep(FILE *file, const struct report *report)
+{
+        struct asleep_like like;
+
+        if (report_asleep_like(report, 0, &like) < 0)
+                return -ENOMEM;
+        if (!isnan(like.value))
+                fprintf(file, "<p>While suspended, %zu devices lose %.2g&nbsp;%% of a full charge an hour (median; 95&nbsp;%%"
+                              " bounds %.2g to %.2g).</p>\n", like.clients, PERCENT_AN_HOUR(like.value),
+                        PERCENT_AN_HOUR(like.low), PERCENT_AN_HOUR(like.high));
+        return 0;
+}
+
 static void write_left_out(FILE *file, const struct report *report)
 {
         fprintf(file, "<h2>Left out</h2>\n<p class=\"dim\">%" PRId64 " samples that overlap others of their device,"
@@ -241,6 +255,8 @@ static int write_page(FILE *file, const struct report *report)
         write_bugs(file, report);
         err = write_not_yet(file, report);
         write_score(file, report);
+        if (!err)
+                err = write_asleep(file, report);
         write_left_out(file, report);
         fputs("</main>\n", file);
         html_end(file);

@@ -174,6 +174,24 @@ static bool add_score(cJSON *root, const struct report *report, const char *clie
                (add_number(object, "own_rate", rate) && add_number(object, "own_score", own));
 }
 
+static bool add_asleep(cJSON *root, const struct report *report, const char *client)
+{
+        struct asleep_like like;
+        cJSON *object = cJSON_AddObjectToObject(root, "asleep"), *rate;
+
+        if (!object || report_asleep_like(report, client ? name_hash_client(client) : 0, &like) < 0 ||
+            !add_number(object, "samples", (double)report->asleep.samples) ||
+            !add_number(object, "clients", (double)like.clients))
+                return false;
+        if (client && !isnan(like.own) && !add_number(object, "own_rate", like.own))
+                return false;
+        if (isnan(like.value))
+                return true;
+        rate = cJSON_AddObjectToObject(object, "rate");
+        return rate && add_number(rate, "value", like.value) && add_number(rate, "low", like.low) &&
+               add_number(rate, "high", like.high) && (!client || cJSON_AddBoolToObject(object, "same_model", like.same_model));
+}
+
 static bool fill(cJSON *root, const struct report *report, const char *client, bool only)
 {
         cJSON *hogs, *bugs, *left_out;
@@ -202,7 +220,7 @@ static bool fill(cJSON *root, const struct report *report, const char *client, b
                               !add_bug(bugs, &report->bugs[i], only)))
                         return false;
         return hogs && bugs && add_versions(root, report, only) && add_not_yet(root, report, only) &&
-               add_score(root, report, client);
+               add_score(root, report, client) && add_asleep(root, report, client);
 }
 
 cJSON *report_json(const struct report *report, const char *client, bool only)

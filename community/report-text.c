@@ -1,7 +1,9 @@
 /* SPDX-FileCopyrightText: joulecast authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+#include <errno.h>
 #include <inttypes.h>
+#include <math.h>
 
 #include "community/name-hash.h"
 #include "report.h"
@@ -93,6 +95,21 @@ static void print_score(const struct report *report, const char *client)
                 table_text(TABLE_PLAIN, "That device: %.1f h, longer than %.0f of 100 like it (its J-score).", HOURS(rate), own);
 }
 
+static int print_asleep(const struct report *report, const char *client)
+{
+        struct asleep_like like;
+
+        if (report_asleep_like(report, client ? name_hash_client(client) : 0, &like) < 0)
+                return -ENOMEM;
+        if (client && !isnan(like.own))
+                table_text(TABLE_PLAIN, "While suspended, that device loses %.2g %% an hour.", PERCENT_AN_HOUR(like.own));
+        if (!isnan(like.value))
+                table_text(TABLE_PLAIN, "While suspended, %zu devices%s lose %.2g %% an hour (median; 95 %% bounds %.2g to"
+                           " %.2g).", like.clients, like.same_model ? " of the same model" : "", PERCENT_AN_HOUR(like.value),
+                           PERCENT_AN_HOUR(like.low), PERCENT_AN_HOUR(like.high));
+        return 0;
+}
+
 static void print_left_out(const struct report *report)
 {
         if (report->overlapping + report->too_many + report->fast > 0)
@@ -120,6 +137,8 @@ static void print_not_yet(const struct report *report)
 
 int report_print_text(const struct report *report, const char *client)
 {
+        int err;
+
         table_text(TABLE_PLAIN, "%" PRId64 " devices, %" PRId64 " samples, %zu apps, of which %zu ran on enough devices to be"
                    " compared.",
                    report->clients, report->samples, report->n_apps, report->tested);
@@ -142,6 +161,7 @@ int report_print_text(const struct report *report, const char *client)
                 (void)report_print_bugs(report);
         }
         print_score(report, client);
+        err = print_asleep(report, client);
         print_left_out(report);
-        return 0;
+        return err;
 }

@@ -42,6 +42,7 @@ void report_clear(struct report *report)
         free(report->hogs);
         free(report->bugs);
         free(report->score.list);
+        free(report->asleep.list);
         *report = (struct report){ .clients = 0 };
 }
 
@@ -193,6 +194,8 @@ static int make_within(struct database *database, const char *asked, struct repo
 
         if (!err)
                 err = report_clients(database, report, &limit);
+        if (!err)
+                err = report_asleep(database, report);
         if (!err)
                 err = read_names(database, report);
         if (!err)

@@ -89,6 +89,30 @@ struct score_report {
         double mean_rate;
 };
 
+#define PERCENT_AN_HOUR(rate) ((rate) * 1e-9 * 3600 * 100)
+#define ASLEEP_CLIENTS_MIN 6 /* fewer have no 95 % bounds of their median */
+
+/* Of a device that was suspended long enough. */
+struct asleep_client {
+        int64_t id;
+        char model[128]; /* "": unknown */
+        double rate;
+};
+
+struct asleep_report {
+        int64_t samples;
+        struct asleep_client *list; /* by rate */
+        size_t n;
+};
+
+/* How fast devices empty while suspended: the median of those that are compared, with its 95 % bounds. */
+struct asleep_like {
+        size_t clients;
+        bool same_model;         /* those of the client's own model alone */
+        double value, low, high; /* NaN: of fewer than ASLEEP_CLIENTS_MIN */
+        double own;              /* of the client; NaN: unknown */
+};
+
 /* Rates of samples. */
 struct distribution {
         size_t n;
@@ -106,6 +130,7 @@ struct report {
         struct bug_report *bugs;
         size_t n_bugs, own_pairs;             /* own_pairs: of apps and clients that were compared */
         struct score_report score;
+        struct asleep_report asleep;
         struct version_report *versions;      /* of hogs, and of the app that was asked for */
         size_t n_versions;
         int64_t asked;                        /* index of that in apps; -1: none */
@@ -132,6 +157,13 @@ struct coarse_mean {
 int report_sums(struct database *database, int64_t limit, struct report *report, struct coarse_mean **ret, size_t *ret_n);
 /* The mean rate and the J-score of a client, by its number. False: it is unknown, or has too few rates. */
 bool report_score(const struct report *report, int64_t client, double *rate, double *score);
+/* report-asleep.c */
+int report_asleep(struct database *database, struct report *report);
+/*
+ * All devices, or (@client: its number, not 0) the others that are like it: of its model if there are enough, else all others.
+ * 0; -ENOMEM.
+ */
+int report_asleep_like(const struct report *report, int64_t client, struct asleep_like *ret);
 /* report-bugs.c */
 int report_bugs(struct database *database, struct report *report);
 /* report-parts.c: which components have the energy of hogs; */

@@ -10,7 +10,8 @@
 int client_samples_open(struct database *database, struct client_samples *ret)
 {
         *ret = (struct client_samples){ .n = 0 };
-        return database_prepare(database, "SELECT client, seq, context, t_ns, t2_ns, level_ppm, level2_ppm, apps, own, parts"
+        return database_prepare(database, "SELECT client, seq, context, t_ns, t2_ns, level_ppm, level2_ppm, apps, own, parts,"
+                                          " asleep"
                                           " FROM sample WHERE client = $1", &ret->select);
 }
 
@@ -75,6 +76,7 @@ static int add_sample(struct client_samples *samples)
                 .t2_ns = ops->get_int(samples->select, 4),
                 .level_ppm = (int32_t)ops->get_int(samples->select, 5),
                 .level2_ppm = (int32_t)ops->get_int(samples->select, 6),
+                .asleep = ops->get_int(samples->select, 10) != 0,
         };
         return add_apps(samples, sample);
 }

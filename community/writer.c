@@ -15,12 +15,13 @@ static const struct rows_sql app_rows = {
         "app", "id, name", "it",
         "ON CONFLICT (id) DO UPDATE SET name = excluded.name WHERE app.name LIKE 'h:%' AND excluded.name NOT LIKE 'h:%'" };
 static const struct rows_sql client_rows = {
-        "client", "id, hex, next_seq, header_first, n_samples, coarse, quarantined, n, s1, s2, overlapping, too_many, fast",
-        "itiiiiiiiiiii", "" };
+        "client", "id, hex, next_seq, header_first, n_samples, coarse, quarantined, n, s1, s2, overlapping, too_many, fast,"
+        " asleep_n, asleep_ms, asleep_ppm",
+        "itiiiiiiiiiiiiii", "" };
 static const struct rows_sql context_rows = {
         "context", "client, id, os, model, features, versions", "iitttt", "ON CONFLICT DO NOTHING" };
 static const struct rows_sql sample_rows = {
-        "sample", "client, seq, context, t_ns, t2_ns, level_ppm, level2_ppm, apps, own, parts", "iiiiiiibbb",
+        "sample", "client, seq, context, t_ns, t2_ns, level_ppm, level2_ppm, apps, own, parts, asleep", "iiiiiiibbbi",
         "ON CONFLICT DO NOTHING" };
 
 static int prepare_all(struct writer *writer)
@@ -177,7 +178,7 @@ static int find_or_make(struct writer *writer, const char *hex, struct known_cli
                 return rc;
         add->ops->set_int(add, 1, (*ret)->id);
         add->ops->set_text(add, 2, (*ret)->hex);
-        for (int i = 3; i <= 13; i++)
+        for (int i = 3; i <= 16; i++)
                 add->ops->set_int(add, i, 0);
         return statement_run(add);
 }
@@ -333,6 +334,7 @@ static int insert_sample(struct writer *writer, const struct known_client *clien
         add->ops->set_blob(add, 8, apps, n * sizeof(*apps));
         add->ops->set_blob(add, 9, sample->n_own ? own : NULL, n * sizeof(*own));
         add->ops->set_blob(add, 10, n_pairs ? pairs : NULL, n_pairs * sizeof(*pairs));
+        add->ops->set_int(add, 11, sample->asleep);
         return statement_run(add);
 }
 

@@ -71,10 +71,22 @@ static void check_samples(void)
                 "{\"t\":1,\"t2\":2,\"level_ppm\":3,\"level2_ppm\":2,\"apps\":[2],\"own_mj\":{\"2\":-1}}",
                 "{\"t\":1,\"t2\":2,\"level_ppm\":3,\"level2_ppm\":2,\"apps\":[2]",
                 "{\"t\":9e300,\"t2\":2,\"level_ppm\":3,\"level2_ppm\":2,\"apps\":[2]}",
+                "{\"t\":1,\"t2\":2,\"level_ppm\":3,\"level2_ppm\":2,\"apps\":[2],\"asleep\":true}",
+                "{\"t\":1,\"t2\":2,\"level_ppm\":3,\"level2_ppm\":2,\"asleep\":true,\"apps\":[],\"own_mj\":{\"2\":1}}",
+                "{\"t\":1,\"t2\":2,\"level_ppm\":3,\"level2_ppm\":4,\"asleep\":true}",
+                "{\"t\":2,\"t2\":1,\"level_ppm\":3,\"level2_ppm\":2,\"asleep\":true}",
+                "{\"t\":0,\"t2\":2678400000000001,\"level_ppm\":3,\"level2_ppm\":2,\"asleep\":true}",
+                "{\"t\":-9000000000000000000,\"t2\":9000000000000000000,\"level_ppm\":3,\"level2_ppm\":2,\"asleep\":true}",
+                "{\"t\":1,\"t2\":2,\"level_ppm\":3,\"level2_ppm\":2,\"asleep\":true,\"asleep\":true}",
+                "{\"t\":1,\"t2\":2,\"level_ppm\":3,\"level2_ppm\":2,\"asleep\":1}",
+                "{\"t\":1,\"t2\":2,\"level_ppm\":3,\"level2_ppm\":2,\"asleep\":false}",
+                "{\"t\":1,\"t2\":2,\"level_ppm\":3,\"level2_ppm\":2,\"asleep\":tru",
                 "{\"t\":NaN,\"t2\":2,\"level_ppm\":3,\"level2_ppm\":2,\"apps\":[2]}",
         };
         static const char line[] = " {\"t\":1700000000123456789, \"t2\":1700000060123456789,\"level_ppm\":500000,"
                                    "\"level2_ppm\":499000.0,\"apps\":[\"10\",2],\"own_mj\":{\"2\":70}}\r";
+        static const char asleep[] = "{\"t\":1,\"asleep\":true,\"t2\":172800000000001,\"level_ppm\":3,\"level2_ppm\":2}";
+        static const char awake[] = "{\"t\":1,\"t2\":2,\"level_ppm\":3,\"level2_ppm\":2,\"apps\":[2],\"asleep\":false}";
         static const char without[] = "{\"t\":1,\"t2\":2,\"level_ppm\":3,\"level2_ppm\":2,\"apps\":[2],\"own_mj\":null,\"parts_mj\":null}";
         static struct upload_sample sample;
         struct upload_header header;
@@ -90,6 +102,10 @@ static void check_samples(void)
         check_int(sample.own[0].mj, 70);
         check_int(upload_read_sample(without, strlen(without), &header, &sample, &why), 0);
         check_int((int64_t)sample.n_own, 0);
+        check_int(upload_read_sample(asleep, strlen(asleep), &header, &sample, &why), 0);
+        check(sample.asleep && sample.n_apps == 0);
+        check_int(upload_read_sample(awake, strlen(awake), &header, &sample, &why), 0);
+        check(!sample.asleep && sample.n_apps == 1);
         for (size_t i = 0; i < ARRAY_SIZE(wrong); i++) {
                 why = NULL;
                 check_int(upload_read_sample(wrong[i], strlen(wrong[i]), &header, &sample, &why), -EINVAL);
@@ -185,6 +201,29 @@ static void check_sums(void)
         check_int(sums.apps[0].wb, 6827); /* and * 2 / 3 */
         check_near((double)sums.apps[0].x / 256 / 40, 2.0 / 3, 1e-3);
         check_packed(samples, &sums);
+        client_sums_clear(&sums);
+}
+
+/* Suspends are summed apart: one over an awake sample changes nothing of it, one over another suspend counts once. */
+static void check_asleep(void)
+{
+        struct rate_sample samples[] = {
+                { .t_ns = 0, .t2_ns = 10 * MINUTE_NS, .level_ppm = 900000, .level2_ppm = 890000 },
+                { .t_ns = 5 * MINUTE_NS, .t2_ns = 485 * MINUTE_NS, .level_ppm = 900000, .level2_ppm = 850000, .asleep = true },
+                { .t_ns = 400 * MINUTE_NS, .t2_ns = 800 * MINUTE_NS, .level_ppm = 900000, .level2_ppm = 100000, .asleep = true },
+                { .t_ns = 500 * MINUTE_NS, .t2_ns = 501 * MINUTE_NS, .level_ppm = 900000, .level2_ppm = 100000, .asleep = true },
+                { .t_ns = 600 * MINUTE_NS, .t2_ns = 1080 * MINUTE_NS, .level_ppm = 850000, .level2_ppm = 850000, .asleep = true },
+        };
+        struct client_sums sums;
+
+        check_int(client_sums_make(samples, ARRAY_SIZE(samples), &sums), 0);
+        check_int(sums.n, 1);
+        check_int(sums.s1, 16666);
+        check_int(sums.asleep.n, 2);
+        check_int(sums.asleep.ms, INT64_C(16) * 3600 * 1000);
+        check_int(sums.asleep.ppm, 50000);
+        check_int(sums.overlapping, 1);
+        check_int(sums.fast, 1);
         client_sums_clear(&sums);
 }
 
@@ -305,6 +344,7 @@ int main(void)
         check_headers();
         check_samples();
         check_sums();
+        check_asleep();
         check_coarse();
         check_many_coarse();
         check_decision();

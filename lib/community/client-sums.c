@@ -20,10 +20,13 @@ void client_sums_clear(struct client_sums *sums)
         *sums = (struct client_sums){ .n = 0 };
 }
 
+/* Those that are asleep are last. */
 static int compare_samples(const void *a, const void *b)
 {
         const struct rate_sample *x = a, *y = b;
 
+        if (x->asleep != y->asleep)
+                return x->asleep ? 1 : -1;
         if (x->t_ns != y->t_ns)
                 return x->t_ns < y->t_ns ? -1 : 1;
         if (x->t2_ns != y->t2_ns)
@@ -208,14 +211,34 @@ static int sum_apps(struct app_rate *list, size_t n, struct client_sums *sums)
         return 0;
 }
 
+/* Suspended, a level falls by few steps in a long time, so only sums say how fast; none is faster than a battery can empty. */
+static void sum_asleep(struct rate_sample *samples, size_t n, struct client_sums *sums)
+{
+        n = keep_valid(samples, n, sums);
+        for (size_t i = 0; i < n; i++) {
+                int64_t ppm = samples[i].level_ppm - samples[i].level2_ppm, span_ns = samples[i].t2_ns - samples[i].t_ns;
+
+                if (rate_of(ppm, span_ns) > RATE_MAX) {
+                        sums->fast++;
+                        continue;
+                }
+                sums->asleep.n++;
+                sums->asleep.ms += span_ns / 1000000;
+                sums->asleep.ppm += ppm;
+        }
+}
+
 /* Leaves the samples that have a rate, and their rates. */
 static size_t keep_rates(struct rate_sample *samples, size_t n, struct client_sums *sums)
 {
-        size_t kept = 0;
+        size_t kept = 0, awake = n;
 
         if (n)
                 qsort(samples, n, sizeof(*samples), compare_samples);
-        n = keep_valid(samples, n, sums);
+        while (awake > 0 && samples[awake - 1].asleep)
+                awake--;
+        sum_asleep(samples + awake, n - awake, sums);
+        n = keep_valid(samples, awake, sums);
         sums->step_ppm = gauge_step(samples, n);
         for (size_t i = 0; i < n; i++) {
                 int64_t rate = sample_rate(&samples[i], sums->step_ppm);

@@ -22,6 +22,7 @@ struct rate_sample {
         int64_t seq;
         int64_t context;       /* number of what its header says */
         int32_t level_ppm, level2_ppm;
+        bool asleep;           /* the device was suspended: no rate of use */
         const int64_t *apps;   /* numbers, ascending */
         const int64_t *own_mj; /* of each of them, by the client's own model; -1: unknown. NULL: all are */
         size_t n_apps;
@@ -46,9 +47,15 @@ struct app_sums {
         int64_t part_mj[COMPONENT_COUNT];
 };
 
+/* Of the samples in which it was suspended, apart from all others. */
+struct asleep_sums {
+        int64_t n, ms, ppm; /* samples, their time, and what the level fell by */
+};
+
 struct client_sums {
         int64_t n, s1, s2;                   /* of all rates */
         int64_t overlapping, too_many, fast; /* samples that were left out, and why */
+        struct asleep_sums asleep;
         int32_t step_ppm;                    /* of the gauge: the greatest that all levels are multiples of */
         int32_t *rates;                      /* n: of the samples that stay, in their order */
         struct app_sums *apps;               /* by number */
@@ -62,7 +69,7 @@ void client_sums_weigh(struct app_sums *app, int64_t n, int64_t s1);
 
 /**
  * client_sums_make() - the sums of one client, which take the readings of a coarse gauge (5 % and more) for exact
- * @samples: all of its samples; sorted by time here, and those that are left out are no more: sums.n stay
+ * @samples: all of its samples; sorted by time here, and those that are left out or asleep are no more: sums.n stay
  * @ret:     gets the sums; clear them. Written only on success
  *
  * Return: 0; -ENOMEM.

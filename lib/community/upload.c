@@ -400,6 +400,18 @@ static int read_parts(struct scan *scan, const struct upload_header *header, str
         return scan_take(scan, '}') ? 0 : wrong(why, "it is not JSON");
 }
 
+static int read_asleep(struct scan *scan, struct upload_sample *ret, const char **why)
+{
+        struct scan_text value;
+
+        if (!scan_value(scan, &value))
+                return wrong(why, "it is not JSON");
+        ret->asleep = is_key(&value, "true");
+        if (ret->asleep || is_key(&value, "false") || is_key(&value, "null"))
+                return 0;
+        return wrong(why, "\"asleep\" is not true or false");
+}
+
 static bool read_level(struct scan *scan, int32_t *ret)
 {
         int64_t level;
@@ -418,7 +430,8 @@ enum {
         HAS_LIST = 1 << 4,
         HAS_OWN = 1 << 5,
         HAS_PARTS = 1 << 6,
-        OPTIONAL = HAS_OWN | HAS_PARTS,
+        HAS_ASLEEP = 1 << 7,
+        ALWAYS = HAS_T | HAS_T2 | HAS_LEVEL | HAS_LEVEL2,
 };
 
 static int read_sample_key(struct scan *scan, const struct scan_text *key, const struct upload_header *header,
@@ -426,7 +439,8 @@ static int read_sample_key(struct scan *scan, const struct scan_text *key, const
 {
         unsigned bit = is_key(key, "t") ? HAS_T : is_key(key, "t2") ? HAS_T2 : is_key(key, "level_ppm") ? HAS_LEVEL :
                        is_key(key, "level2_ppm") ? HAS_LEVEL2 : is_key(key, "apps") ? HAS_LIST :
-                       is_key(key, "own_mj") ? HAS_OWN : is_key(key, "parts_mj") ? HAS_PARTS : 0;
+                       is_key(key, "own_mj") ? HAS_OWN : is_key(key, "parts_mj") ? HAS_PARTS :
+                       is_key(key, "asleep") ? HAS_ASLEEP : 0;
         struct scan_text ignored;
 
         if (*seen & bit)
@@ -447,6 +461,8 @@ static int read_sample_key(struct scan *scan, const struct scan_text *key, const
                 return read_own(scan, header, ret, why);
         case HAS_PARTS:
                 return read_parts(scan, header, ret, why);
+        case HAS_ASLEEP:
+                return read_asleep(scan, ret, why);
         }
         return scan_value(scan, &ignored) ? 0 : wrong(why, "it is not JSON");
 }
@@ -456,11 +472,14 @@ static int check_sample(const struct upload_sample *sample, const char **why)
 {
         int64_t own_mj = 0;
 
+        if (sample->asleep && sample->n_apps + sample->n_own + sample->n_parts > 0)
+                return wrong(why, "\"asleep\" is true, but there are apps: none runs while a device is suspended");
         if (sample->t2_ns <= sample->t_ns)
                 return wrong(why, "\"t2\" is not after \"t\": the clock was set back");
         /* Of two times that are centuries apart, the difference fits only without a sign. */
-        if ((uint64_t)sample->t2_ns - (uint64_t)sample->t_ns > UPLOAD_SPAN_MAX_NS)
-                return wrong(why, "\"t2\" is more than a day after \"t\": the clock jumped");
+        if ((uint64_t)sample->t2_ns - (uint64_t)sample->t_ns > (sample->asleep ? UPLOAD_ASLEEP_MAX_NS : UPLOAD_SPAN_MAX_NS))
+                return wrong(why, sample->asleep ? "\"t2\" is more than 31 days after \"t\": the clock jumped"
+                                                 : "\"t2\" is more than a day after \"t\": the clock jumped");
         if (sample->level2_ppm > sample->level_ppm)
                 return wrong(why, "the level rises: a sample is a span of discharge");
         for (size_t i = 0; i < sample->n_own; i++)
@@ -479,6 +498,7 @@ int upload_read_sample(const char *line, size_t length, const struct upload_head
         int err;
 
         ret->n_apps = ret->n_own = ret->n_parts = 0;
+        ret->asleep = false;
         if (!scan_take(&scan, '{'))
                 return wrong(why, "it is no JSON object");
         do {
@@ -490,7 +510,7 @@ int upload_read_sample(const char *line, size_t length, const struct upload_head
         } while (scan_take(&scan, ','));
         if (!scan_take(&scan, '}') || !scan_done(&scan))
                 return wrong(why, "it is not JSON, or something follows it");
-        if ((seen | OPTIONAL) != (HAS_T | HAS_T2 | HAS_LEVEL | HAS_LEVEL2 | HAS_LIST | OPTIONAL))
+        if ((seen & ALWAYS) != ALWAYS || !(seen & HAS_LIST || ret->asleep))
                 return wrong(why, "a sample needs \"t\", \"t2\", \"level_ppm\", \"level2_ppm\" and \"apps\"");
         return check_sample(ret, why);
 }

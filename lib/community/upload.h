@@ -19,6 +19,7 @@
 #define UPLOAD_SAMPLE_PARTS 4096 /* of a sample: parts of apps' energy */
 #define UPLOAD_LINE_MAX 2000000  /* bytes */
 #define UPLOAD_SPAN_MAX_NS 86400000000000 /* a longer span has a jump of the clock in it */
+#define UPLOAD_ASLEEP_MAX_NS (31 * UPLOAD_SPAN_MAX_NS) /* likewise, of a span in which the device was suspended */
 
 struct upload_app {
         char *id, *name;
@@ -57,6 +58,7 @@ struct upload_sample {
         struct upload_own own[UPLOAD_SAMPLE_APPS];
         struct upload_part parts[UPLOAD_SAMPLE_PARTS];
         size_t n_apps, n_own, n_parts;
+        bool asleep;                       /* the device was suspended from t to t2, and has no apps */
 };
 
 void upload_header_clear(struct upload_header *header);

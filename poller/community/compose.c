@@ -316,8 +316,14 @@ static void write_sample(struct writer *writer, const struct discharge *span)
         struct used used[DISCHARGE_APPS_MAX];
         size_t n = list_used(writer, span, used);
 
-        fprintf(writer->file, "{\"t\":%" PRId64 ",\"t2\":%" PRId64 ",\"level_ppm\":%" PRId32 ",\"level2_ppm\":%" PRId32 ",\"apps\":[",
+        fprintf(writer->file, "{\"t\":%" PRId64 ",\"t2\":%" PRId64 ",\"level_ppm\":%" PRId32 ",\"level2_ppm\":%" PRId32,
                 span->t_ns, span->t2_ns, span->level_ppm, span->level2_ppm);
+        writer->seq++;
+        if (span->asleep) { /* without "apps", so that a server that does not know "asleep" leaves the line out */
+                fputs(",\"asleep\":true}\n", writer->file);
+                return;
+        }
+        fputs(",\"apps\":[", writer->file);
         for (size_t i = 0; i < n; i++)
                 fprintf(writer->file, "%s%zu", i ? "," : "", used[i].id);
         fputc(']', writer->file);
@@ -325,7 +331,6 @@ static void write_sample(struct writer *writer, const struct discharge *span)
         if (writer->step->parts)
                 write_parts(writer, used, n);
         fputs("}\n", writer->file);
-        writer->seq++;
 }
 
 static void write_all(struct writer *writer)
@@ -386,6 +391,8 @@ static int compose_step(struct writer *writer, struct compose_upload *ret)
         struct compose_upload upload = { .n = list->n, .from_ns = list->spans[0].t_ns, .until_ns = list->until_ns };
         int err = rank(writer, writer->step->apps);
 
+        for (size_t i = 0; i < list->n; i++)
+                upload.awake += !list->spans[i].asleep;
         if (!err)
                 err = write_text(writer, &upload);
         if (!err)
@@ -418,10 +425,11 @@ static int compose_of_length(const struct compose_source *source, const struct t
         if (!err && list.n == 0)
                 err = -ENODATA;
         for (size_t i = 0; i < list.n; i++) {
-                const struct setting *setting = member_find_setting(source->member, list.spans[i].t2_ns);
+                struct discharge *span = &list.spans[i];
+                const struct setting *setting = span->asleep ? NULL : member_find_setting(source->member, span->t2_ns);
 
-                list.spans[i].profile = setting ? setting->profile : "";
-                list.spans[i].external = setting ? setting->external : -1;
+                span->profile = setting ? setting->profile : "";
+                span->external = setting ? setting->external : -1;
         }
         if (!err)
                 err = make_entries(&writer);
@@ -444,8 +452,10 @@ int compose_upload(const struct compose_source *source, struct compose_upload *r
                 struct compose_upload longer = { .n = 0 };
                 int err = compose_of_length(source, &traits, &steps[i], display.max_brightness, &longer);
 
-                if (err == -ENODATA && upload.n > 0)
+                if (upload.n > 0 && (err == -ENODATA || (!err && upload.awake > 0 && longer.awake == 0))) {
+                        compose_clear(&longer);
                         break; /* longer spans than there are: what was made before is the least */
+                }
                 if (err) {
                         compose_clear(&upload);
                         return err;

@@ -28,7 +28,7 @@ struct compose_upload {
         size_t length;
         uint8_t *packed;        /* the same by gzip */
         size_t packed_length;
-        size_t n;               /* samples */
+        size_t n, awake;        /* samples; those that are not of a suspend */
         int64_t from_ns, until_ns; /* realtime: begin of the first, end of the last */
 };
 

@@ -15,6 +15,8 @@
 #define PPM_PER_PERCENT 1e4
 #define MJ_PER_J 1e3
 #define BRIGHTNESS_CLASSES 5
+#define ASLEEP_PART 0.9 /* of a span that is one of suspend: the rest is what was awake around it */
+#define CLOCK_SET_NS (60 * (int64_t)NS_PER_S) /* a clock that differs so much was set */
 #define KERNEL_APP "sys:kernel" /* its threads work for all */
 
 /* What is summed of a span while it goes on. */
@@ -212,6 +214,28 @@ static int keep_span(struct reader *reader, const struct store_poll *end)
         return 0;
 }
 
+/* From the last reading before a suspend to the first after it. */
+static int keep_asleep(struct reader *reader, const struct store_poll *end)
+{
+        struct discharge_list *list = reader->list;
+        uint32_t have = reader->last.battery.have & end->battery.have;
+        struct discharge span = {
+                .t_ns = whole_seconds(reader->last.end_ns), .t2_ns = whole_seconds(end->end_ns),
+                .level_ppm = level_ppm(&reader->last.battery, have), .level2_ppm = level_ppm(&end->battery, have),
+                .brightness = -1, .network = NETWORK_UNKNOWN, .asleep = true, .first_app = list->n_apps,
+        };
+        int64_t set_ns = span.t2_ns - span.t_ns - (int64_t)MIN(end->elapsed_ns, (uint64_t)INT64_MAX / 2);
+
+        if (span.t2_ns <= span.t_ns || span.level2_ppm > span.level_ppm || span.t2_ns - span.t_ns > UPLOAD_ASLEEP_MAX_NS ||
+            set_ns > CLOCK_SET_NS || set_ns < -CLOCK_SET_NS)
+                return 0;
+        if (util_grow(&list->spans, &list->capacity, list->n + 1, sizeof(*list->spans)) < 0)
+                return -ENOMEM;
+        list->spans[list->n++] = span;
+        list->until_ns = end->end_ns;
+        return 0;
+}
+
 static int open_span(struct reader *reader, const struct store_poll *at)
 {
         cost_maker_free(reader->maker);
@@ -258,17 +282,25 @@ static bool has_moved(const struct store_poll *before, const struct store_poll *
         return store_level_percent(&poll->battery, have) < store_level_percent(&before->battery, have);
 }
 
+static bool is_asleep(const struct store_poll *poll)
+{
+        return poll->suspend_ns >= TUNING_SLEEP_NS && (double)poll->suspend_ns >= ASLEEP_PART * (double)poll->elapsed_ns;
+}
+
 static int take_poll(void *data, const struct store_poll *poll)
 {
         struct reader *reader = data;
-        bool fine = is_discharging(poll), first = !reader->has_last && poll->end_ns == reader->wish->from_ns;
-        bool goes_on = fine && reader->has_last && is_discharging(&reader->last) && poll->suspend_ns < TUNING_SUSPEND_NS &&
-                       store_goes_on(&reader->last, poll);
+        bool fine = is_discharging(poll), awake = poll->suspend_ns < TUNING_SUSPEND_NS;
+        bool first = !reader->has_last && poll->end_ns == reader->wish->from_ns && awake;
+        bool follows = fine && reader->has_last && is_discharging(&reader->last) && store_goes_on(&reader->last, poll);
+        bool goes_on = follows && awake;
         int err = 0;
 
         if (!goes_on)
                 reader->open = false;
-        else if (reader->open)
+        if (follows && is_asleep(poll))
+                err = keep_asleep(reader, poll);
+        if (reader->open)
                 err = sum_rows(reader, poll);
         if (!err && goes_on && has_moved(&reader->last, poll)) {
                 bool enough = reader->open && poll->end_ns - reader->begin.end_ns >= reader->wish->length_ns;

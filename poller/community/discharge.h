@@ -4,7 +4,7 @@
 
 /*
  * Spans of discharge from usage.db: between two readings of the battery at which its level moved, without charging, a suspend,
- * a restart or a gap in them; and which apps were in use.
+ * a restart or a gap in them; and which apps were in use. Of suspends, too: between the last reading before and the first after.
  */
 
 #include <stdbool.h>
@@ -44,6 +44,7 @@ struct discharge {
         enum discharge_network network;
         const char *profile;             /* of power, and whether an external screen was connected: the caller's */
         int external;
+        bool asleep;                     /* suspended all the while, or nearly: without apps */
         size_t first_app, n_apps;        /* in the list's apps */
 };
 

@@ -227,6 +227,24 @@ static int compare(const void *a, const void *b)
         return p != q ? (p < q ? 1 : -1) : order ? order : (int)x->kind - (int)y->kind;
 }
 
+/* 1e-9 of a full charge a second -> of a full charge an hour. */
+static double an_hour(double rate)
+{
+        return rate >= 0 ? rate * 1e-9 * 3600 : NAN;
+}
+
+static void read_asleep(const struct cJSON *json, struct findings *findings)
+{
+        const struct cJSON *rate = get(json, "rate");
+
+        findings->asleep = an_hour(number(json, "own_rate"));
+        findings->asleep_others = an_hour(number(rate, "value"));
+        findings->asleep_low = an_hour(number(rate, "low"));
+        findings->asleep_high = an_hour(number(rate, "high"));
+        findings->asleep_clients = number(json, "clients");
+        findings->asleep_same_model = cJSON_IsTrue(get(json, "same_model"));
+}
+
 static int read_all(struct reader *reader)
 {
         struct findings *findings = &reader->findings;
@@ -241,6 +259,7 @@ static int read_all(struct reader *reader)
         findings->made_ns = made > 0 && made < MADE_MAX_S ? (int64_t)(made * (double)NS_PER_S) : INT64_MIN;
         findings->score = number(score, "own_score");
         findings->score_clients = number(score, "clients");
+        read_asleep(get(reader->json, "asleep"), findings);
         err = add_hogs(reader);
         if (!err)
                 err = add_bugs(reader);

@@ -57,6 +57,9 @@ struct findings_unknown {
 struct findings {
         double clients, samples;     /* in all */
         int64_t made_ns;             /* INT64_MIN: not said */
+        double asleep, asleep_clients;           /* suspended, it loses so much of a full charge an hour, of 1; NaN */
+        double asleep_others, asleep_low, asleep_high; /* median of those with 95 % bounds; NaN: unknown */
+        bool asleep_same_model;
         double score, score_clients; /* this battery lasts longer than that percentage of them; NaN: unknown */
         struct finding *list;        /* by minutes, most first; unknown ones at the end */
         size_t n, capacity;

@@ -94,7 +94,7 @@ static void take_spans(struct watch *watch, const struct discharge_list *list)
                 double rate = (span->level_ppm - span->level2_ppm) / 1e6 / seconds;
 
                 /* Times are whole seconds; until_ns is exact. */
-                if (watch->until_ns == INT64_MIN || span->t_ns >= watch->until_ns - (int64_t)NS_PER_S)
+                if (!span->asleep && (watch->until_ns == INT64_MIN || span->t_ns >= watch->until_ns - (int64_t)NS_PER_S))
                         watch_take(watch, span->t_ns, rate, in_use(list, span, watch->app));
         }
         if (list->n > 0)

@@ -13,8 +13,8 @@
 #include "util/util.h"
 #include "util/words.h"
 
-static const char nothing_yet[] = N_("there is no sample to send yet: a span of ten minutes or more on battery, in which the"
-                                     " level fell");
+static const char nothing_yet[] = N_("there is no sample to send yet: a span of ten minutes or more on battery in which the"
+                                     " level fell, or half an hour suspended");
 
 /* Before joining: what would be sent first. */
 static int preview_member(const struct session *session, struct member *ret)

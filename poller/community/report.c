@@ -121,6 +121,21 @@ static void print_gains(const struct member *member)
         }
 }
 
+static void print_asleep(const struct findings *findings)
+{
+        if (isnan(findings->asleep))
+                return;
+        table_text(TABLE_PLAIN, "Suspended, this device loses %.2g %% of a full charge an hour.", 100 * findings->asleep);
+        if (isnan(findings->asleep_others) || isnan(findings->asleep_low) || isnan(findings->asleep_high))
+                return;
+        table_text(TABLE_PLAIN,
+                   findings->asleep_same_model
+                           ? N_("%.0f devices of the same model lose %.2g %% (median; 95 %% bounds %.2g to %.2g).")
+                           : N_("%.0f other devices lose %.2g %% (median; 95 %% bounds %.2g to %.2g)."),
+                   findings->asleep_clients, 100 * findings->asleep_others, 100 * findings->asleep_low,
+                   100 * findings->asleep_high);
+}
+
 static int print_text(const struct findings *findings, const struct member *member)
 {
         _cleanup_(table_freep) struct table *table = table_new("lnrrrl");
@@ -140,6 +155,7 @@ static int print_text(const struct findings *findings, const struct member *memb
                 table_text(TABLE_PLAIN, "This battery lasts longer than those of %.0f %% of %.0f devices (J-score).",
                            findings->score,
                            findings->score_clients);
+        print_asleep(findings);
         return CODE_OK;
 }
 
@@ -176,6 +192,8 @@ static struct cJSON *finding_json(const struct finding *finding)
 
 static int print_json(const struct findings *findings, const struct member *member)
 {
+        const struct cost_value others = { 100 * findings->asleep_others, 100 * findings->asleep_low,
+                                           100 * findings->asleep_high };
         struct cJSON *json = cJSON_CreateObject(), *list, *score;
 
         cJSON_AddNumberToObject(json, "clients", findings->clients);
@@ -198,6 +216,11 @@ static int print_json(const struct findings *findings, const struct member *memb
         score = cJSON_AddObjectToObject(json, "jscore");
         cJSON_AddNumberToObject(score, "score", findings->score);
         cJSON_AddNumberToObject(score, "clients", findings->score_clients);
+        score = cJSON_AddObjectToObject(json, "asleep");
+        cJSON_AddNumberToObject(score, "percent_per_hour", 100 * findings->asleep);
+        cJSON_AddItemToObject(score, "others_percent_per_hour", answer_value(&others));
+        cJSON_AddNumberToObject(score, "clients", findings->asleep_clients);
+        cJSON_AddBoolToObject(score, "same_model", findings->asleep_same_model);
         return answer_print_json(json);
 }
 
