@@ -269,7 +269,7 @@ struct waiting {
         const struct sources *sources; /* those with a descriptor */
         struct answers *answers;       /* or NULL */
         struct dbus *dbus;             /* or NULL */
-        uint64_t slack_ns;
+        uint64_t slack_ns;             /* of a poll */
 };
 
 static void waiting_close(struct waiting *waiting)
@@ -279,7 +279,7 @@ static void waiting_close(struct waiting *waiting)
 }
 
 /*
- * Two timers for one wakeup. ppoll() uses the thread's timer slack, so that the wakeup coincides with others, but its
+ * Two timers for one wakeup. ppoll() uses the thread's timer slack, so that a poll's wakeup coincides with others, but its
  * clock stops during suspend. The timerfd, at the end of the slack, uses CLOCK_BOOTTIME and fires after resume.
  */
 static int waiting_open(struct waiting *waiting, const struct poller *poller, double interval_s)
@@ -297,7 +297,6 @@ static int waiting_open(struct waiting *waiting, const struct poller *poller, do
         waiting->timer_fd = timerfd_create(CLOCK_BOOTTIME, TFD_CLOEXEC | TFD_NONBLOCK);
         if (waiting->signal_fd < 0 || waiting->timer_fd < 0)
                 return -errno;
-        prctl(PR_SET_TIMERSLACK, (unsigned long)waiting->slack_ns, 0, 0, 0);
         waiting->sources = &poller->sources;
         waiting->answers = poller->answers;
         waiting->dbus = poller->dbus;
@@ -309,6 +308,12 @@ static int arm(const struct waiting *waiting, uint64_t deadline_ns)
         const struct itimerspec timer = { .it_value = timespec_of(deadline_ns + waiting->slack_ns) };
 
         return timerfd_settime(waiting->timer_fd, TFD_TIMER_ABSTIME, &timer, NULL) < 0 ? -errno : 0;
+}
+
+/* Who asks does not wait until wakeups coincide: a slack of 0 is the kernel's usual one, 50 us. */
+static void set_slack(const struct waiting *waiting, bool polls)
+{
+        prctl(PR_SET_TIMERSLACK, polls ? (unsigned long)waiting->slack_ns : 0UL, 0, 0, 0);
 }
 
 static size_t list_sources(const struct sources *sources, struct pollfd *fds)
@@ -349,6 +354,7 @@ static int wait_until(const struct waiting *waiting, uint64_t deadline_ns)
                         return 0;
                 dbus_watch(waiting->dbus, fds + 2);
                 answers_watch(waiting->answers, fds + n);
+                set_slack(waiting, deadline_ns <= others_ns);
                 if (ppoll(fds, n + ANSWERS_FDS, &left, NULL) < 0 && errno != EINTR)
                         return -errno;
                 if (fds[0].revents)
