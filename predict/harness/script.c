@@ -13,21 +13,36 @@ const char *const script_verbs[SCRIPT_END + 1] = {
         [SCRIPT_KEY] = "key",
         [SCRIPT_TYPE] = "type",
         [SCRIPT_CLICK] = "click",
+        [SCRIPT_PRESS] = "press",
+        [SCRIPT_RELEASE] = "release",
+        [SCRIPT_MOVE] = "move",
+        [SCRIPT_SCROLL] = "scroll",
         [SCRIPT_SLEEP] = "sleep",
         [SCRIPT_WAIT_WINDOW] = "wait-window",
         [SCRIPT_WAIT_QUIET] = "wait-quiet",
         [SCRIPT_WAIT_TEXT] = "wait-text",
+        [SCRIPT_CLOSE_WINDOW] = "close-window",
         [SCRIPT_END] = "end",
 };
+
+const char *const script_modifiers[SCRIPT_MODIFIERS] = { "ctrl", "shift", "alt", "super" };
+const char *const script_wheel[SCRIPT_WHEEL_RIGHT - SCRIPT_WHEEL_UP + 1] = { "up", "down", "left", "right" };
+
+#define BUTTON_WANTS N_("two numbers from 0 to 16383, and perhaps a button, as in: 100 50, or: 100 50 ctrl+3")
 
 static const char *const wants[SCRIPT_END + 1] = {
         [SCRIPT_KEY] = N_("the name of a key, as in: key Return, or: key ctrl+s"),
         [SCRIPT_TYPE] = N_("text, as in: type hello"),
-        [SCRIPT_CLICK] = N_("two numbers from 0 to 16383, as in: click 100 50"),
+        [SCRIPT_CLICK] = BUTTON_WANTS,
+        [SCRIPT_PRESS] = BUTTON_WANTS,
+        [SCRIPT_RELEASE] = BUTTON_WANTS,
+        [SCRIPT_MOVE] = N_("two numbers from 0 to 16383, as in: move 100 50"),
+        [SCRIPT_SCROLL] = N_("two numbers from 0 to 16383 and up, down, left or right, as in: scroll 100 50 down, or: scroll 100 50 down 3"),
         [SCRIPT_SLEEP] = N_("a time from 1ms to 3600s, as in: sleep 1s, or: sleep 200ms"),
         [SCRIPT_WAIT_WINDOW] = N_("a part of the window's title, as in: wait-window Editor"),
         [SCRIPT_WAIT_QUIET] = N_("a time from 1ms to 3600s, as in: wait-quiet 2s"),
         [SCRIPT_WAIT_TEXT] = N_("text that the program shows, as in: wait-text READY"),
+        [SCRIPT_CLOSE_WINDOW] = N_("a part of the window's title, as in: close-window Editor"),
         [SCRIPT_END] = N_("nothing behind it"),
 };
 
@@ -53,21 +68,79 @@ static int take_time(const char *text, uint64_t *ret)
         return 0;
 }
 
-static int take_place(const char *text, struct script_step *step)
+const char *script_take_modifiers(const char *word, unsigned *modifiers)
 {
-        char first[8];
-        size_t length = strcspn(text, " \t");
-        uint64_t x, y;
+        *modifiers = 0;
+        for (size_t i = 0; i < SCRIPT_MODIFIERS; i++) {
+                size_t length = strlen(script_modifiers[i]);
 
-        if (length >= sizeof(first))
+                if (strncmp(word, script_modifiers[i], length) != 0 || word[length] != '+')
+                        continue;
+                *modifiers |= 1u << i;
+                word += length + 1;
+                i = (size_t)-1; /* they may stand in any order */
+        }
+        return word;
+}
+
+static int take_pixels(const char *word, int *ret)
+{
+        uint64_t value;
+
+        if (!word || util_parse_u64(word, &value) < 0 || value > SCRIPT_PIXELS_MAX)
                 return -EINVAL;
-        memcpy(first, text, length);
-        first[length] = '\0';
-        if (util_parse_u64(first, &x) < 0 || util_parse_u64(text + length, &y) < 0 || x > SCRIPT_PIXELS_MAX || y > SCRIPT_PIXELS_MAX)
-                return -EINVAL;
-        step->x = (int)x;
-        step->y = (int)y;
+        *ret = (int)value;
         return 0;
+}
+
+static int take_button(const char *word, struct script_step *step)
+{
+        uint64_t number;
+
+        step->button = SCRIPT_BUTTON_FIRST;
+        if (!word)
+                return 0;
+        if (util_parse_u64(script_take_modifiers(word, &step->modifiers), &number) < 0 || number < SCRIPT_BUTTON_FIRST ||
+            number > SCRIPT_BUTTON_FORWARD || (number > SCRIPT_BUTTON_THIRD && number < SCRIPT_BUTTON_BACK))
+                return -EINVAL;
+        step->button = (unsigned)number;
+        return 0;
+}
+
+static int take_wheel(const char *word, const char *times, struct script_step *step)
+{
+        uint64_t count = 1;
+
+        if (!word || (times && (util_parse_u64(times, &count) < 0 || count < 1 || count > SCRIPT_SCROLL_MAX)))
+                return -EINVAL;
+        step->count = (unsigned)count;
+        word = script_take_modifiers(word, &step->modifiers);
+        for (unsigned i = 0; i < ARRAY_SIZE(script_wheel); i++)
+                if (strcmp(word, script_wheel[i]) == 0) {
+                        step->button = SCRIPT_WHEEL_UP + i;
+                        return 0;
+                }
+        return -EINVAL;
+}
+
+/* Where the pointer goes, and what it does there. */
+static int take_pointer(const char *rest, struct script_step *step)
+{
+        char text[64], *at = text, *words[5] = { NULL };
+        size_t n = 0;
+
+        if (strlen(rest) >= sizeof(text))
+                return -EINVAL;
+        memcpy(text, rest, strlen(rest) + 1);
+        while (n < ARRAY_SIZE(words) && (words[n] = strtok_r(at, " \t", &at)))
+                n++;
+        if (take_pixels(words[0], &step->x) < 0 || take_pixels(words[1], &step->y) < 0)
+                return -EINVAL;
+        if (step->verb == SCRIPT_SCROLL)
+                return n > 4 ? -EINVAL : take_wheel(words[2], words[3], step);
+        if (step->verb == SCRIPT_MOVE)
+                return n > 2 ? -EINVAL : 0;
+        return n > 3 ? -EINVAL : take_button(words[2], step);
 }
 
 /* What stands behind the verb. */
@@ -78,7 +151,11 @@ static int take_rest(const char *rest, struct script_step *step)
         case SCRIPT_WAIT_QUIET:
                 return take_time(rest, &step->ns);
         case SCRIPT_CLICK:
-                return take_place(rest, step);
+        case SCRIPT_PRESS:
+        case SCRIPT_RELEASE:
+        case SCRIPT_MOVE:
+        case SCRIPT_SCROLL:
+                return take_pointer(rest, step);
         case SCRIPT_END:
                 return *rest ? -EINVAL : 0;
         default:
@@ -94,7 +171,7 @@ static int take_line(const char *line, struct script_step *step, const char **wa
 {
         size_t length = strcspn(line, " \t");
 
-        *wanted = N_("one of: key, type, click, sleep, wait-window, wait-quiet, wait-text, end");
+        *wanted = N_("one of: key, type, click, press, release, move, scroll, sleep, wait-window, wait-quiet, wait-text, close-window, end");
         for (size_t i = 0; i < ARRAY_SIZE(script_verbs); i++) {
                 if (strlen(script_verbs[i]) != length || strncmp(line, script_verbs[i], length) != 0)
                         continue;

@@ -13,6 +13,7 @@
 #include "api/first-day.h"
 #include "calls.h"
 #include "harness/script-file.h"
+#include "listener.h"
 #include "model/profile.h"
 #include "options.h"
 #include "probe.h"
@@ -30,6 +31,7 @@ struct request {
         const char *output, *also, *input, *probe, *save;
         bool terminal, calls;
         struct script script;
+        struct listener *listener; /* for --input-save */
         struct profile *profile;
         struct tracepoints tracepoints;
         bool has_tracepoints;
@@ -42,6 +44,7 @@ static void request_clear(struct request *request)
         for (size_t i = 0; i < request->n_sides; i++)
                 side_clear(&request->sides[i]);
         script_clear(&request->script);
+        listener_free(request->listener);
         profile_free(request->profile);
 }
 
@@ -84,7 +87,7 @@ static struct run_wish wish_of(const struct request *request, const struct side 
                 .argv = side->argv, .folder = side->folder.staging, .profile = request->profile,
                 .tracepoints = request->has_tracepoints ? &request->tracepoints : NULL,
                 .script = request->input ? &request->script : NULL, .terminal = request->terminal,
-                .stack_kb = (unsigned)request->stack_kb,
+                .stack_kb = (unsigned)request->stack_kb, .listener = request->listener,
         };
 }
 
@@ -169,6 +172,8 @@ static int record(struct request *request)
         if (err == -EINTR)
                 log_error(&program_log, "stopped; nothing was written");
         how.know_clock = !err && request->sides[0].runs[0].know_clock;
+        if (!err && request->listener)
+                err = listener_write(request->listener, request->save);
         for (size_t i = 0; !err && i < request->n_sides; i++)
                 err = side_write(&request->sides[i], &how);
         for (size_t i = 0; !err && i < request->n_sides; i++)
@@ -278,16 +283,22 @@ static int check_request(const struct request *request, char **command)
 
         for (; command && command[n]; n++)
                 separators += strcmp(command[n], ":::") == 0;
-        if (request->save)
-                return n > 0 ? CODE_OK : usage_fault("a command is needed behind --, as in: joulecast record --input-save FILE -- bash");
+        if (request->save && n == 0)
+                return usage_fault("a command is needed behind --, as in: joulecast record --input-save FILE -- ./app");
+        if (request->save && (request->also || request->input || request->calls))
+                return usage_fault("--input-save keeps the input of one run: leave out --also, --input and --calls");
+        if (request->save && request->terminal && request->output)
+                return usage_fault("--input-save with --terminal records nothing else: leave out -o");
+        if (request->save && !request->output)
+                return CODE_OK;
         if (!request->output)
                 return usage_fault("-o RUN is needed, the folder to make");
         if (n == 0)
                 return usage_fault("a command is needed behind --, as in: joulecast record -o RUN -- gzip -k file");
         if (request->also && (separators != 1 || strcmp(command[0], ":::") == 0 || strcmp(command[n - 1], ":::") == 0))
                 return usage_fault("--also needs two commands, as in: -o A --also B -- gzip -k file ::: zstd -k file");
-        if (request->terminal && !request->input)
-                return usage_fault("--terminal is for --input");
+        if (request->terminal && !request->input && !request->save)
+                return usage_fault("--terminal is for --input and --input-save");
         return CODE_OK;
 }
 
@@ -303,6 +314,13 @@ static char **take_command(int *argc, char **argv)
         return NULL;
 }
 
+static int save_input(const struct request *request, char **command)
+{
+        int err = request->terminal ? script_save(command, request->save) : script_save_windows(command, request->save);
+
+        return err ? CODE_FAILED : CODE_OK;
+}
+
 static int record_main(int argc, char **argv)
 {
         _cleanup_(request_clear) struct request request = { .runs = 3, .stack_kb = EVENTS_STACK_KB };
@@ -311,9 +329,9 @@ static int record_main(int argc, char **argv)
                 { "runs", "N", N_("how often the program runs"), .usual = "3", .count = &request.runs, .low = 1, .high = RUNS_MAX },
                 { "also", "RUN", N_("a second folder, of a second command; their runs alternate"), .text = &request.also },
                 { "input", "FILE", N_("keys and clicks for the program, in an X server of its own"), .text = &request.input },
-                { "input-save", "FILE", N_("keeps what is typed into the program in this terminal as a script for --input; records nothing"),
+                { "input-save", "FILE", N_("keeps what you do in the program's windows as a script for --input; with -o, of one run that is recorded"),
                   .text = &request.save },
-                { "terminal", .help = N_("that input goes into a terminal of its own"), .flag = &request.terminal },
+                { "terminal", .help = N_("that input goes into a terminal of its own, or comes from this one"), .flag = &request.terminal },
                 { "stack", "KB", N_("how much of the stack is kept; more where callers are lost"), .usual = "8", .count = &request.stack_kb,
                   .low = 1, .high = EVENTS_STACK_KB_MAX },
                 { "probe", "FUNCTION", N_("no recording, but what FUNCTION@FILE is called with; needs root"), .text = &request.probe },
@@ -324,7 +342,7 @@ static int record_main(int argc, char **argv)
                 .usage = "joulecast record -o RUN -- COMMAND [ARGUMENTS]\n"
                          "joulecast record -o A --also B -- COMMAND ... ::: COMMAND ...\n"
                          "joulecast record --probe FUNCTION@FILE -- COMMAND ... [::: COMMAND ...]\n"
-                         "joulecast record --input-save FILE -- COMMAND [ARGUMENTS]",
+                         "joulecast record --input-save FILE [-o RUN] -- COMMAND [ARGUMENTS]",
                 .about = N_("Runs a program and records where in it the energy goes: its call stacks, 997 times a "
                             "second of CPU time, priced by the power model of this machine. joulecast diff "
                             "compares two recordings. Behind -- all is the command's; with --also, ::: is between "
@@ -339,8 +357,10 @@ static int record_main(int argc, char **argv)
         if (request.probe)
                 return probe(&request, command);
         code = check_request(&request, command);
-        if (code == CODE_OK && request.save)
-                return script_save(command, request.save) ? CODE_FAILED : CODE_OK;
+        if (request.save)
+                request.runs = 1; /* a user does it once */
+        if (code == CODE_OK && request.save && !request.output)
+                return save_input(&request, command);
         if (code == CODE_OK && request.input)
                 code = script_file_read(request.input, &program_log, &request.script) < 0 ? CODE_FAILED : CODE_OK;
         if (code == CODE_OK)
@@ -349,6 +369,8 @@ static int record_main(int argc, char **argv)
                 code = open_sides(&request, command);
         if (code != CODE_OK)
                 return code;
+        if (request.save && (script_save_check(request.save) < 0 || listener_new(&request.listener) < 0))
+                return CODE_FAILED;
         find_tracepoints(&request);
         return record(&request);
 }

@@ -19,6 +19,7 @@ struct player {
         struct stage *stage;
         size_t at;
         uint64_t since_ns; /* when the step began; 0: it has not */
+        uint64_t done_ns;  /* when the step before it was done */
         uint64_t changed_ns, next_ns;
         char *seen;
         size_t seen_length;
@@ -37,6 +38,8 @@ int player_new(const struct script *script, bool terminal, struct child_place *p
                 free(player);
                 return err;
         }
+        for (size_t i = 0; player->stage->ops->expect && i < script->n; i++)
+                player->stage->ops->expect(player->stage, &script->steps[i]);
         *ret = player;
         return 0;
 }
@@ -102,12 +105,29 @@ static int end_program(struct stage *stage)
         return err ? err : stage->ops->key(stage, "ctrl+d");
 }
 
+/* The pointer goes there, and does what the step says. */
+static int do_pointer(struct stage *stage, const struct script_step *step)
+{
+        unsigned times = step->verb == SCRIPT_SCROLL ? step->count : 1;
+        int err = stage->ops->move(stage, step->x, step->y);
+
+        if (step->verb == SCRIPT_MOVE)
+                return err;
+        for (; !err && times > 0; times--) {
+                if (step->verb != SCRIPT_RELEASE)
+                        err = stage->ops->button(stage, step->button, step->modifiers, true);
+                if (!err && step->verb != SCRIPT_PRESS)
+                        err = stage->ops->button(stage, step->button, step->modifiers, false);
+        }
+        return err;
+}
+
 /* 1: done; 0: not yet; a negative errno. */
 static int do_step(struct player *player, const struct script_step *step, uint64_t now_ns)
 {
         struct stage *stage = player->stage;
         bool done = false;
-        int err = 0;
+        int err;
 
         switch (step->verb) {
         case SCRIPT_KEY:
@@ -117,13 +137,17 @@ static int do_step(struct player *player, const struct script_step *step, uint64
                 err = stage->ops->type(stage, step->text);
                 return err ? err : 1;
         case SCRIPT_CLICK:
-                err = stage->ops->click(stage, step->x, step->y);
+        case SCRIPT_PRESS:
+        case SCRIPT_RELEASE:
+        case SCRIPT_MOVE:
+        case SCRIPT_SCROLL:
+                err = do_pointer(stage, step);
                 return err ? err : 1;
         case SCRIPT_END:
                 err = end_program(stage);
                 return err ? err : 1;
         case SCRIPT_SLEEP:
-                return now_ns - player->since_ns >= step->ns;
+                return now_ns - player->done_ns >= step->ns;
         case SCRIPT_WAIT_QUIET:
                 done = now_ns - MAX(player->changed_ns, player->since_ns) >= step->ns;
                 break;
@@ -132,6 +156,12 @@ static int do_step(struct player *player, const struct script_step *step, uint64
                 break;
         case SCRIPT_WAIT_WINDOW:
                 done = stage->ops->has_window(stage, step->text);
+                break;
+        case SCRIPT_CLOSE_WINDOW:
+                err = stage->ops->close_window(stage, step->text);
+                if (err < 0)
+                        return err;
+                done = err > 0;
                 break;
         }
         if (!done && now_ns - player->since_ns > WAIT_MOST_NS)
@@ -158,6 +188,14 @@ static int wait_for_end(struct player *player, uint64_t now_ns)
         return -ETIMEDOUT;
 }
 
+/* A pause has its exact length: it counts from the step before it, and the next step follows at once. */
+static uint64_t next_look(const struct player *player, const struct script_step *step, bool done, uint64_t now_ns)
+{
+        if (step->verb == SCRIPT_SLEEP)
+                return done ? now_ns : player->done_ns + step->ns;
+        return now_ns + (done ? KEY_EVERY_NS : LOOK_EVERY_NS);
+}
+
 int player_step(struct player *player, uint64_t now_ns)
 {
         if (player->stage->ops->look(player->stage, &player->seen, &player->seen_length))
@@ -174,13 +212,16 @@ int player_step(struct player *player, uint64_t now_ns)
 
                 if (player->since_ns == 0)
                         player->since_ns = now_ns;
+                if (player->done_ns == 0)
+                        player->done_ns = now_ns;
                 done = do_step(player, step, now_ns);
                 if (done < 0)
                         return fail(step, done);
-                player->next_ns = now_ns + (done ? KEY_EVERY_NS : LOOK_EVERY_NS);
+                player->next_ns = next_look(player, step, done, now_ns);
                 if (done) {
                         player->at++;
                         player->since_ns = 0;
+                        player->done_ns = now_ns;
                 }
         }
         return 0;

@@ -16,10 +16,18 @@ struct player;
 struct stage;
 struct stage_ops {
         /* 0; -ENOTSUP after its sentence: there is no such thing here; another negative errno. */
+        /* Before the program starts: what is going to be typed. NULL: it need not know. */
+        void (*expect)(struct stage *stage, const struct script_step *step);
         int (*key)(struct stage *stage, const char *name);
         int (*type)(struct stage *stage, const char *text);
-        int (*click)(struct stage *stage, int x, int y);
-        bool (*has_window)(struct stage *stage, const char *title); /* NULL: there are none */
+        /* From the corner of the window that was found last; of the screen before. */
+        int (*move)(struct stage *stage, int x, int y);
+        /* Modifiers go down before a button, and up after it. */
+        int (*button)(struct stage *stage, unsigned button, unsigned modifiers, bool down);
+        /* It is there, and gets the keyboard. */
+        bool (*has_window)(struct stage *stage, const char *title);
+        /* 1: it was asked to close; 0: it is not there. */
+        int (*close_window)(struct stage *stage, const char *title);
         /* Reads what the program shows; its text, if there is any, is added to @seen. True: something changed. */
         bool (*look)(struct stage *stage, char **seen, size_t *length);
         int (*fd)(struct stage *stage);

@@ -15,6 +15,7 @@
 #include "calls.h"
 #include "glib-probes.h"
 #include "gpu-clients.h"
+#include "listener.h"
 #include "options.h"
 #include "player.h"
 #include "run.h"
@@ -122,12 +123,16 @@ static int start(struct watch *watch)
         char name[256];
         int err = 0;
 
+        if (watch->wish->listener)
+                place.display = getenv("DISPLAY"); /* and not Wayland */
         if (watch->wish->script)
                 err = player_new(watch->wish->script, watch->wish->terminal, &place, &watch->player);
         if (!err)
                 err = child_start(watch->wish->argv, &place, &watch->child);
         if (watch->player)
                 player_started(watch->player);
+        if (watch->wish->listener)
+                listener_follow(watch->wish->listener, watch->child.pid);
         if (!err)
                 err = watch->calls ? watch_calls(watch) : watch_events(watch);
         if (err)
@@ -155,10 +160,12 @@ static int look_at_events(struct watch *watch)
         return err;
 }
 
-static int look(struct watch *watch, const struct pollfd fds[4])
+static int look(struct watch *watch, bool stopped)
 {
-        int err = fds[1].revents ? -EINTR : 0;
+        int err = stopped ? -EINTR : 0;
 
+        if (!err && watch->wish->listener)
+                err = listener_step(watch->wish->listener);
         if (!err && watch->events)
                 err = look_at_events(watch);
         return !err && watch->player ? player_step(watch->player, util_clock_ns(CLOCK_MONOTONIC)) : err;
@@ -166,10 +173,11 @@ static int look(struct watch *watch, const struct pollfd fds[4])
 
 static int follow(struct watch *watch)
 {
-        struct pollfd fds[4] = { { .fd = watch->child.pid_fd, .events = POLLIN },
-                                 { .fd = watch->signal_fd, .events = POLLIN },
-                                 { .fd = watch->events ? events_poll_fd(watch->events) : -1, .events = POLLIN },
-                                 { .fd = watch->player ? player_fd(watch->player) : -1, .events = POLLIN } };
+        struct pollfd fds[] = { { .fd = watch->child.pid_fd, .events = POLLIN },
+                                { .fd = watch->signal_fd, .events = POLLIN },
+                                { .fd = watch->events ? events_poll_fd(watch->events) : -1, .events = POLLIN },
+                                { .fd = watch->player ? player_fd(watch->player) : -1, .events = POLLIN },
+                                { .fd = watch->wish->listener ? listener_fd(watch->wish->listener) : -1, .events = POLLIN } };
         int err = 0;
 
         while (!err && !fds[0].revents) {
@@ -177,7 +185,7 @@ static int follow(struct watch *watch)
 
                 if (poll(fds, ARRAY_SIZE(fds), (int)MIN(wait_ns / NS_PER_MS + 1, LOOK_MS)) < 0 && errno != EINTR)
                         return -errno;
-                err = look(watch, fds);
+                err = look(watch, fds[1].revents != 0);
         }
         return err;
 }

@@ -11,6 +11,7 @@
 #define SHARE_LOST_MAX 0.10 /* of a run's samples without a frame of the program: more are refused */
 
 struct called_list;
+struct listener;
 struct player;
 
 /* Is work seen that the program passed on through GLib? */
@@ -38,6 +39,7 @@ struct run_wish {
         const struct profile *profile;   /* NULL: none */
         const struct tracepoints *tracepoints;
         const struct script *script;     /* NULL: it gets no input */
+        struct listener *listener;       /* what its user does is kept; NULL: it is not */
         unsigned stack_kb;
         bool terminal;                   /* that input comes from a terminal; else from an X server */
 };

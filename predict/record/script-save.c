@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "child.h"
+#include "listener.h"
 #include "options.h"
 #include "player.h"
 #include "script-save.h"
@@ -21,8 +22,11 @@
 #include "util/units.h"
 #include "util/util.h"
 
+#define LOOK_MS 100
 #define PAUSE_LEAST_NS (50 * NS_PER_MS) /* a player leaves 20 ms between two steps anyway */
 #define ESCAPE_WAIT_MS 20               /* for the rest of a key of several bytes */
+
+#define NOT_STARTED { .pid = -1, .go_fd = -1, .failed_fd = -1, .pid_fd = -1 }
 
 struct session {
         struct child child;
@@ -35,6 +39,19 @@ struct session {
         int signal_fd;
         bool raw;
 };
+
+static int hold_signals(struct session *session)
+{
+        sigset_t signals;
+
+        sigemptyset(&signals);
+        sigaddset(&signals, SIGTERM);
+        sigaddset(&signals, SIGHUP);
+        sigaddset(&signals, SIGINT);
+        sigprocmask(SIG_BLOCK, &signals, &session->mask);
+        session->signal_fd = signalfd(-1, &signals, SFD_CLOEXEC);
+        return session->signal_fd < 0 ? -errno : 0;
+}
 
 static void session_close(struct session *session)
 {
@@ -52,16 +69,10 @@ static int open_session(struct session *session, char *const argv[])
 {
         struct child_place place = CHILD_NOWHERE;
         struct termios raw;
-        sigset_t signals;
-        int err;
+        int err = hold_signals(session);
 
-        sigemptyset(&signals);
-        sigaddset(&signals, SIGTERM);
-        sigaddset(&signals, SIGHUP);
-        sigaddset(&signals, SIGINT);
-        sigprocmask(SIG_BLOCK, &signals, &session->mask);
-        session->signal_fd = signalfd(-1, &signals, SFD_CLOEXEC);
-        err = stage_terminal(&place, &session->stage);
+        if (!err)
+                err = stage_terminal(&place, &session->stage);
         if (!err)
                 err = child_start(argv, &place, &session->child);
         if (session->stage)
@@ -134,7 +145,7 @@ static int follow(struct session *session)
 static int run_session(char *const argv[], FILE *out, size_t *unknown)
 {
         _cleanup_(session_close) struct session session = { .out = out, .signal_fd = -1,
-                                                            .child = { .pid = -1, .go_fd = -1, .failed_fd = -1, .pid_fd = -1 } };
+                                                            .child = NOT_STARTED };
         int err = open_session(&session, argv);
 
         if (!err)
@@ -143,20 +154,37 @@ static int run_session(char *const argv[], FILE *out, size_t *unknown)
         return err;
 }
 
+int script_save_check(const char *path)
+{
+        char name[256];
+
+        if (access(path, F_OK) < 0)
+                return 0;
+        log_error(&program_log, "%s is there already; remove it, or choose another name", util_printable(path, name, sizeof(name)));
+        return -EEXIST;
+}
+
+static void say_not_run(const char *program, int err)
+{
+        char name[128];
+
+        if (err == -EINTR)
+                log_error(&program_log, "stopped; nothing was written");
+        else
+                log_error(&program_log, "%s cannot be run: %s", util_printable(program, name, sizeof(name)), strerror(-err));
+}
+
 int script_save(char *const argv[], const char *path)
 {
         struct text_kept kept = { 0 };
         _cleanup_free_ char *text = NULL;
-        char name[256], program[128];
+        char name[256];
         size_t unknown = 0;
         FILE *out;
         int err;
 
-        util_printable(path, name, sizeof(name));
-        if (access(path, F_OK) == 0) {
-                log_error(&program_log, "%s is there already; remove it, or choose another name", name);
+        if (script_save_check(path) < 0)
                 return -EEXIST;
-        }
         if (!isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO)) {
                 log_error(&program_log, "what is typed can be kept only where there is a terminal");
                 return -ENOTTY;
@@ -166,13 +194,53 @@ int script_save(char *const argv[], const char *path)
                 return -ENOMEM;
         err = run_session(argv, out, &unknown);
         text = text_close(out, &kept);
-        if (err == -EINTR)
-                log_error(&program_log, "stopped; nothing was written");
-        else if (err)
-                log_error(&program_log, "%s cannot be run: %s", util_printable(argv[0], program, sizeof(program)), strerror(-err));
+        if (err)
+                say_not_run(argv[0], err);
         else if (text && (err = util_write_file(path, text, strlen(text), 0644)) < 0)
-                log_error(&program_log, "%s cannot be written: %s", name, util_reason(err));
+                log_error(&program_log, "%s cannot be written: %s", util_printable(path, name, sizeof(name)), util_reason(err));
         if (!err && unknown > 0)
                 log_warning(&program_log, "%zu bytes of keys that a script has no name for were left out", unknown);
         return err ? err : text ? 0 : -ENOMEM;
+}
+
+static int listen_to(struct session *session, struct listener *listener, char *const argv[])
+{
+        struct child_place place = CHILD_NOWHERE;
+        struct pollfd fds[3] = { { .events = POLLIN }, { .events = POLLIN }, { .fd = listener_fd(listener), .events = POLLIN } };
+        int err = hold_signals(session);
+
+        place.display = getenv("DISPLAY"); /* and not Wayland */
+        if (!err)
+                err = child_start(argv, &place, &session->child);
+        listener_follow(listener, session->child.pid);
+        if (!err)
+                err = child_go(&session->child);
+        fds[0].fd = session->child.pid_fd;
+        fds[1].fd = session->signal_fd;
+        while (!err && !fds[0].revents) {
+                if (poll(fds, ARRAY_SIZE(fds), LOOK_MS) < 0 && errno != EINTR)
+                        return -errno;
+                err = fds[1].revents ? -EINTR : listener_step(listener);
+        }
+        return err;
+}
+
+int script_save_windows(char *const argv[], const char *path)
+{
+        _cleanup_(session_close) struct session session = { .signal_fd = -1, .child = NOT_STARTED };
+        struct listener *listener = NULL;
+        int err = script_save_check(path);
+
+        sigprocmask(SIG_SETMASK, NULL, &session.mask);
+        if (!err)
+                err = listener_new(&listener);
+        if (!listener)
+                return err;
+        err = listen_to(&session, listener, argv);
+        if (err)
+                say_not_run(argv[0], err);
+        else
+                err = listener_write(listener, path);
+        listener_free(listener);
+        return err;
 }

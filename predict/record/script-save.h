@@ -9,3 +9,14 @@
  * Return: 0; a negative errno after its sentence.
  */
 int script_save(char *const argv[], const char *path);
+
+/*
+ * script_save_windows() - run a program on $DISPLAY, and keep what comes to its windows as an input script
+ * @path: of the script; it must not be there
+ *
+ * Return: 0; a negative errno after its sentence.
+ */
+int script_save_windows(char *const argv[], const char *path);
+
+/* -EEXIST after its sentence: there is a file of that name already. */
+int script_save_check(const char *path);

@@ -21,11 +21,14 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "letter.h"
 #include "options.h"
 #include "player.h"
 #include "util/util.h"
+#include "x-window.h"
 
 #define SERVER_WAIT_MS 20000
+#define BOUND_MAX 64 /* keys that the server's keyboard lacks */
 
 struct display {
         struct stage stage;
@@ -33,6 +36,12 @@ struct display {
         pid_t server;
         char name[32];
         int damage_event;
+        Window window; /* that was found last; None: none yet */
+        struct {
+                KeySym symbol;
+                KeyCode code;
+        } bound[BOUND_MAX];
+        size_t n_bound;
 };
 
 /* A window may go between two requests. */
@@ -101,101 +110,216 @@ static void press(struct display *display, KeyCode code, bool down)
         XTestFakeKeyEvent(display->x, code, down, CurrentTime);
 }
 
-/* A key of a symbol, with shift where it needs it. */
-static int press_symbol(struct display *display, KeySym symbol, const KeyCode *held, size_t n_held)
+static void press_modifiers(struct display *display, unsigned modifiers, bool down)
 {
-        KeyCode code = XKeysymToKeycode(display->x, symbol), shift = XKeysymToKeycode(display->x, XK_Shift_L);
-        bool shifted = code && XLookupKeysym(&(XKeyEvent){ .display = display->x, .keycode = code }, 0) != symbol;
+        static const KeySym symbols[SCRIPT_MODIFIERS] = { XK_Control_L, XK_Shift_L, XK_Alt_L, XK_Super_L };
+
+        for (size_t i = 0; i < ARRAY_SIZE(symbols); i++) {
+                size_t at = down ? i : ARRAY_SIZE(symbols) - 1 - i;
+
+                if (modifiers & 1u << at)
+                        press(display, XKeysymToKeycode(display->x, symbols[at]), down);
+        }
+}
+
+/* Gives a key that has no symbol one: letters that the server's keyboard lacks. 0: there is no such key left. */
+static KeyCode bind_key(struct display *display, KeySym symbol)
+{
+        int first, last, width;
+        KeySym *map;
+        KeyCode found = 0;
+
+        XDisplayKeycodes(display->x, &first, &last);
+        map = XGetKeyboardMapping(display->x, (KeyCode)first, last - first + 1, &width);
+        for (int code = last; map && !found && code >= first; code--) {
+                bool empty = true;
+
+                for (int i = 0; i < width; i++)
+                        empty &= map[(code - first) * width + i] == NoSymbol;
+                if (empty)
+                        found = (KeyCode)code;
+        }
+        if (map)
+                XFree(map);
+        if (found) {
+                XChangeKeyboardMapping(display->x, found, 1, &symbol, 1);
+                XSync(display->x, False);
+        }
+        return found;
+}
+
+/* The key of a symbol, and whether shift must be held for it. 0: there is none. */
+static KeyCode find_key(struct display *display, KeySym symbol, bool *shifted)
+{
+        KeyCode code = XKeysymToKeycode(display->x, symbol);
+        XKeyEvent event = { .display = display->x, .keycode = code };
+
+        *shifted = code && XLookupKeysym(&event, 0) != symbol;
+        if (code && (!*shifted || XLookupKeysym(&event, 1) == symbol))
+                return code;
+        *shifted = false;
+        for (size_t i = 0; i < display->n_bound; i++)
+                if (display->bound[i].symbol == symbol)
+                        return display->bound[i].code;
+        if (display->n_bound == ARRAY_SIZE(display->bound))
+                return 0;
+        code = bind_key(display, symbol);
+        if (code) {
+                display->bound[display->n_bound].symbol = symbol;
+                display->bound[display->n_bound++].code = code;
+        }
+        return code;
+}
+
+static int press_symbol(struct display *display, KeySym symbol, unsigned modifiers)
+{
+        bool shifted;
+        KeyCode code = find_key(display, symbol, &shifted);
 
         if (!code)
                 return -EINVAL;
-        for (size_t i = 0; i < n_held; i++)
-                press(display, held[i], true);
-        if (shifted)
-                press(display, shift, true);
+        modifiers |= shifted ? (unsigned)SCRIPT_SHIFT : 0;
+        press_modifiers(display, modifiers, true);
         press(display, code, true);
         press(display, code, false);
-        if (shifted)
-                press(display, shift, false);
-        for (size_t i = n_held; i > 0; i--)
-                press(display, held[i - 1], false);
+        press_modifiers(display, modifiers, false);
         XFlush(display->x);
         return 0;
 }
 
 static int key(struct stage *stage, const char *name)
 {
-        static const struct {
-                const char *name;
-                KeySym symbol;
-        } modifiers[] = { { "ctrl+", XK_Control_L }, { "shift+", XK_Shift_L }, { "alt+", XK_Alt_L }, { "super+", XK_Super_L } };
-        struct display *display = (struct display *)stage;
-        KeyCode held[ARRAY_SIZE(modifiers)];
-        size_t n = 0;
-        KeySym symbol;
+        unsigned modifiers;
+        KeySym symbol = XStringToKeysym(script_take_modifiers(name, &modifiers));
 
-        for (size_t i = 0; i < ARRAY_SIZE(modifiers) && n < ARRAY_SIZE(held); i++)
-                if (strncmp(name, modifiers[i].name, strlen(modifiers[i].name)) == 0) {
-                        held[n++] = XKeysymToKeycode(display->x, modifiers[i].symbol);
-                        name += strlen(modifiers[i].name);
-                        i = (size_t)-1;
-                }
-        symbol = XStringToKeysym(name);
-        return symbol == NoSymbol ? -EINVAL : press_symbol(display, symbol, held, n);
+        return symbol == NoSymbol ? -EINVAL : press_symbol((struct display *)stage, symbol, modifiers);
 }
 
-/* The letters of Latin-1 have their own numbers as symbols. */
+/* The next symbol of a text. The letters of Latin-1 have their own numbers, all others a bit before them. */
+static KeySym next_symbol(const char **text)
+{
+        long letter = letter_next(text);
+
+        return letter < 0x20 ? NoSymbol : (KeySym)letter | (letter > 0xff ? 0x01000000 : 0);
+}
+
 static int type(struct stage *stage, const char *text)
 {
         int err = 0;
 
-        for (; !err && *text; text++)
-                err = (unsigned char)*text < 0x80 ? press_symbol((struct display *)stage, (KeySym)*text, NULL, 0) : -EINVAL;
+        while (!err && *text) {
+                KeySym symbol = next_symbol(&text);
+
+                err = symbol == NoSymbol ? -EINVAL : press_symbol((struct display *)stage, symbol, 0);
+        }
         return err;
 }
 
-static int click(struct stage *stage, int x, int y)
+/* A program that runs already might look a key up before it has heard of a new one. */
+static void expect(struct stage *stage, const struct script_step *step)
 {
-        Display *to = ((struct display *)stage)->x;
+        struct display *display = (struct display *)stage;
+        const char *text = step->text;
+        KeySym symbol;
+        unsigned modifiers;
+        bool shifted;
 
-        XTestFakeMotionEvent(to, -1, x, y, CurrentTime);
-        XTestFakeButtonEvent(to, 1, True, CurrentTime);
-        XTestFakeButtonEvent(to, 1, False, CurrentTime);
-        XFlush(to);
+        if (step->verb == SCRIPT_KEY && (symbol = XStringToKeysym(script_take_modifiers(text, &modifiers))) != NoSymbol)
+                find_key(display, symbol, &shifted);
+        while (step->verb == SCRIPT_TYPE && *text && (symbol = next_symbol(&text)) != NoSymbol)
+                find_key(display, symbol, &shifted);
+}
+
+static int move(struct stage *stage, int x, int y)
+{
+        struct display *display = (struct display *)stage;
+        struct window_place place = { 0 };
+
+        if (display->window && !window_place(display->x, display->window, &place))
+                place = (struct window_place){ 0 }; /* it has gone */
+        XTestFakeMotionEvent(display->x, -1, place.x + x, place.y + y, CurrentTime);
+        XFlush(display->x);
         return 0;
 }
 
-static bool find_title(Display *x, Window window, const char *title, Window *ret)
+static int button(struct stage *stage, unsigned number, unsigned modifiers, bool down)
 {
-        char *name = NULL;
-        bool found = XFetchName(x, window, &name) && name && strstr(name, title);
+        struct display *display = (struct display *)stage;
 
-        if (found)
-                *ret = window;
-        if (name)
-                XFree(name);
+        if (down)
+                press_modifiers(display, modifiers, true);
+        XTestFakeButtonEvent(display->x, number, down, CurrentTime);
+        if (!down)
+                press_modifiers(display, modifiers, false);
+        XFlush(display->x);
+        return 0;
+}
+
+/* There is no window manager: windows are the root's children. One of exactly that title comes first, then the upper one. */
+static Window find_window(Display *x, const char *title)
+{
+        Window root, parent, *children = NULL, found = None;
+        unsigned n = 0;
+        bool exact = false;
+
+        if (!XQueryTree(x, DefaultRootWindow(x), &root, &parent, &children, &n))
+                return None;
+        for (unsigned i = 0; i < n; i++) {
+                XWindowAttributes attributes;
+                char name[WINDOW_TITLE_MAX];
+
+                if (!XGetWindowAttributes(x, children[i], &attributes) || attributes.map_state != IsViewable)
+                        continue;
+                window_title(x, children[i], name);
+                if (strcmp(name, title) == 0 || (!exact && strstr(name, title))) {
+                        exact = strcmp(name, title) == 0;
+                        found = children[i];
+                }
+        }
+        if (children)
+                XFree(children);
         return found;
 }
 
-/* There is no window manager: windows are the root's children, and we give that one the keyboard. */
 static bool has_window(struct stage *stage, const char *title)
 {
-        Display *x = ((struct display *)stage)->x;
-        Window root, parent, *children = NULL, window;
-        XWindowAttributes attributes;
-        unsigned n = 0;
-        bool found = false;
+        struct display *display = (struct display *)stage;
+        Window window = find_window(display->x, title);
 
-        if (XQueryTree(x, DefaultRootWindow(x), &root, &parent, &children, &n))
-                for (unsigned i = 0; i < n && !found; i++)
-                        found = find_title(x, children[i], title, &window);
-        if (children)
-                XFree(children);
-        found = found && XGetWindowAttributes(x, window, &attributes) && attributes.map_state == IsViewable;
-        if (found)
-                XSetInputFocus(x, window, RevertToPointerRoot, CurrentTime);
+        if (window == None)
+                return false;
+        display->window = window;
+        XRaiseWindow(display->x, window);
+        XSetInputFocus(display->x, window, RevertToPointerRoot, CurrentTime);
+        XFlush(display->x);
+        return true;
+}
+
+/* As a window manager's button does; a window that does not know of it loses its connection. */
+static int close_window(struct stage *stage, const char *title)
+{
+        Display *x = ((struct display *)stage)->x;
+        Window window = find_window(x, title);
+        Atom delete_window = XInternAtom(x, "WM_DELETE_WINDOW", False), *known = NULL;
+        XEvent event = { .xclient = { .type = ClientMessage, .window = window, .format = 32,
+                                      .message_type = XInternAtom(x, "WM_PROTOCOLS", False),
+                                      .data.l = { (long)delete_window, CurrentTime } } };
+        bool asked = false;
+        int n = 0;
+
+        if (window == None)
+                return 0;
+        if (XGetWMProtocols(x, window, &known, &n))
+                for (int i = 0; i < n; i++)
+                        asked |= known[i] == delete_window;
+        if (known)
+                XFree(known);
+        if (asked)
+                XSendEvent(x, window, False, NoEventMask, &event);
+        else
+                XKillClient(x, window);
         XFlush(x);
-        return found;
+        return 1;
 }
 
 static bool look(struct stage *stage, char **seen, size_t *length)
@@ -231,7 +355,7 @@ static void display_free(struct stage *stage)
         free(display);
 }
 
-static const struct stage_ops display_ops = { key, type, click, has_window, look, fd_of, NULL, display_free };
+static const struct stage_ops display_ops = { expect, key, type, move, button, has_window, close_window, look, fd_of, NULL, display_free };
 
 static int connect_to(struct display *display)
 {

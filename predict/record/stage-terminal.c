@@ -41,10 +41,25 @@ static int key(struct stage *stage, const char *name)
         return terminal_keys_send(name, keys) ? type(stage, keys) : -EINVAL;
 }
 
-static int click(struct stage *stage, int x, int y)
+static int refuse(void)
 {
-        log_error(&program_log, "a program in a terminal gets no clicks; leave out --terminal, or the step");
+        log_error(&program_log, "a program in a terminal has no pointer and no windows; leave out --terminal, or the step");
         return -ENOTSUP;
+}
+
+static int move(struct stage *stage, int x, int y)
+{
+        return refuse();
+}
+
+static int button(struct stage *stage, unsigned number, unsigned modifiers, bool down)
+{
+        return refuse();
+}
+
+static int close_window(struct stage *stage, const char *title)
+{
+        return refuse();
 }
 
 static bool has_window(struct stage *stage, const char *title)
@@ -87,7 +102,8 @@ static void terminal_free(struct stage *stage)
         free(terminal);
 }
 
-static const struct stage_ops terminal_ops = { key, type, click, has_window, look, fd_of, started, terminal_free };
+static const struct stage_ops terminal_ops = { NULL, key, type, move, button, has_window, close_window, look, fd_of, started,
+                                               terminal_free };
 
 int stage_terminal(struct child_place *place, struct stage **ret)
 {
