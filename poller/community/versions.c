@@ -5,6 +5,7 @@
 #include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <pwd.h>
 #include <stdio.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -15,6 +16,7 @@
 #include "util/util.h"
 
 #define METAINFO_MAX ((size_t)1 << 20)
+#define FLATPAKS_MAX 256 /* bytes of the path of an installation */
 
 /* "1:115.9.1esr-1~deb12u1" -> "115.9.1esr" */
 static void upstream_version(const char *text, char *buf)
@@ -80,8 +82,8 @@ void versions_first_release(const char *metainfo, char ret[VERSION_SIZE])
         }
 }
 
-/* @text: has room for METAINFO_MAX. False: there is no such flatpak, or it does not say. */
-static bool flatpak_version(int root_fd, const char *app, char *text, char *ret)
+/* @flatpaks: the folder of an installation; @text: has room for METAINFO_MAX. False: no such flatpak, or it does not say. */
+static bool flatpak_version(int root_fd, const char *flatpaks, const char *app, char *text, char *ret)
 {
         static const struct {
                 const char *folder, *ending;
@@ -90,10 +92,10 @@ static bool flatpak_version(int root_fd, const char *app, char *text, char *ret)
         if (!strchr(app, '.') || strchr(app, '/') || strstr(app, ".."))
                 return false;
         for (size_t i = 0; i < ARRAY_SIZE(places); i++) {
-                char path[2 * APP_ID_MAX + 128];
+                char path[FLATPAKS_MAX + 2 * APP_ID_MAX + 128];
 
-                snprintf(path, sizeof(path), "var/lib/flatpak/app/%s/current/active/files/share/%s/%s.%s", app, places[i].folder, app,
-                         places[i].ending);
+                snprintf(path, sizeof(path), "%s/app/%s/current/active/files/share/%s/%s.%s", flatpaks, app, places[i].folder,
+                         app, places[i].ending);
                 if (util_read_at(root_fd, path, text, METAINFO_MAX) < 0)
                         continue;
                 versions_first_release(text, ret);
@@ -102,11 +104,22 @@ static bool flatpak_version(int root_fd, const char *app, char *text, char *ret)
         return false;
 }
 
+/* Of the user whose recording this is, who this process is, too: below the root. "": unknown. */
+static void find_own_flatpaks(char ret[FLATPAKS_MAX])
+{
+        const struct passwd *user = getpwuid(geteuid());
+        const char *home = user && user->pw_dir ? user->pw_dir + strspn(user->pw_dir, "/") : "";
+
+        if (snprintf(ret, FLATPAKS_MAX, "%s%s", home, *home ? "/.local/share/flatpak" : "") >= FLATPAKS_MAX)
+                *ret = '\0';
+}
+
 int versions_of_apps(int root_fd, const char *const *apps, size_t n, char (*ret)[VERSION_SIZE])
 {
         _cleanup_free_ char(*packages)[APP_ID_MAX] = calloc(n + 1, sizeof(*packages));
         _cleanup_free_ const char **wanted = calloc(n + 1, sizeof(char *));
         _cleanup_free_ char *text = malloc(METAINFO_MAX);
+        char own[FLATPAKS_MAX];
 
         if (!packages || !wanted || !text)
                 return -ENOMEM;
@@ -118,10 +131,13 @@ int versions_of_apps(int root_fd, const char *const *apps, size_t n, char (*ret)
                 wanted[i] = packages[i];
         }
         versions_of_packages(root_fd, wanted, n, ret);
+        find_own_flatpaks(own);
         for (size_t i = 0; i < n; i++) {
                 char version[VERSION_SIZE];
 
-                if (flatpak_version(root_fd, apps[i], text, version))
+                /* as `flatpak run` looks for it */
+                if ((*own && flatpak_version(root_fd, own, apps[i], text, version)) ||
+                    flatpak_version(root_fd, "var/lib/flatpak", apps[i], text, version))
                         memcpy(ret[i], version, sizeof(version));
         }
         return 0;

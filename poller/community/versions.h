@@ -11,8 +11,9 @@
 /* Upstream versions of Debian packages, "" where there is none. @root_fd: of the machine. */
 void versions_of_packages(int root_fd, const char *const *packages, size_t n, char (*ret)[VERSION_SIZE]);
 /*
- * Versions of apps by their ids, "" where it is not known: of the system's flatpak with that id, else of the Debian package that is
- * called as the app, or as the last word of its id in lower case. @root_fd: -1: a virtual device has none. 0; -ENOMEM.
+ * Versions of apps by their ids, "" where it is not known: of the flatpak with that id, this process's user's own or else the
+ * system's, else of the Debian package that is called as the app, or as the last word of its id in lower case. @root_fd: -1: a
+ * virtual device has none. 0; -ENOMEM.
  */
 int versions_of_apps(int root_fd, const char *const *apps, size_t n, char (*ret)[VERSION_SIZE]);
 /* The version of the first release in an app's description (AppStream's metainfo), which names the newest first. "": none. */
