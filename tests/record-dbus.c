@@ -2,8 +2,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /*
- * For test-record: calls over D-Bus, on the bus of DBUS_SESSION_BUS_ADDRESS, each made by one function; another one works when the answer
- * comes. A child of it, `record-dbus serve NAME`, answers, and works for each method, too.
+ * For test-record: calls over D-Bus, on the bus of DBUS_SESSION_BUS_ADDRESS, each made by one function; another one works when the
+ * answer comes. A child of it answers, and works for each method, too. `record-dbus calls N`: so many calls, and what each costs here.
  */
 
 #include <gio/gio.h>
@@ -13,6 +13,7 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #define INTERFACE "org.joulecast.Test"
@@ -97,7 +98,8 @@ ASK(ask_dear)
 
 ASK(ask_proxy)
 {
-        GDBusProxy *proxy = g_dbus_proxy_new_sync(bus, G_DBUS_PROXY_FLAGS_DO_NOT_LOAD_PROPERTIES, NULL, name, PATH, INTERFACE, NULL, NULL);
+        GDBusProxy *proxy = g_dbus_proxy_new_sync(bus, G_DBUS_PROXY_FLAGS_DO_NOT_LOAD_PROPERTIES, NULL, name, PATH, INTERFACE, NULL,
+                                                  NULL);
 
         if (!proxy)
                 exit(1);
@@ -105,8 +107,8 @@ ASK(ask_proxy)
         END;
 }
 
-static void on_signal(GDBusConnection *connection, const char *sender, const char *path, const char *interface, const char *signal,
-                      GVariant *arguments, void *data)
+static void on_signal(GDBusConnection *connection, const char *sender, const char *path, const char *interface,
+                      const char *signal, GVariant *arguments, void *data)
 {
         (void)connection;
         (void)sender;
@@ -129,7 +131,7 @@ static void serve(GDBusConnection *connection, const char *sender, const char *p
                 cheap_method();
         else if (strcmp(method, "Dear") == 0)
                 dear_method();
-        else
+        else if (strcmp(method, "Proxy") == 0)
                 proxy_method();
         if (strcmp(method, "Dear") == 0)
                 g_dbus_connection_emit_signal(connection, NULL, path, interface, "Done", NULL, NULL);
@@ -140,8 +142,9 @@ static void serve(GDBusConnection *connection, const char *sender, const char *p
 static int serve_all(int ready_fd)
 {
         static const GDBusInterfaceVTable table = { .method_call = serve };
-        GDBusNodeInfo *node = g_dbus_node_info_new_for_xml("<node><interface name='" INTERFACE "'><method name='Cheap'/><method name='Dear'/>"
-                                                           "<method name='Proxy'/><signal name='Done'/></interface></node>", NULL);
+        static const char xml[] = "<node><interface name='" INTERFACE "'><method name='Cheap'/><method name='Dear'/>"
+                                  "<method name='Proxy'/><method name='Nothing'/><signal name='Done'/></interface></node>";
+        GDBusNodeInfo *node = g_dbus_node_info_new_for_xml(xml, NULL);
 
         if (!g_dbus_connection_register_object(bus, PATH, node->interfaces[0], &table, NULL, NULL, NULL))
                 return 1;
@@ -178,22 +181,49 @@ static int start_server(const char *program)
         return pid;
 }
 
+static int measure(int n)
+{
+        struct timespec before, after;
+
+        clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &before);
+        for (int i = 0; i < n; i++) {
+                GVariant *answer = g_dbus_connection_call_sync(bus, name, PATH, INTERFACE, "Nothing", NULL, NULL,
+                                                               G_DBUS_CALL_FLAGS_NONE, -1, NULL, NULL);
+
+                if (!answer)
+                        return 1;
+                g_variant_unref(answer);
+        }
+        clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &after);
+        fprintf(stderr, "%.1f us of CPU time each\n",
+                ((double)(after.tv_sec - before.tv_sec) * 1e6 + (double)(after.tv_nsec - before.tv_nsec) / 1e3) / n);
+        burn(10 * BURN); /* enough to be recorded */
+        return 0;
+}
+
+static int ask_all(void)
+{
+        g_dbus_connection_signal_subscribe(bus, name, INTERFACE, "Done", PATH, NULL, G_DBUS_SIGNAL_FLAGS_NONE, on_signal, NULL,
+                                           NULL);
+        ask_cheap();
+        ask_dear();
+        ask_proxy();
+        g_main_loop_run(loop);
+        return 0;
+}
+
 int main(int argc, char **argv)
 {
-        int pid = argc == 1 ? start_server(argv[0]) : 0;
+        int pid = argc != 2 ? start_server(argv[0]) : 0, status;
 
         loop = g_main_loop_new(NULL, FALSE);
         bus = g_bus_get_sync(G_BUS_TYPE_SESSION, NULL, NULL);
         if (!bus)
                 return 1;
-        if (argc > 1)
+        if (argc == 2)
                 return serve_all(atoi(argv[1]));
-        g_dbus_connection_signal_subscribe(bus, name, INTERFACE, "Done", PATH, NULL, G_DBUS_SIGNAL_FLAGS_NONE, on_signal, NULL, NULL);
-        ask_cheap();
-        ask_dear();
-        ask_proxy();
-        g_main_loop_run(loop);
+        status = argc > 2 ? measure(MAX(atoi(argv[2]), 1)) : ask_all();
         kill(pid, SIGTERM);
         waitpid(pid, NULL, 0);
-        return 0;
+        return status;
 }

@@ -17,10 +17,12 @@
 #include "model/profile.h"
 #include "record/causes.h"
 #include "record/cxx-name.h"
+#include "record/dbus-header.h"
 #include "record/frame-name.h"
 #include "record/gpu-clients.h"
 #include "record/input-steps.h"
 #include "record/letter.h"
+#include "record/messages.h"
 #include "record/perf-map.h"
 #include "record/record-parse.h"
 #include "record/terminal-keys.h"
@@ -617,11 +619,108 @@ static void check_work_tasks(void)
         work_free(work);
 }
 
+static const char message[] = "l\1\0\1" "\0\0\0\0" "\7\0\0\0" "\x5d\0\0\0"
+                              "\1\1o\0" "\2\0\0\0" "/a\0\0\0\0\0\0"
+                              "\2\1s\0" "\3\0\0\0" "i.f\0\0\0\0\0"
+                              "\3\1s\0" "\4\0\0\0" "Call\0\0\0\0"
+                              "\6\1s\0" "\4\0\0\0" ":1.9\0\0\0\0"
+                              "\10\1g\0" "\1s\0\0"
+                              "\11\1u\0" "\0\0\0\0"
+                              "\7\1s\0" "\4\0\0\0" ":1.5\0";
+
+static void check_dbus_header(void)
+{
+        struct dbus_header header;
+        char bytes[sizeof(message)];
+        size_t n = sizeof(message) - 1;
+
+        check_int(dbus_header_parse(message, n, &header), 0);
+        check_int(header.type, DBUS_HEADER_CALL);
+        check_int(header.serial, 7);
+        check_text(header.path, "/a");
+        check_text(header.interface, "i.f");
+        check_text(header.member, "Call");
+        check_text(header.destination, ":1.9");
+        check_text(header.sender, ":1.5");
+        for (size_t cut = 0; cut < n; cut++)
+                check_int(dbus_header_parse(message, cut, &header), -EINVAL);
+        for (size_t i = 0; i < n; i++) { /* whatever a byte is, it reads no further */
+                memcpy(bytes, message, sizeof(bytes));
+                bytes[i] = (char)(bytes[i] + 77);
+                (void)dbus_header_parse(bytes, n, &header);
+        }
+}
+
+static uint32_t receive(struct messages *messages, pid_t pid, uint32_t serial, const char *sender, const char *destination)
+{
+        struct dbus_header header = { .type = DBUS_HEADER_CALL, .serial = serial };
+        uint32_t cause = 99;
+
+        snprintf(header.path, sizeof(header.path), "/a");
+        snprintf(header.member, sizeof(header.member), "Call");
+        snprintf(header.sender, sizeof(header.sender), "%s", sender);
+        snprintf(header.destination, sizeof(header.destination), "%s", destination);
+        check_int(messages_receive(messages, pid, &header, &cause), 0);
+        return cause;
+}
+
+static void send_call(struct messages *messages, pid_t pid, uint32_t serial, const char *destination, uint32_t cause)
+{
+        check_int(messages_make(messages, pid, destination, "/a", "", "Call"), 0);
+        check_int(messages_send(messages, pid, pid, serial, cause), 0);
+}
+
+static void check_messages(void)
+{
+        struct messages *messages;
+
+        check_int(messages_new(&messages), 0);
+        send_call(messages, 1, 7, ":1.9", 20);
+        check(receive(messages, 2, 7, ":1.5", ":1.9") == CAUSE_NONE); /* nobody is known to be :1.5 */
+        check(receive(messages, 1, 1, ":1.9", ":1.5") == CAUSE_NONE);
+        check_int(receive(messages, 2, 7, ":1.5", ":1.9"), 20);
+        check_int(receive(messages, 2, 7, ":1.5", ":1.9"), 20); /* a signal comes to several, and so may this */
+        check(receive(messages, 2, 8, ":1.5", ":1.9") == CAUSE_NONE);
+        check(receive(messages, 2, 7, ":1.6", ":1.9") == CAUSE_NONE);
+        check(receive(messages, 2, 7, ":1.5", "a.name") == CAUSE_NONE); /* on another bus, where :1.5 is somebody else */
+        check_int(messages_send(messages, 1, 1, 9, 21), 0); /* an answer, which was not made as a call */
+        check(receive(messages, 2, 9, ":1.5", ":1.9") == CAUSE_NONE);
+        send_call(messages, 1, 7, ":1.9", 22); /* by another connection */
+        check(receive(messages, 2, 7, ":1.5", ":1.9") == CAUSE_NONE);
+        send_call(messages, 1, 10, ":1.9", 23);
+        check(receive(messages, 3, 1, ":1.9", ":1.5") == CAUSE_NONE); /* :1.5 is another one on another bus */
+        check(receive(messages, 2, 10, ":1.5", ":1.9") == CAUSE_NONE);
+        messages_free(messages);
+}
+
+static void check_work_messages(void)
+{
+        struct work *work;
+
+        check_int(work_new(&work), 0);
+        work_message(work, 1, 7, 30);
+        work_attached(work, 1, 7, 0xa0, 31);
+        work_task_attach(work, 1, 7, 0x7a, 0xa1); /* to read what comes next */
+        work_attached(work, 1, 7, 0xa1, 33);
+        work_dispatch(work, 1, 7, 0xa1, 0xf1, 1000);
+        work_attached(work, 1, 7, 0xa2, 34);
+        for (uint64_t i = 0; i < 3; i++) {
+                static const uint32_t causes[] = { 30, 33, 34 };
+
+                work_dispatch(work, 1, 1, 0xa0 + i, 0xf1, 1000);
+                check_int(cause_at(work, 1, 1, 1000), causes[i]);
+        }
+        work_free(work);
+}
+
 int main(void)
 {
         check_causes();
         check_work();
         check_work_tasks();
+        check_work_messages();
+        check_dbus_header();
+        check_messages();
         check_names();
         check_cxx();
         check_waking();

@@ -47,14 +47,19 @@ enum event_kind {
         EVENT_TASK,     /* GIO: a GTask is being made */
         EVENT_TASK_MADE, /* and is there */
         EVENT_TASK_ATTACH, /* what it does next is given to an event loop: EVENT_ATTACH follows */
+        EVENT_CALL,     /* a method call over D-Bus is being made */
+        EVENT_SIGNAL,   /* or a signal */
+        EVENT_SERIAL,   /* a message gets its number, and is sent */
+        EVENT_MESSAGE,  /* one has come; what is attached next is for it */
         EVENT_COUNT
 };
+
+_Static_assert(EVENT_COUNT <= TRACEPOINTS_MAX, "each event has its place in struct tracepoints");
 
 /* It tells what its thread is at, and needs no stack for that. */
 static inline bool event_is_step(enum event_kind kind)
 {
-        return kind == EVENT_DISPATCH || kind == EVENT_DISPATCHED || kind == EVENT_POP || kind == EVENT_POPPED ||
-               kind == EVENT_TASK_MADE || kind == EVENT_TASK_ATTACH;
+        return kind > EVENT_ATTACH && kind != EVENT_PUSH && kind != EVENT_TASK && kind != EVENT_SERIAL;
 }
 
 struct event_ids {

@@ -20,14 +20,20 @@
 #if defined(__x86_64__)
 #define FIRST "%di"
 #define SECOND "%si"
+#define THIRD "%dx"
+#define FOURTH "%cx"
 #define BACK "+0(%sp)"
 #elif defined(__aarch64__)
 #define FIRST "%x0"
 #define SECOND "%x1"
+#define THIRD "%x2"
+#define FOURTH "%x3"
 #define BACK "%x30"
 #else
 #define FIRST "" /* they are not known */
 #define SECOND ""
+#define THIRD ""
+#define FOURTH ""
 #define BACK ""
 #endif
 
@@ -42,29 +48,38 @@ struct source {
         } *callback_funcs;
 };
 
+#define TEXT(name, where) " " name "=+0(" where "):ustring"
+
 /* All functions of an event are in one line; those that this GLib lacks are left out. */
 static const struct {
         enum event_kind kind;
         const char *name;
         bool returns; /* the probe is where it returns */
         bool gio;     /* its functions are GIO's */
-        const char *value, *code;
+        const char *value, *code, *others; /* @others: with their names */
         const char *functions[FUNCTIONS_MAX]; /* "get", "unref": of GSourceCallbackFuncs */
 } known[] = {
-        { EVENT_ATTACH, "attach", false, false, FIRST, NULL, { "g_source_attach" } },
-        { EVENT_DISPATCH, "dispatch", false, false, SECOND, FIRST, { "get" } },
-        { EVENT_DISPATCHED, "dispatched", false, false, FIRST, NULL, { "unref" } },
-        { EVENT_PUSH, "push", false, false, SECOND, FIRST,
+        { EVENT_ATTACH, "attach", false, false, FIRST, NULL, NULL, { "g_source_attach" } },
+        { EVENT_DISPATCH, "dispatch", false, false, SECOND, FIRST, NULL, { "get" } },
+        { EVENT_DISPATCHED, "dispatched", false, false, FIRST, NULL, NULL, { "unref" } },
+        { EVENT_PUSH, "push", false, false, SECOND, FIRST, NULL,
           { "g_async_queue_push_unlocked", "g_async_queue_push_front_unlocked", "g_async_queue_push_sorted_unlocked" } },
-        { EVENT_POP, "pop", false, false, FIRST, BACK,
+        { EVENT_POP, "pop", false, false, FIRST, BACK, NULL,
           { "g_async_queue_pop", "g_async_queue_pop_unlocked", "g_async_queue_try_pop", "g_async_queue_try_pop_unlocked",
             "g_async_queue_timeout_pop", "g_async_queue_timeout_pop_unlocked" } },
-        { EVENT_POPPED, "popped", true, false, "$retval", NULL,
+        { EVENT_POPPED, "popped", true, false, "$retval", NULL, NULL,
           { "g_async_queue_pop", "g_async_queue_pop_unlocked", "g_async_queue_try_pop", "g_async_queue_try_pop_unlocked",
             "g_async_queue_timeout_pop", "g_async_queue_timeout_pop_unlocked" } },
-        { EVENT_TASK, "task", false, true, FIRST, BACK, { "g_task_new" } },
-        { EVENT_TASK_MADE, "task_made", true, true, "$retval", NULL, { "g_task_new" } },
-        { EVENT_TASK_ATTACH, "task_attach", false, true, SECOND, FIRST, { "g_task_attach_source" } },
+        { EVENT_TASK, "task", false, true, FIRST, BACK, NULL, { "g_task_new" } },
+        { EVENT_TASK_MADE, "task_made", true, true, "$retval", NULL, NULL, { "g_task_new" } },
+        { EVENT_TASK_ATTACH, "task_attach", false, true, SECOND, FIRST, NULL, { "g_task_attach_source" } },
+        { EVENT_CALL, "call", false, true, FIRST, NULL, TEXT("destination", FIRST) TEXT("path", SECOND) TEXT("interface", THIRD)
+          TEXT("member", FOURTH), { "g_dbus_message_new_method_call" } },
+        { EVENT_SIGNAL, "signal", false, true, FIRST, NULL, TEXT("path", FIRST) TEXT("interface", SECOND) TEXT("member", THIRD),
+          { "g_dbus_message_new_signal" } },
+        { EVENT_SERIAL, "serial", false, true, SECOND, NULL, NULL, { "g_dbus_message_set_serial" } },
+        { EVENT_MESSAGE, "message", false, true, SECOND, NULL, " bytes=+0(" FIRST "):x64[64]",
+          { "g_dbus_message_new_from_blob" } },
 };
 
 static void *nothing(void *data)
@@ -138,11 +153,12 @@ static int find_offset(const char *path, const char *function, const struct call
 static int define(const struct glib_probes *probes, size_t which, const struct callbacks *callbacks, struct tracepoint *ret)
 {
         const char *const *functions = known[which].functions, *path = known[which].gio ? probes->gio : probes->path;
-        char fields[96];
+        char fields[256];
         int err = -ENOENT;
 
-        snprintf(fields, sizeof(fields), "value=%s:x64%s%s%s", known[which].value, known[which].code ? " code=" : "",
-                 known[which].code ? known[which].code : "", known[which].code ? ":x64" : "");
+        snprintf(fields, sizeof(fields), "value=%s:x64%s%s%s%s", known[which].value, known[which].code ? " code=" : "",
+                 known[which].code ? known[which].code : "", known[which].code ? ":x64" : "",
+                 known[which].others ? known[which].others : "");
         for (size_t i = 0; i < FUNCTIONS_MAX && functions[i]; i++) {
                 uint64_t offset;
                 int added;

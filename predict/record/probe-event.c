@@ -52,13 +52,34 @@ int probe_event_find(int tracefs, const char *name, bool code, struct tracepoint
 {
         char text[PROBE_EVENT_FORMAT_SIZE];
         struct tracepoint point = { 0 };
+        const struct {
+                const char *name;
+                struct tracepoint_place *place;
+        } others[] = { { "bytes", &point.bytes }, { "destination", &point.destination }, { "path", &point.path },
+                       { "interface", &point.interface }, { "member", &point.member } };
         int err = probe_event_format(tracefs, name, &point.id, text);
 
         if (!err)
                 err = tracepoints_field(text, "value", &point.value);
         if (!err && code)
                 err = tracepoints_field(text, "code", &point.code);
+        for (size_t i = 0; !err && i < ARRAY_SIZE(others); i++)
+                (void)tracepoints_field(text, others[i].name, others[i].place);
         if (!err)
                 *ret = point;
         return err;
+}
+
+/* Its field says where it lies: length and place, 16 bits each. */
+const char *probe_event_text(const struct tracepoint_place *field, const char *raw, size_t raw_bytes, char *buf, size_t size)
+{
+        uint64_t where = tracepoints_number(field, raw, raw_bytes);
+        size_t at = where & 0xffff, length = where >> 16 & 0xffff;
+
+        buf[0] = '\0';
+        if (length > 0 && at + length <= raw_bytes)
+                snprintf(buf, size, "%.*s", (int)MIN(length, size - 1), raw + at);
+        if (strcmp(buf, "(fault)") == 0)
+                buf[0] = '\0';
+        return buf;
 }

@@ -22,7 +22,9 @@
 int probe_event_add(int tracefs, const char *name, bool returns, const char *path, uint64_t offset, const char *fields);
 /* Its number and the text that says where its fields are. 0; -ENOENT. */
 int probe_event_format(int tracefs, const char *name, uint64_t *id, char text[PROBE_EVENT_FORMAT_SIZE]);
-/* One whose fields are `value`, and `code` too if @code. 0; -ENOENT. */
+/* One whose fields are `value`, `code` too if @code, and what else of struct tracepoint it has, by these names. 0; -ENOENT. */
 int probe_event_find(int tracefs, const char *name, bool code, struct tracepoint *ret);
+/* A text that was fetched from a program, cut to @size; "": there was none. */
+const char *probe_event_text(const struct tracepoint_place *field, const char *raw, size_t raw_bytes, char *buf, size_t size);
 /* After it was closed. Also one that is not there. */
 void probe_event_remove(int tracefs, const char *name);

@@ -154,19 +154,6 @@ static int open_rings(struct probe *probe)
         return 0;
 }
 
-/* A text of the event lies where its field says: length and place, 16 bits each. Empty: none, or not readable. */
-static void take_text(const struct tracepoint_place *field, const char *raw, size_t size, char buf[PROBE_TEXT_SIZE])
-{
-        uint64_t where = tracepoints_number(field, raw, size);
-        size_t at = where & 0xffff, length = where >> 16 & 0xffff;
-
-        buf[0] = '\0';
-        if (length > 0 && at + length <= size)
-                snprintf(buf, PROBE_TEXT_SIZE, "%.*s", (int)MIN(length, (size_t)PROBE_TEXT_SIZE - 1), raw + at);
-        if (strcmp(buf, "(fault)") == 0)
-                buf[0] = '\0';
-}
-
 static int take_sample(struct probe *probe, const char *record, size_t size)
 {
         uint32_t length;
@@ -180,7 +167,7 @@ static int take_sample(struct probe *probe, const char *record, size_t size)
         if (length > size - sizeof(length))
                 return 0;
         for (int i = 0; err == 0 && i < PROBE_ARGUMENTS; i++) {
-                take_text(&probe->text[i], raw, length, text);
+                probe_event_text(&probe->text[i], raw, length, text, sizeof(text));
                 err = probe_values_add(probe->probed, i, tracepoints_number(&probe->number[i], raw, length), text);
         }
         if (err == 0)

@@ -12,7 +12,10 @@
 
 #include "causes.h"
 #include "charge.h"
+#include "dbus-header.h"
 #include "frame-name.h"
+#include "messages.h"
+#include "probe-event.h"
 #include "process-tree.h"
 #include "record-parse.h"
 #include "replay.h"
@@ -35,6 +38,7 @@ struct replay {
         struct causes *causes;
         struct process_tree *tree;
         struct work *work;
+        struct messages *messages;
         struct charge charge;
 };
 
@@ -45,6 +49,13 @@ static int by_time(const void *a, const void *b)
         if (first->time_ns != second->time_ns)
                 return first->time_ns < second->time_ns ? -1 : 1;
         return first->offset < second->offset ? -1 : 1;
+}
+
+/* What was passed on before is not known any more. */
+static void forget_passed(struct replay *replay)
+{
+        work_forget(replay->work, 0);
+        messages_forget(replay->messages);
 }
 
 static int find_records(struct replay *replay)
@@ -122,6 +133,32 @@ static uint64_t stack_pointer(const struct record_sample *sample)
         return sample->has_registers ? sample->registers[REGISTERS_SP] + REGISTERS_CALL_BYTES : 0;
 }
 
+/* A message of D-Bus is made. */
+static int take_made(struct replay *replay, const struct record_sample *sample, const struct tracepoint *point)
+{
+        char destination[DBUS_HEADER_TEXT], path[DBUS_HEADER_TEXT], interface[DBUS_HEADER_TEXT], member[DBUS_HEADER_TEXT];
+
+        return messages_make(replay->messages, (pid_t)sample->tid,
+                             probe_event_text(&point->destination, sample->raw, sample->raw_bytes, destination, sizeof(destination)),
+                             probe_event_text(&point->path, sample->raw, sample->raw_bytes, path, sizeof(path)),
+                             probe_event_text(&point->interface, sample->raw, sample->raw_bytes, interface, sizeof(interface)),
+                             probe_event_text(&point->member, sample->raw, sample->raw_bytes, member, sizeof(member)));
+}
+
+/* One of @length bytes has come, whose first ones are in the sample. */
+static int take_message(struct replay *replay, const struct record_sample *sample, const struct tracepoint *point, uint64_t length)
+{
+        pid_t pid = (pid_t)sample->pid, tid = (pid_t)sample->tid;
+        struct dbus_header header;
+        uint32_t cause = CAUSE_NONE;
+        int err = 0;
+
+        if ((size_t)point->bytes.offset + point->bytes.size <= sample->raw_bytes &&
+            dbus_header_parse(sample->raw + point->bytes.offset, (size_t)MIN(length, point->bytes.size), &header) == 0)
+                err = messages_receive(replay->messages, pid, &header, &cause);
+        return err ? err : work_message(replay->work, pid, tid, cause);
+}
+
 /* Of an event that only says what its thread is at. */
 static int take_step(struct replay *replay, const struct record_sample *sample, enum event_kind kind, struct process *process)
 {
@@ -141,6 +178,10 @@ static int take_step(struct replay *replay, const struct record_sample *sample, 
                 return work_task_made(replay->work, pid, tid, value);
         if (kind == EVENT_TASK_ATTACH)
                 return work_task_attach(replay->work, pid, tid, code, value);
+        if (kind == EVENT_CALL || kind == EVENT_SIGNAL)
+                return take_made(replay, sample, point);
+        if (kind == EVENT_MESSAGE)
+                return take_message(replay, sample, point, value);
         return work_asked(replay->work, pid, tid, value, sp, code, space_is_glib(process->space, code));
 }
 
@@ -180,6 +221,8 @@ static int take_cause(struct replay *replay, const struct record_sample *sample,
                 return work_attached(replay->work, process->pid, (pid_t)sample->tid, value, cause);
         if (kind == EVENT_TASK)
                 return work_task(replay->work, process->pid, (pid_t)sample->tid, cause, stack_pointer(sample), code);
+        if (kind == EVENT_SERIAL)
+                return messages_send(replay->messages, process->pid, (pid_t)sample->tid, (uint32_t)value, cause);
         return work_pushed(replay->work, process->pid, code, value, cause);
 }
 
@@ -210,7 +253,7 @@ static int take_sample(struct replay *replay, const struct record_sample *sample
         if (err)
                 return err;
         if (sample->time_ns > replay->ids->passed_until_ns)
-                work_forget(replay->work, 0);
+                forget_passed(replay);
         if (event_is_step(kind))
                 return take_step(replay, sample, kind, process);
         err = unwind(replay, sample, kind, process, &unwound);
@@ -246,7 +289,7 @@ static int take_record(struct replay *replay, size_t offset, struct recording *r
                 return -EINVAL;
         if (header.type == PERF_RECORD_LOST) {
                 recording->lost += event.lost;
-                work_forget(replay->work, 0); /* a source of the same address may have been attached since */
+                forget_passed(replay); /* a source of the same address may have been attached since */
         }
         if (header.type == PERF_RECORD_COMM && event.exec)
                 work_forget(replay->work, (pid_t)event.pid);
@@ -276,6 +319,8 @@ int replay(int spool_fd, const struct event_ids *ids, const struct tracepoints *
         if (!err)
                 err = work_new(&replay.work);
         if (!err)
+                err = messages_new(&replay.messages);
+        if (!err)
                 err = process_tree_new(ret->frames, &ret->places, replay.causes, &replay.tree);
         if (!err)
                 err = find_records(&replay);
@@ -297,6 +342,7 @@ int replay(int spool_fd, const struct event_ids *ids, const struct tracepoints *
         charge_clear(&replay.charge);
         process_tree_free(replay.tree);
         work_free(replay.work);
+        messages_free(replay.messages);
         causes_free(replay.causes);
         free(replay.list);
         if (at)

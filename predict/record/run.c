@@ -261,7 +261,7 @@ static bool has_other(const struct recording *recording, const char *end, const 
         struct stat with_probes, mapped;
 
         if (stat(path, &with_probes) < 0)
-                return false;
+                with_probes = (struct stat){ 0 }; /* none has probes */
         for (size_t i = 0; i < words_count(recording->frames); i++) {
                 const char *word = words_bytes(recording->frames, (uint32_t)i, NULL), *slash = *word == '/' ? strrchr(word, '/') : NULL;
 

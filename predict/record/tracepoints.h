@@ -15,6 +15,8 @@ struct tracepoint {
         uint64_t id; /* 0: it is not there */
         const char *filter;
         struct tracepoint_place value, name, code;
+        struct tracepoint_place bytes;                                /* of a message of D-Bus */
+        struct tracepoint_place destination, path, interface, member; /* texts */
 };
 
 #define TRACEPOINTS_MAX 24

@@ -47,7 +47,9 @@ struct doing { /* of a thread */
         struct {
                 uint64_t source; /* 0: none */
                 uint32_t cause;
-        } attaches; /* for a task */
+                bool known; /* who made the task */
+        } attaches;         /* for a task */
+        uint32_t message; /* what sent the message that it is at; CAUSE_NONE: it is at none, or that is not known */
         struct anchors anchors;
         bool lost;
         UT_hash_handle hh;
@@ -128,7 +130,7 @@ static int find_doing(struct work *work, pid_t pid, pid_t tid, struct doing **re
                 doing = calloc(1, sizeof(*doing));
                 if (!doing)
                         return -ENOMEM;
-                *doing = (struct doing){ .tid = tid, .pid = pid, .cause = CAUSE_NONE };
+                *doing = (struct doing){ .tid = tid, .pid = pid, .cause = CAUSE_NONE, .message = CAUSE_NONE };
                 HASH_ADD_INT(work->doing, tid, doing);
                 if (doing->lost) {
                         free(doing);
@@ -150,7 +152,10 @@ int work_attached(struct work *work, pid_t pid, pid_t tid, uint64_t source, uint
                 err = make_piece(work, &key, &piece);
         if (err)
                 return err;
-        piece->cause = doing->attaches.source == source ? doing->attaches.cause : cause;
+        if (doing->attaches.source == source)
+                piece->cause = doing->attaches.known ? doing->attaches.cause : cause;
+        else
+                piece->cause = doing->message != CAUSE_NONE ? doing->message : cause;
         doing->attaches.source = 0;
         return 0;
 }
@@ -184,6 +189,7 @@ int work_dispatch(struct work *work, pid_t pid, pid_t tid, uint64_t source, uint
         if (err)
                 return err;
         end_below(doing, sp);
+        doing->message = CAUSE_NONE;
         work->begun++;
         if (!piece)
                 return 0;
@@ -309,11 +315,22 @@ int work_task_attach(struct work *work, pid_t pid, pid_t tid, uint64_t task, uin
         struct doing *doing;
         int err = find_doing(work, pid, tid, &doing);
 
-        if (err || !piece)
+        if (err)
                 return err;
         doing->attaches.source = source;
-        doing->attaches.cause = piece->cause;
+        doing->attaches.known = piece != NULL;
+        doing->attaches.cause = piece ? piece->cause : CAUSE_NONE;
         return 0;
+}
+
+int work_message(struct work *work, pid_t pid, pid_t tid, uint32_t cause)
+{
+        struct doing *doing;
+        int err = find_doing(work, pid, tid, &doing);
+
+        if (!err)
+                doing->message = cause;
+        return err;
 }
 
 const struct anchors *work_anchors(struct work *work, pid_t pid, pid_t tid)

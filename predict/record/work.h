@@ -46,6 +46,8 @@ int work_taken(struct work *work, pid_t pid, pid_t tid, uint64_t data);
 int work_task(struct work *work, pid_t pid, pid_t tid, uint32_t cause, uint64_t sp, uint64_t back);
 int work_task_made(struct work *work, pid_t pid, pid_t tid, uint64_t task);
 int work_task_attach(struct work *work, pid_t pid, pid_t tid, uint64_t task, uint64_t source); /* before work_attached() */
+/* The thread has got a message that @cause sent (CAUSE_NONE: unknown). What it attaches before it begins other work is for that. */
+int work_message(struct work *work, pid_t pid, pid_t tid, uint32_t cause);
 /* Where a stack of this thread may begin with work of others; valid until the next call of any of these. NULL: no memory. */
 const struct anchors *work_anchors(struct work *work, pid_t pid, pid_t tid);
 /* @anchor: at which its stack begins; negative: none. CAUSE_NONE: nobody asked for it. */

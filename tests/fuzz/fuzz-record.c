@@ -4,12 +4,13 @@
 
 #include "fuzz.h"
 #include "record/cxx-name.h"
+#include "record/dbus-header.h"
 #include "record/frame-name.h"
 #include "record/perf-map.h"
 #include "record/record-parse.h"
 #include "record/tracepoints.h"
 
-/* What joulecast-record reads: records of the kernel, perf maps, formats of tracepoints, names of symbols. */
+/* What joulecast-record reads: records of the kernel, perf maps, formats of tracepoints, names of symbols, headers of D-Bus. */
 
 static void records(const char *data, size_t size)
 {
@@ -30,6 +31,7 @@ static void records(const char *data, size_t size)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
         struct tracepoint_place field = { 0 };
+        struct dbus_header header;
         struct perf_map *map;
         char name[FRAME_NAME_MAX], *text = malloc(size + 1);
         char *copy = malloc(size + 1); /* at an address where numbers can be */
@@ -46,6 +48,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
                 fuzz_assert(*name && strlen(name) < sizeof(name));
         if (tracepoints_field(text, "len", &field) == 0)
                 (void)tracepoints_number(&field, copy, size);
+        if (dbus_header_parse(copy, size, &header) == 0)
+                fuzz_assert(strlen(header.path) < sizeof(header.path) && strlen(header.sender) < sizeof(header.sender));
         if (perf_map_parse(copy, size, &map) == 0) {
                 (void)perf_map_find(map, 0x1000);
                 perf_map_free(map);
