@@ -18,6 +18,19 @@ void labels_clear(struct labels *labels)
         *labels = (struct labels){ 0 };
 }
 
+/* Up to seven bytes; texts of the same length differ in it. */
+static uint64_t last_word(const char *text, size_t length)
+{
+        uint32_t first, last;
+
+        if (length < 4)
+                return length == 0 ? 0 : (uint64_t)(unsigned char)text[0] | (uint64_t)(unsigned char)text[length / 2] << 8 |
+                                                 (uint64_t)(unsigned char)text[length - 1] << 16;
+        memcpy(&first, text, 4);
+        memcpy(&last, text + length - 4, 4);
+        return first | (uint64_t)last << 32;
+}
+
 static uint64_t hash_text(const char *text, size_t length)
 {
         uint64_t hash = 0x9e3779b97f4a7c15ULL ^ length, word;
@@ -27,9 +40,7 @@ static uint64_t hash_text(const char *text, size_t length)
                 hash = (hash ^ word) * 0xff51afd7ed558ccdULL;
                 hash ^= hash >> 32;
         }
-        word = 0;
-        memcpy(&word, text, length);
-        hash = (hash ^ word) * 0xff51afd7ed558ccdULL;
+        hash = (hash ^ last_word(text, length)) * 0xff51afd7ed558ccdULL;
         hash = (hash ^ hash >> 32) * 0xc4ceb9fe1a85ec53ULL; /* else the last letters never reach the lowest bits */
         return hash ^ hash >> 32;
 }

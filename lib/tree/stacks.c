@@ -86,7 +86,7 @@ static int make_room(stacks_sum **list, size_t *n, size_t *capacity, int32_t nod
 
         if (needed <= *n)
                 return 0;
-        if (util_grow(list, capacity, needed, sizeof(**list)) < 0)
+        if (needed > *capacity && util_grow(list, capacity, needed, sizeof(**list)) < 0)
                 return -ENOMEM;
         memset(*list + *n, 0, (needed - *n) * sizeof(**list));
         *n = needed;

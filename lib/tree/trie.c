@@ -27,7 +27,7 @@ static size_t slot_of(const struct trie *trie, int32_t parent, int32_t label)
 static int grow_slots(struct trie *trie)
 {
         size_t n = trie->n_slots ? trie->n_slots * 2 : 1024, at;
-        int32_t *slots = malloc(n * sizeof(*slots));
+        struct trie_slot *slots = malloc(n * sizeof(*slots));
 
         if (!slots)
                 return -ENOMEM;
@@ -39,9 +39,9 @@ static int grow_slots(struct trie *trie)
                 if (trie->first[trie->parent[i] + 1] == (int32_t)i)
                         continue;
                 at = slot_of(trie, trie->parent[i], trie->label[i]);
-                while (slots[at] >= 0)
+                while (slots[at].node >= 0)
                         at = (at + 1) & (n - 1);
-                slots[at] = (int32_t)i;
+                slots[at] = (struct trie_slot){ (int32_t)i, trie->label[i] };
         }
         return 0;
 }
@@ -51,8 +51,8 @@ static size_t find_slot(const struct trie *trie, int32_t parent, int32_t label)
 {
         size_t at = slot_of(trie, parent, label);
 
-        for (; trie->slots[at] >= 0; at = (at + 1) & (trie->n_slots - 1))
-                if (trie->parent[trie->slots[at]] == parent && trie->label[trie->slots[at]] == label)
+        for (; trie->slots[at].node >= 0; at = (at + 1) & (trie->n_slots - 1))
+                if (trie->slots[at].label == label && trie->parent[trie->slots[at].node] == parent)
                         break;
         return at;
 }
@@ -63,7 +63,16 @@ int32_t trie_find(const struct trie *trie, int32_t parent, int32_t label)
 
         if (first < 0 || trie->label[first] == label)
                 return first;
-        return trie->n_slots ? trie->slots[find_slot(trie, parent, label)] : -1;
+        return trie->n_slots ? trie->slots[find_slot(trie, parent, label)].node : -1;
+}
+
+static int grow_nodes(struct trie *trie)
+{
+        return util_grow(&trie->parent, &trie->parents, trie->n + 2, sizeof(*trie->parent)) < 0 ||
+                               util_grow(&trie->label, &trie->labels, trie->n + 2, sizeof(*trie->label)) < 0 ||
+                               util_grow(&trie->first, &trie->capacity, trie->n + 2, sizeof(*trie->first)) < 0
+                       ? -ENOMEM
+                       : 0;
 }
 
 /* A node that no list of children has yet. */
@@ -71,9 +80,7 @@ static int32_t append(struct trie *trie, int32_t parent, int32_t label)
 {
         if (trie->n >= TRIE_NODES_MAX)
                 return -E2BIG;
-        if (util_grow(&trie->parent, &trie->parents, trie->n + 1, sizeof(*trie->parent)) < 0 ||
-            util_grow(&trie->label, &trie->capacity, trie->n + 1, sizeof(*trie->label)) < 0 ||
-            util_grow(&trie->first, &trie->firsts, trie->n + 2, sizeof(*trie->first)) < 0)
+        if (trie->n + 2 > trie->capacity && grow_nodes(trie) < 0)
                 return -ENOMEM;
         trie->parent[trie->n] = parent;
         trie->label[trie->n] = label;
@@ -97,11 +104,11 @@ int32_t trie_child(struct trie *trie, int32_t parent, int32_t label)
         if (trie->used * 2 >= trie->n_slots && grow_slots(trie) < 0)
                 return -ENOMEM;
         at = find_slot(trie, parent, label);
-        if (trie->slots[at] >= 0)
-                return trie->slots[at];
+        if (trie->slots[at].node >= 0)
+                return trie->slots[at].node;
         node = append(trie, parent, label);
         if (node >= 0) {
-                trie->slots[at] = node;
+                trie->slots[at] = (struct trie_slot){ node, label };
                 trie->used++;
         }
         return node;

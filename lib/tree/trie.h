@@ -12,10 +12,12 @@
 
 struct trie {
         int32_t *parent, *label; /* a parent has a smaller number than its children; of the root -1 */
-        size_t n, parents, capacity;
+        size_t n, parents, labels;
         int32_t *first; /* of node v in first[v + 1], the child that came first; -1: none. Most nodes have no other */
-        size_t firsts;
-        int32_t *slots; /* open addressing, for children that are not the first; -1: free */
+        size_t capacity; /* of all three lists at least */
+        struct trie_slot {
+                int32_t node, label; /* -1: free */
+        } *slots; /* open addressing, for children that are not the first */
         size_t n_slots, used;
 };
 

@@ -215,7 +215,7 @@ static int take_costs(struct callgrind *callgrind, const char *at, const char *e
                 if (at == end)
                         return damaged(callgrind);
                 while (at < end && *at != ' ') {
-                        if (!isxdigit((unsigned char)*at) && !strchr("+-*x", *at))
+                        if (!isxdigit((unsigned char)*at) && *at != '+' && *at != '-' && *at != '*' && *at != 'x')
                                 return damaged(callgrind);
                         at++;
                 }

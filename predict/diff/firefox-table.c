@@ -15,7 +15,8 @@ static int append(struct firefox_column *column, double value)
 {
         if (column->n >= ROWS_MAX)
                 return -E2BIG;
-        if (util_grow(&column->values, &column->capacity, column->n + 1, sizeof(*column->values)) < 0)
+        if (column->n == column->capacity &&
+            util_grow(&column->values, &column->capacity, column->n + 1, sizeof(*column->values)) < 0)
                 return -ENOMEM;
         column->values[column->n++] = value;
         return 0;
@@ -42,12 +43,14 @@ static int read_row(struct json_text *data, struct firefox_column *columns, size
         for (size_t i = 0; i < n; i++)
                 values[i] = NAN;
         for (bool more = json_begin(data, '['); more; more = json_more(data, ']'), at++) {
-                struct json_text value = *data;
+                size_t column = 0;
 
-                json_skip(data);
-                for (size_t i = 0; i < n; i++)
-                        if (place[i] == at)
-                                values[i] = json_number(&value);
+                while (column < n && place[column] != at)
+                        column++;
+                if (column < n)
+                        values[column] = json_number(data);
+                else
+                        json_skip(data);
         }
         for (size_t i = 0; i < n && err == 0; i++)
                 err = columns[i].there ? append(&columns[i], values[i]) : 0;
@@ -119,6 +122,6 @@ long firefox_table_string(const struct firefox_strings *strings, double index, c
                 return 0;
         if (index < 0 || index >= (double)strings->n || index != floor(index))
                 return -1;
-        json = (struct json_text){ strings->at[(size_t)index], strings->end, false };
+        json = (struct json_text){ strings->at[(size_t)index], strings->end, false, NULL };
         return (long)json_string(&json, buf, size);
 }

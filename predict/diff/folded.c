@@ -134,8 +134,9 @@ static int parse_line(struct read *read, struct folded *folded, const char *line
                 length--;
         if (length == 0)
                 return 0;
-        blank = memrchr(line, ' ', length);
-        if (!blank || parse_count(blank + 1, length - (size_t)(blank + 1 - line), &count) < 0)
+        for (blank = line + length - 1; blank > line && *blank != ' '; blank--)
+                ;
+        if (*blank != ' ' || parse_count(blank + 1, length - (size_t)(blank + 1 - line), &count) < 0)
                 return read_damaged(read, folded->lines, "it does not end in a blank and a count, a number from 0 to 2^53");
         stack = (size_t)(blank - line);
         while (stack > 0 && line[stack - 1] == ' ')

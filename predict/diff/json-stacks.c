@@ -9,7 +9,7 @@
 
 bool json_stacks_is(const char *text, size_t length)
 {
-        struct json_text json = { text, text + length, false };
+        struct json_text json = { text, text + length, false, NULL };
         char first, second;
 
         if (length >= 3 && (unsigned char)text[0] == 0xef && (unsigned char)text[1] == 0xbb)
@@ -25,7 +25,8 @@ bool json_stacks_is(const char *text, size_t length)
 int json_stacks_parse(struct read *read, const char *text, size_t length)
 {
         static const char *const names[] = { "threads", "meta", "profiles", "shared", "traceEvents", "nodes" };
-        struct json_text json = { text, text + length, false }, found[ARRAY_SIZE(names)] = { 0 }, root;
+        _cleanup_(json_ends_clear) struct json_ends ends = { 0 };
+        struct json_text json = { text, text + length, false, &ends }, found[ARRAY_SIZE(names)] = { 0 }, root;
 
         if ((unsigned char)*text == 0xef)
                 json.at += 3;

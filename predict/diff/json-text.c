@@ -6,11 +6,14 @@
 #include <limits.h>
 #include <math.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "util/util.h"
 
 #define DEPTH_MAX 512 /* of what is passed over */
+#define LONG_MIN_BYTES 4096 /* of an object or array whose end is kept */
+#define ENDS_MAX 1000000
 #define ONES 0x0101010101010101ULL
 #define DIGITS_MAX 15 /* of a whole number that a double has exactly, whatever the digits */
 
@@ -20,8 +23,52 @@ static void fail(struct json_text *json)
         json->at = json->end;
 }
 
+void json_ends_clear(struct json_ends *ends)
+{
+        free(ends->list);
+        *ends = (struct json_ends){ 0 };
+}
+
+/* The first that does not begin before @from. */
+static size_t find_end(const struct json_ends *ends, const char *from)
+{
+        size_t low = 0, high = ends->n;
+
+        while (low < high) {
+                size_t middle = (low + high) / 2;
+
+                if (ends->list[middle].from < from)
+                        low = middle + 1;
+                else
+                        high = middle;
+        }
+        return low;
+}
+
+/* Makes room for the end of what opens here; SIZE_MAX: it is not kept. */
+static size_t open_end(struct json_ends *ends, const char *from)
+{
+        if (!ends || ends->n >= ENDS_MAX || (ends->n > 0 && ends->list[ends->n - 1].from >= from))
+                return SIZE_MAX;
+        if (ends->n == ends->capacity && util_grow(&ends->list, &ends->capacity, ends->n + 1, sizeof(*ends->list)) < 0)
+                return SIZE_MAX;
+        ends->list[ends->n] = (struct json_end){ from, NULL };
+        return ends->n++;
+}
+
+/* What is short has nothing long in it, and so is the last one of the list. */
+static void close_end(struct json_ends *ends, size_t at, const char *end)
+{
+        if (end - ends->list[at].from < LONG_MIN_BYTES)
+                ends->n = at;
+        else
+                ends->list[at].end = end;
+}
+
 char json_peek(struct json_text *json)
 {
+        if (json->at < json->end && (unsigned char)*json->at > ' ')
+                return *json->at;
         while (json->at < json->end && (*json->at == ' ' || *json->at == '\n' || *json->at == '\r' || *json->at == '\t'))
                 json->at++;
         return json->at < json->end ? *json->at : '\0';
@@ -139,9 +186,13 @@ static void pass_plain(struct json_text *json)
                 json->at++;
 }
 
-static void pass_nested(struct json_text *json)
+/* From the bracket that opens on. */
+static void scan_nested(struct json_text *json)
 {
-        char open[DEPTH_MAX];
+        struct {
+                char bracket;
+                size_t end; /* in the list of ends */
+        } open[DEPTH_MAX];
         size_t depth = 0;
 
         do {
@@ -157,14 +208,17 @@ static void pass_nested(struct json_text *json)
                                 fail(json);
                                 return;
                         }
-                        open[depth++] = *json->at;
+                        open[depth].bracket = *json->at;
+                        open[depth++].end = open_end(json->ends, json->at);
                         break;
                 case '}':
                 case ']':
-                        if (open[--depth] != (*json->at == '}' ? '{' : '[')) {
+                        if (open[--depth].bracket != (*json->at == '}' ? '{' : '[')) {
                                 fail(json);
                                 return;
                         }
+                        if (open[depth].end != SIZE_MAX)
+                                close_end(json->ends, open[depth].end, json->at + 1);
                         break;
                 default:
                         break;
@@ -175,6 +229,19 @@ static void pass_nested(struct json_text *json)
         } while (depth > 0 && json->at < json->end);
         if (depth > 0)
                 fail(json);
+}
+
+static void pass_nested(struct json_text *json)
+{
+        size_t n = json->ends ? json->ends->n : 0, at = n ? find_end(json->ends, json->at) : 0;
+
+        if (at < n && json->ends->list[at].from == json->at) {
+                json->at = json->ends->list[at].end;
+                return;
+        }
+        scan_nested(json);
+        if (json->failed && json->ends)
+                json->ends->n = n;
 }
 
 void json_skip(struct json_text *json)
@@ -341,8 +408,8 @@ void json_members(struct json_text *json, const char *const *names, size_t n, st
                 const char *key = json_key(json, &length);
 
                 for (size_t i = 0; i < n; i++)
-                        if (!found[i].at && *names[i] == *key && strlen(names[i]) == length && memcmp(names[i], key, length) == 0)
-                                found[i] = (struct json_text){ json->at, json->end, false };
+                        if (!found[i].at && *key == *names[i] && json_key_is(key, length, names[i]))
+                                found[i] = *json;
                 json_skip(json);
         }
 }

@@ -20,6 +20,7 @@
 #define ENTRIES_MAX 4000000 /* strings, locations, functions, or frames of all locations */
 #define TYPES_MAX 64
 #define FIELD_MAX 15 /* of a profile */
+#define HEAD ((size_t)4096) /* enough to tell it from text: what stands first has numbers of few bits */
 
 struct span {
         const char *at, *end;
@@ -29,7 +30,7 @@ struct field {
         uint64_t number;
         unsigned type;
         uint64_t value;   /* of TYPE_VARINT */
-        struct span bytes; /* of TYPE_BYTES */
+        struct span bytes; /* of TYPE_BYTES; of TYPE_VARINT the number itself, which is as a list of one */
 };
 
 struct string {
@@ -76,20 +77,36 @@ static void pprof_clear(struct pprof *pprof)
         free(pprof->stack);
 }
 
-static bool take_varint(struct span *span, uint64_t *ret)
+static bool take_long_varint(struct span *span, uint64_t *ret)
 {
+        const char *at = span->at, *end = span->end;
         uint64_t value = 0;
 
-        for (unsigned shift = 0; shift < 64 && span->at < span->end; shift += 7) {
-                unsigned char byte = (unsigned char)*span->at++;
+        for (unsigned shift = 0; shift < 64 && at < end; shift += 7) {
+                unsigned char byte = (unsigned char)*at++;
 
                 value |= (uint64_t)(byte & 0x7f) << shift;
                 if (byte < 0x80) {
+                        span->at = at;
                         *ret = value;
                         return true;
                 }
         }
         return false;
+}
+
+/* Of seven bits a byte, the lowest ones first. Most have one or two bytes, at random: without a branch between these two. */
+static inline bool take_varint(struct span *span, uint64_t *ret)
+{
+        const unsigned char *at = (const unsigned char *)span->at;
+        unsigned more;
+
+        if (span->end - span->at < 2 || (at[0] & at[1]) >= 0x80)
+                return take_long_varint(span, ret);
+        more = at[0] >> 7;
+        *ret = (at[0] & 0x7fU) | (at[1] & -more) << 7;
+        span->at += 1 + more;
+        return true;
 }
 
 static bool take_field(struct span *span, struct field *ret)
@@ -101,7 +118,11 @@ static bool take_field(struct span *span, struct field *ret)
         *ret = (struct field){ .number = tag >> 3, .type = tag & 7 };
         switch (ret->type) {
         case TYPE_VARINT:
-                return take_varint(span, &ret->value);
+                ret->bytes.at = span->at;
+                if (!take_varint(span, &ret->value))
+                        return false;
+                ret->bytes.end = span->at;
+                return true;
         case TYPE_BYTES:
                 if (!take_varint(span, &length) || length > (uint64_t)(span->end - span->at))
                         return false;
@@ -130,7 +151,7 @@ bool pprof_is(const char *data, size_t length)
         size_t n = 0;
         bool binary = false;
 
-        for (size_t i = 0; i < length && !binary; i++)
+        for (size_t i = 0; i < MIN(length, HEAD) && !binary; i++)
                 binary = (unsigned char)data[i] < 0x20 && data[i] != '\n' && data[i] != '\r' && data[i] != '\t';
         while (binary && span.at < span.end) {
                 uint64_t tag, size;
@@ -254,14 +275,14 @@ static bool sort_by_id(void *list, size_t n, size_t size)
         return true;
 }
 
-/* Most writers number from 1 on. */
+/* Most writers number from 1 on: as numbers are sorted and differ, and none is 0, the last one tells. */
 static const void *find_id(uint64_t id, const void *list, size_t n, size_t size)
 {
-        const char *guess = id > 0 && id <= n ? (const char *)list + (id - 1) * size : NULL;
-
-        if (guess && *(const uint64_t *)(const void *)guess == id)
-                return guess;
-        return n ? bsearch(&id, list, n, size, compare_ids) : NULL;
+        if (n == 0)
+                return NULL;
+        if (*(const uint64_t *)(const void *)((const char *)list + (n - 1) * size) == n)
+                return id - 1 < n ? (const char *)list + (id - 1) * size : NULL;
+        return bsearch(&id, list, n, size, compare_ids);
 }
 
 static bool string_at(const struct pprof *pprof, uint64_t index, struct string *ret)
@@ -347,70 +368,62 @@ static int add_location(struct pprof *pprof, struct span span)
         return 0;
 }
 
-/* A repeated number, packed or one by one. False: the field is damaged, or @take refused the number. */
-static bool take_numbers(const struct field *field, bool (*take)(uint64_t value, void *data), void *data)
-{
-        struct span span = field->bytes;
-        uint64_t value;
-
-        if (field->type == TYPE_VARINT)
-                return take(field->value, data);
-        if (field->type != TYPE_BYTES)
-                return false;
-        while (span.at < span.end)
-                if (!take_varint(&span, &value) || !take(value, data))
-                        return false;
-        return true;
-}
-
 struct sample {
-        struct pprof *pprof;
         size_t n, n_values; /* of the stack and of @values */
         int64_t values[TYPES_MAX];
-        const char *wrong;
 };
 
-static bool take_location(uint64_t id, void *data)
+static int add_to_stack(const struct pprof *pprof, struct sample *sample, struct span ids)
 {
-        struct sample *sample = data;
-        const struct pprof *pprof = sample->pprof;
-        const struct location *location = find_id(id, pprof->locations, pprof->n_locations, sizeof(*location));
+        uint64_t id;
 
-        if (!location)
-                sample->wrong = N_("an index points to nothing");
-        else if (sample->n + location->n >= STACKS_DEPTH_MAX)
-                sample->wrong = N_("a stack has more than 4096 frames");
-        for (uint32_t i = 0; !sample->wrong && i < location->n; i++)
-                pprof->stack[sample->n++] = pprof->frames[location->first + i];
-        return !sample->wrong;
+        while (ids.at < ids.end) {
+                const struct location *location;
+
+                if (!take_varint(&ids, &id))
+                        return damaged(pprof);
+                location = find_id(id, pprof->locations, pprof->n_locations, sizeof(*location));
+                if (!location)
+                        return read_damaged(pprof->read, 0, "an index points to nothing");
+                if (sample->n + location->n >= STACKS_DEPTH_MAX)
+                        return read_damaged(pprof->read, 0, "a stack has more than 4096 frames");
+                for (uint32_t i = 0; i < location->n; i++)
+                        pprof->stack[sample->n++] = pprof->frames[location->first + i];
+        }
+        return 0;
 }
 
-static bool take_value(uint64_t value, void *data)
+static int add_values(const struct pprof *pprof, struct sample *sample, struct span values)
 {
-        struct sample *sample = data;
+        uint64_t value;
 
-        if (sample->n_values == TYPES_MAX)
-                return false;
-        sample->values[sample->n_values++] = (int64_t)value;
-        return true;
+        while (values.at < values.end) {
+                if (sample->n_values == TYPES_MAX || !take_varint(&values, &value))
+                        return damaged(pprof);
+                sample->values[sample->n_values++] = (int64_t)value;
+        }
+        return 0;
 }
 
+/* Its lists are packed, or stand number by number. */
 static int add_sample(struct pprof *pprof, struct span span)
 {
-        struct sample sample = { .pprof = pprof };
+        struct sample sample; /* its values are many, and not cleared for each sample */
         struct field field;
         int64_t count;
+        int err = 0;
 
-        while (span.at < span.end) {
-                bool fine = take_field(&span, &field);
-
-                if (fine && field.number == SAMPLE_LOCATION)
-                        fine = take_numbers(&field, take_location, &sample);
-                else if (fine && field.number == SAMPLE_VALUE)
-                        fine = take_numbers(&field, take_value, &sample);
-                if (!fine)
-                        return sample.wrong ? read_damaged(pprof->read, 0, sample.wrong) : damaged(pprof);
+        sample.n = sample.n_values = 0;
+        while (err == 0 && span.at < span.end) {
+                if (!take_field(&span, &field) || (field.number <= SAMPLE_VALUE && !field.bytes.at))
+                        return damaged(pprof);
+                if (field.number == SAMPLE_LOCATION)
+                        err = add_to_stack(pprof, &sample, field.bytes);
+                else if (field.number == SAMPLE_VALUE)
+                        err = add_values(pprof, &sample, field.bytes);
         }
+        if (err < 0)
+                return err;
         if (sample.n_values != pprof->n_types)
                 return read_damaged(pprof->read, 0, "a sample does not have one value for each type of values");
         count = pprof->count_at == SIZE_MAX ? 0 : sample.values[pprof->count_at];

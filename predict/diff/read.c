@@ -155,7 +155,7 @@ int read_add(struct read *read, int32_t node, double value, double samples)
 
 static bool is_unknown(const char *label)
 {
-        return strncmp(label, "[unknown]", strlen("[unknown]")) == 0;
+        return *label == '[' && strncmp(label, "[unknown]", strlen("[unknown]")) == 0;
 }
 
 /* Without the frames without names that stand above main() or a thread's function: libraries often have no names of what starts these. */

@@ -75,7 +75,7 @@ static int add_frames(struct speedscope *speedscope, struct json_text shared)
 
 static int push(struct speedscope *speedscope, double frame)
 {
-        if (!(frame >= 0) || frame >= (double)speedscope->n || frame != floor(frame))
+        if (!(frame >= 0) || frame >= (double)speedscope->n || frame != (double)(size_t)frame)
                 return read_damaged(speedscope->read, 0, "an index points to nothing");
         if (speedscope->depth >= STACKS_DEPTH_MAX - 1)
                 return read_damaged(speedscope->read, 0, "a stack has more than 4096 frames");
@@ -116,17 +116,26 @@ static int add_samples(struct speedscope *speedscope, struct json_text samples, 
 /* Between two events the frame on top runs. */
 static int add_event(struct speedscope *speedscope, struct json_text *json, double *now)
 {
-        static const char *const names[] = { "type", "frame", "at" };
-        struct json_text found[ARRAY_SIZE(names)];
+        double frame = NAN, at = NAN;
+        size_t type_length = 0;
         char type[2];
-        double frame, at;
         int err;
 
-        json_members(json, names, ARRAY_SIZE(names), found);
-        if (json->failed || !found[0].at || !found[1].at || !found[2].at || json_string(&found[0], type, sizeof(type)) != 1)
+        for (bool more = json_begin(json, '{'); more; more = json_more(json, '}')) {
+                size_t length;
+                const char *key = json_key(json, &length);
+
+                if (json_key_is(key, length, "type"))
+                        type_length = json_string(json, type, sizeof(type));
+                else if (json_key_is(key, length, "frame"))
+                        frame = json_number(json);
+                else if (json_key_is(key, length, "at"))
+                        at = json_number(json);
+                else
+                        json_skip(json);
+        }
+        if (json->failed || type_length != 1)
                 return damaged(speedscope);
-        frame = json_number(&found[1]);
-        at = json_number(&found[2]);
         if (isnan(at) || at < *now)
                 return read_damaged(speedscope->read, 0, "its events are not in the order of time");
         err = isinf(*now) ? 0 : count(speedscope, at - *now);
