@@ -98,15 +98,14 @@ static int check_width(const struct tree *a, const struct tree *b, const struct 
         return 0;
 }
 
-int match_trees(const struct tree *a, const struct tree *b, int alpha, enum match_objective objective,
-                const struct match_limits *limits, struct match *ret)
+/* With one edit or more. @b: numbered by levels, so that the work on children of one node is side by side in memory. */
+static int match_levels(const struct tree *a, const struct tree *b, int alpha, enum match_objective objective,
+                        const struct match_limits *limits, struct match *ret)
 {
         _cleanup_(pairs_clear) struct pairs pairs = { .a = a, .b = b, .alpha = alpha, .objective = objective, .limits = limits };
         _cleanup_(match_clear) struct match match = { 0 };
         int err;
 
-        if (alpha == 0)
-                return match_same(a, b, objective, ret);
         pairs.filler = (int64_t)1 << SCORE_SHIFT | 1;
         err = alpha > 1 ? check_width(a, b, limits) : 0;
         if (err == 0)
@@ -128,6 +127,24 @@ int match_trees(const struct tree *a, const struct tree *b, int alpha, enum matc
         *ret = match;
         match = (struct match){ 0 };
         return 0;
+}
+
+int match_trees(const struct tree *a, const struct tree *b, int alpha, enum match_objective objective,
+                const struct match_limits *limits, struct match *ret)
+{
+        _cleanup_(tree_clear) struct tree levels = { 0 };
+        _cleanup_free_ int32_t *from = NULL;
+        int err;
+
+        if (alpha == 0)
+                return match_same(a, b, objective, ret);
+        err = tree_by_levels(b, &levels, &from);
+        if (err == 0)
+                err = match_levels(a, &levels, alpha, objective, limits, ret);
+        for (int32_t v = 0; err == 0 && v < a->n; v++)
+                if (ret->partner[v] >= 0)
+                        ret->partner[v] = from[ret->partner[v]];
+        return err;
 }
 
 /* A matching of b and a as one of a and b. */

@@ -196,6 +196,7 @@ static int gather(struct walk *walk, const struct step *step)
         const struct scores *rows = &walk->pairs->scores;
         struct bipartite *bipartite = &walk->pairs->bipartite;
         bool all = is_near(walk, step->v, step->w);
+        int32_t last = b->first[step->w + 1] > b->first[step->w] ? b->child[b->first[step->w + 1] - 1] : -1; /* child of w */
         int err = 0;
 
         bipartite_begin(bipartite, step->v, step->w, all);
@@ -204,11 +205,9 @@ static int gather(struct walk *walk, const struct step *step)
         for (int32_t i = a->first[step->v]; err == 0 && i < a->first[step->v + 1]; i++) {
                 int32_t x = a->child[i];
 
-                for (size_t at = place(rows, x, b->end[step->w] - 1);
-                     err == 0 && at < rows->stop[x] && score_node(&rows->pair[at]) > step->w; at++)
-                        if (b->parent[score_node(&rows->pair[at])] == step->w)
-                                err = bipartite_add(bipartite, x, score_node(&rows->pair[at]),
-                                                    score_value(rows, rows->pair[at].tree));
+                for (size_t at = last < 0 ? rows->stop[x] : place(rows, x, last);
+                     err == 0 && at < rows->stop[x] && b->parent[score_node(&rows->pair[at])] == step->w; at++)
+                        err = bipartite_add(bipartite, x, score_node(&rows->pair[at]), score_value(rows, rows->pair[at].tree));
                 if (err == 0 && !all && is_marked(walk, x, step->w, SCORE_ROWS))
                         err = bipartite_add_row(bipartite, x);
         }

@@ -69,6 +69,34 @@ int tree_make(const struct trie *trie, const int32_t *order, const int32_t *rank
         return 0;
 }
 
+int tree_by_levels(const struct tree *tree, struct tree *ret, int32_t **ret_from)
+{
+        _cleanup_free_ int32_t *from = calloc((size_t)tree->n, sizeof(*from));
+        _cleanup_(tree_clear) struct tree made = { 0 };
+        int32_t n = 1;
+
+        if (!from || allocate(&made, (size_t)tree->n) < 0)
+                return -ENOMEM;
+        made.parent[0] = -1;
+        for (int32_t i = 0; i < tree->n; i++) {
+                made.label[i] = tree->label[from[i]];
+                made.depth[i] = tree->depth[from[i]];
+                made.first[i] = n - 1;
+                for (int32_t at = tree->first[from[i]]; at < tree->first[from[i] + 1]; at++, n++) {
+                        from[n] = tree->child[at];
+                        made.parent[n] = i;
+                        made.child[n - 1] = n;
+                }
+        }
+        made.first[made.n] = n - 1;
+        free(made.end);
+        made.end = NULL;
+        *ret = made;
+        made = (struct tree){ 0 };
+        *ret_from = TAKE_PTR(from);
+        return 0;
+}
+
 int tree_compare(const struct tree *a, const struct tree *b)
 {
         if (a->n != b->n)

@@ -30,6 +30,11 @@ struct tree {
  */
 int tree_make(const struct trie *trie, const int32_t *order, const int32_t *rank, struct tree *ret);
 void tree_clear(struct tree *tree);
+/*
+ * The same tree with its nodes numbered level by level: children of one node have successive numbers, and there is no @end.
+ * @from: of each node the number in @tree, to free(). 0; -ENOMEM.
+ */
+int tree_by_levels(const struct tree *tree, struct tree *ret, int32_t **from);
 /* Compares shapes and labels: below 0, 0 or above, as strcmp(). */
 int tree_compare(const struct tree *a, const struct tree *b);
 /* The child with this label; -1: none. */
