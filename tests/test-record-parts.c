@@ -696,6 +696,7 @@ static void check_messages(void)
 static void check_work_messages(void)
 {
         struct work *work;
+        uint64_t pieces, placed;
 
         check_int(work_new(&work), 0);
         work_message(work, 1, 7, 30);
@@ -704,12 +705,17 @@ static void check_work_messages(void)
         work_attached(work, 1, 7, 0xa1, 33);
         work_dispatch(work, 1, 7, 0xa1, 0xf1, 1000);
         work_attached(work, 1, 7, 0xa2, 34);
-        for (uint64_t i = 0; i < 3; i++) {
-                static const uint32_t causes[] = { 30, 33, 34 };
+        work_message(work, 1, 7, CAUSE_NONE);
+        work_attached(work, 1, 7, 0xa3, 35);
+        for (uint64_t i = 0; i < 4; i++) {
+                static const uint32_t causes[] = { 30, 33, 34, CAUSE_NONE };
 
                 work_dispatch(work, 1, 1, 0xa0 + i, 0xf1, 1000);
                 check_int(cause_at(work, 1, 1, 1000), causes[i]);
         }
+        work_counts(work, &pieces, &placed);
+        check_int(pieces, 5);
+        check_int(placed, 4);
         work_free(work);
 }
 

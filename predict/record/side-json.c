@@ -209,9 +209,8 @@ static int add_app_files(struct cJSON *json, const struct recording *recording)
 static const char *passed_note(const struct run *run, char *buf, size_t size)
 {
         static const char *const notes[] = {
-                [PASSED_SEEN] = ("work that is passed to a running thread by event loops and queues other than GLib's, or over D-Bus by "
-                                 "libraries other than GIO, is charged to that thread; what is done for a message over D-Bus whose sender "
-                                 "is not known is charged to the call that opened the connection"),
+                [PASSED_SEEN] = "work that is passed to a running thread by event loops and queues other than GLib's, or over D-Bus by "
+                                "programs that are not recorded or do not use GIO, is charged to that thread",
                 [PASSED_NO_RIGHT] = "only root may have probes: work that is passed to a running thread is charged to that thread",
                 [PASSED_NO_PROBES] = "this kernel has no uprobes: work that is passed to a running thread is charged to that thread",
                 [PASSED_NO_GLIB] = "there is no GLib here that could be probed: work that is passed to a running thread is charged to that thread",

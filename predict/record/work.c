@@ -49,7 +49,8 @@ struct doing { /* of a thread */
                 uint32_t cause;
                 bool known; /* who made the task */
         } attaches;         /* for a task */
-        uint32_t message; /* what sent the message that it is at; CAUSE_NONE: it is at none, or that is not known */
+        uint32_t message; /* what sent the message that it is at; CAUSE_NONE: that is not known */
+        bool at_message;
         struct anchors anchors;
         bool lost;
         UT_hash_handle hh;
@@ -130,7 +131,7 @@ static int find_doing(struct work *work, pid_t pid, pid_t tid, struct doing **re
                 doing = calloc(1, sizeof(*doing));
                 if (!doing)
                         return -ENOMEM;
-                *doing = (struct doing){ .tid = tid, .pid = pid, .cause = CAUSE_NONE, .message = CAUSE_NONE };
+                *doing = (struct doing){ .tid = tid, .pid = pid, .cause = CAUSE_NONE };
                 HASH_ADD_INT(work->doing, tid, doing);
                 if (doing->lost) {
                         free(doing);
@@ -155,7 +156,7 @@ int work_attached(struct work *work, pid_t pid, pid_t tid, uint64_t source, uint
         if (doing->attaches.source == source)
                 piece->cause = doing->attaches.known ? doing->attaches.cause : cause;
         else
-                piece->cause = doing->message != CAUSE_NONE ? doing->message : cause;
+                piece->cause = doing->at_message ? doing->message : cause;
         doing->attaches.source = 0;
         return 0;
 }
@@ -189,9 +190,9 @@ int work_dispatch(struct work *work, pid_t pid, pid_t tid, uint64_t source, uint
         if (err)
                 return err;
         end_below(doing, sp);
-        doing->message = CAUSE_NONE;
+        doing->at_message = false;
         work->begun++;
-        if (!piece)
+        if (!piece || piece->cause == CAUSE_NONE)
                 return 0;
         work->placed++;
         begin(doing, &(struct anchor){ .sp = sp }, piece->cause, function);
@@ -328,9 +329,11 @@ int work_message(struct work *work, pid_t pid, pid_t tid, uint32_t cause)
         struct doing *doing;
         int err = find_doing(work, pid, tid, &doing);
 
-        if (!err)
-                doing->message = cause;
-        return err;
+        if (err)
+                return err;
+        doing->at_message = true;
+        doing->message = cause;
+        return 0;
 }
 
 const struct anchors *work_anchors(struct work *work, pid_t pid, pid_t tid)
