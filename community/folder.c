@@ -145,7 +145,7 @@ int folder_answer(struct database *database, const char *folder)
         }
         err = each_client(database, folder, entries, n, NULL);
         if (!err)
-                err = load_paths(database, paths, &counts);
+                err = load_paths(database, paths, true, &counts);
         if (!err)
                 err = report_make(database, NULL, &report);
         if (!err)

@@ -3,6 +3,7 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -16,13 +17,16 @@
 #define DEPTH_MAX 8    /* of folders */
 #define NAMED_MAX 20   /* bad lines of a file that have a sentence of their own */
 #define BUFFER_SIZE 262144
+#define SHARED_MAX (4u << 20) /* bytes, unpacked, of a file in a shared folder: as of an upload to a server */
 
 struct loader {
         struct intake intake;
         struct load_counts *counts;
         const struct log *log;
         char *line;
+        bool shared;      /* others can write the folder */
         const char *path; /* of the file that is read */
+        size_t left;      /* bytes that may still be read of it */
         uint64_t bad;     /* lines of it that were named */
 };
 
@@ -34,14 +38,15 @@ static void bad_line(void *data, uint64_t line, const char *why)
                 log_warning(loader->log, "%s:%" PRIu64 ": this line is left out: %s", loader->path, line, why);
 }
 
-/* The next line into loader->line; SIZE_MAX: too long, or with a NUL. False: the end. */
+/* The next line into loader->line; SIZE_MAX: too long, or with a NUL. False: the end, or no byte more may be read. */
 static bool read_line(struct loader *loader, gzFile file, size_t *ret)
 {
         size_t length = 0;
         bool fine = true;
-        int c;
+        int c = -1;
 
-        while ((c = gzgetc(file)) >= 0 && c != '\n') {
+        while (loader->left > 0 && (c = gzgetc(file)) >= 0 && c != '\n') {
+                loader->left--;
                 if (length + 1 >= UPLOAD_LINE_MAX || c == '\0')
                         fine = false;
                 else
@@ -62,6 +67,9 @@ static int load_open_file(struct loader *loader, gzFile file)
                 err = intake_line(&loader->intake, loader->line, length);
         if (err < 0)
                 return err;
+        if (loader->left == 0)
+                log_warning(loader->log, "%s: it has more than 4 MiB; what follows line %" PRIu64 " is left out", loader->path,
+                            loader->intake.line);
         (void)gzerror(file, &code);
         if (code != Z_OK && code != Z_STREAM_END) {
                 loader->counts->unread++;
@@ -73,9 +81,19 @@ static int load_open_file(struct loader *loader, gzFile file)
         return 0;
 }
 
+static gzFile open_file(const struct loader *loader, const char *path)
+{
+        _cleanup_close_ int fd = open(path, O_RDONLY | O_CLOEXEC | (loader->shared ? O_NOFOLLOW | O_NONBLOCK : 0));
+        gzFile file = fd < 0 ? NULL : gzdopen(fd, "rb");
+
+        if (file)
+                (void)take_fd(&fd);
+        return file;
+}
+
 static int load_file(struct loader *loader, const char *path)
 {
-        gzFile file = gzopen(path, "rb");
+        gzFile file = open_file(loader, path);
         uint64_t bad;
         int err;
 
@@ -86,6 +104,7 @@ static int load_file(struct loader *loader, const char *path)
         }
         gzbuffer(file, BUFFER_SIZE);
         loader->path = path;
+        loader->left = loader->shared ? SHARED_MAX : SIZE_MAX;
         loader->bad = 0;
         bad = loader->intake.counts.bad;
         loader->counts->files++;
@@ -128,11 +147,16 @@ static int load_folder(struct loader *loader, const char *path, int depth)
 
 static int load_path(struct loader *loader, const char *path, int depth)
 {
+        bool inside = loader->shared && depth > 0;
         struct stat status;
 
-        if (stat(path, &status) < 0) {
+        if ((inside ? lstat(path, &status) : stat(path, &status)) < 0) {
                 log_error(loader->log, "%s: cannot be read: %s", path, strerror(errno));
                 loader->counts->unread++;
+                return 0;
+        }
+        if (inside && !S_ISREG(status.st_mode)) {
+                log_warning(loader->log, "%s: is no file, and is left out", path);
                 return 0;
         }
         if (S_ISDIR(status.st_mode))
@@ -166,12 +190,12 @@ static int load_with(struct database *database, struct loader *loader, char *con
         return database_run(database, "COMMIT");
 }
 
-int load_paths(struct database *database, char *const paths[], struct load_counts *ret)
+int load_paths(struct database *database, char *const paths[], bool shared, struct load_counts *ret)
 {
         _cleanup_free_ char *line = malloc(UPLOAD_LINE_MAX);
         struct writer writer = { .database = NULL };
         struct loader loader = { .intake = { .writer = &writer, .bad = bad_line }, .counts = ret, .log = database->log,
-                                 .line = line };
+                                 .line = line, .shared = shared };
         int err = line ? intake_open(&loader.intake) : -ENOMEM;
 
         *ret = (struct load_counts){ .files = 0 };

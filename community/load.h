@@ -4,6 +4,8 @@
 
 /* Uploads into the database. What is known already changes nothing. */
 
+#include <stdbool.h>
+
 #include "database.h"
 
 struct load_counts {
@@ -13,10 +15,11 @@ struct load_counts {
 
 /**
  * load_paths() - load files, and all files of folders, in one transaction
+ * @shared: others can write into the folders: links and folders in them are not followed, and 4 MiB of each file are read
  * @ret: what there was; also after an error
  *
  * Each line that is wrong, and each file, has a sentence in the log, and loses nothing else.
  *
  * Return: 0; a negative errno: nothing was loaded.
  */
-int load_paths(struct database *database, char *const paths[], struct load_counts *ret);
+int load_paths(struct database *database, char *const paths[], bool shared, struct load_counts *ret);

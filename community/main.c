@@ -29,14 +29,17 @@ static int load_main(int argc, char **argv)
         _cleanup_(database_closep) struct database *database = NULL;
         static const char *paths[PATHS_MAX + 1];
         const char *where = NULL;
+        bool shared = false;
         const struct option_row rows[] = {
                 { .name = "database", .value = "D", .help = N_("a file for SQLite, made if there is none, or postgresql://..."),
                   .text = &where },
+                { .name = "shared", .help = N_("others can write FOLDER: follow no links in it, read 4 MiB a file"),
+                  .flag = &shared },
         };
         const struct option_table table = {
                 .program = "joulecast-community",
                 .called = "joulecast-community load",
-                .usage = "joulecast-community load FILE|FOLDER... --database D",
+                .usage = "joulecast-community load FILE|FOLDER... --database D [--shared]",
                 .about = N_("Loads uploads (NDJSON, plain or gzip) into a database. Samples that it has\n"
                          "already change nothing. A line that is wrong is named and left out."),
                 .rows = rows, .n_rows = ARRAY_SIZE(rows), .words = paths, .max_words = PATHS_MAX,
@@ -52,7 +55,7 @@ static int load_main(int argc, char **argv)
         }
         if (database_open(where, DATABASE_MAKE, &program_log, &database) < 0)
                 return CODE_FAILED;
-        if (load_paths(database, (char *const *)paths, &counts) < 0) {
+        if (load_paths(database, (char *const *)paths, shared, &counts) < 0) {
                 log_error(&program_log, "load: nothing was loaded");
                 return CODE_FAILED;
         }

@@ -18,7 +18,7 @@
 #define DATABASE_NAME "community.db"
 
 static char program_name[] = PROGRAM, load_word[] = "load", report_word[] = "report", database_word[] = "--database",
-            client_word[] = "--client", json_word[] = "--json";
+            client_word[] = "--client", json_word[] = "--json", shared_word[] = "--shared";
 
 /* All that comes out of @fd, as a text. */
 static int read_all(int fd, char **ret)
@@ -91,7 +91,7 @@ static int make_report(const struct member *member, const char *state, const str
         const char *name = util_base_name(state);
         _cleanup_free_ char *database = NULL, *client = strdup(member->client), *loaded = NULL;
         int err = client && asprintf(&database, "%.*s" DATABASE_NAME, (int)(name - state), state) >= 0 ? 0 : -ENOMEM;
-        char *const load[] = { program_name, load_word, member->where, database_word, database, NULL };
+        char *const load[] = { program_name, load_word, member->where, shared_word, database_word, database, NULL };
         char *const report[] = { program_name, report_word, database_word, database, client_word, client, json_word, NULL };
 
         if (!err)
