@@ -21,6 +21,7 @@
 #define BUG_DEVIATIONS 4.5    /* of the logarithms, by their median absolute deviation */
 #define DEVIATION_MIN 0.05    /* of a logarithm: devices differ by more than they happen to */
 #define MAD_TO_SIGMA 1.4826
+#define NORMAL_95 1.96
 #define WATTS_MIN 1e-3
 
 /* What one thread finds. */
@@ -52,44 +53,115 @@ static double median(double *list, size_t n)
 
 static double log_of(const struct own_use *own)
 {
-        return log(MAX(own->watts, WATTS_MIN));
+        return log(MAX((double)own->watts, WATTS_MIN));
 }
 
-static int add_bug(struct finds *finds, const struct app_report *app, const struct own_use *own, double others)
-{
-        int err = util_grow(&finds->bugs, &finds->capacity, finds->n + 1, sizeof(*finds->bugs));
+/* The app's power on all clients that say it, or that of one of its components. */
+struct powers {
+        const struct own_use *list;
+        size_t n;
+        double middle, deviation; /* of the logarithms */
+};
 
+/* The whole first. */
+static int compare_parts(const void *a, const void *b)
+{
+        const struct own_use *x = a, *y = b;
+
+        return x->part != y->part ? y->part - x->part : x->client < y->client ? -1 : x->client > y->client;
+}
+
+/* Those of the part that @list begins with. */
+static int measure(struct finds *finds, const struct own_use *list, size_t n, struct powers *ret)
+{
+        struct powers powers = { .list = list };
+        int err;
+
+        while (powers.n < n && list[powers.n].part == list->part)
+                powers.n++;
+        err = util_grow(&finds->logs, &finds->logs_capacity, powers.n, sizeof(*finds->logs));
         if (err < 0)
                 return err;
-        finds->bugs[finds->n++] = (struct bug_report){ .app = app->id, .client = (int64_t)own->client, .watts = own->watts,
-                                                       .others_watts = others, .clients = app->n_own - 1 };
+        for (size_t i = 0; i < powers.n; i++)
+                finds->logs[i] = log_of(&list[i]);
+        powers.middle = median(finds->logs, powers.n);
+        for (size_t i = 0; i < powers.n; i++)
+                finds->logs[i] = fabs(finds->logs[i] - powers.middle);
+        powers.deviation = MAX(MAD_TO_SIGMA * median(finds->logs, powers.n), DEVIATION_MIN);
+        *ret = powers;
         return 0;
+}
+
+/*
+ * A component must have so much more that it alone makes the app take BUG_RATIO times what it takes elsewhere: many times a small
+ * part is still little.
+ */
+static bool is_bug(const struct own_use *own, const struct powers *powers, const struct powers *whole)
+{
+        double above = log_of(own) - powers->middle;
+
+        if (!(above > log(BUG_RATIO) && above > BUG_DEVIATIONS * powers->deviation) || own->cheaper)
+                return false;
+        return own->part == OWN_WHOLE || (double)own->watts - exp(powers->middle) > (BUG_RATIO - 1) * exp(whole->middle);
+}
+
+static int add_bugs(struct finds *finds, const struct app_report *app, const struct powers *powers, const struct powers *whole)
+{
+        for (size_t i = 0; i < powers->n; i++) {
+                if (!is_bug(&powers->list[i], powers, whole))
+                        continue;
+                if (util_grow(&finds->bugs, &finds->capacity, finds->n + 1, sizeof(*finds->bugs)) < 0)
+                        return -ENOMEM;
+                finds->bugs[finds->n++] = (struct bug_report){
+                        .app = app->id, .client = powers->list[i].client, .others_watts = exp(whole->middle),
+                        .others_low = exp(whole->middle - NORMAL_95 * whole->deviation),
+                        .others_high = exp(whole->middle + NORMAL_95 * whole->deviation), .clients = whole->n - 1,
+                };
+        }
+        return 0;
+}
+
+static int compare_clients(const void *a, const void *b)
+{
+        int64_t x = ((const struct bug_report *)a)->client, y = ((const struct bug_report *)b)->client;
+
+        return x < y ? -1 : x > y;
+}
+
+/* The whole and some of its components may have found the same. */
+static void keep_once(struct finds *finds, size_t first)
+{
+        size_t kept = first;
+
+        if (finds->n > first)
+                qsort(finds->bugs + first, finds->n - first, sizeof(*finds->bugs), compare_clients);
+        for (size_t i = first; i < finds->n; i++)
+                if (kept == first || finds->bugs[kept - 1].client != finds->bugs[i].client)
+                        finds->bugs[kept++] = finds->bugs[i];
+        finds->n = kept;
 }
 
 /* All clients of one app. A hog is no bug, too. */
 static int judge_app(struct finds *finds, const struct app_report *app)
 {
-        double middle, deviation;
+        struct powers whole, part;
+        size_t first = finds->n;
         int err;
 
         if (app->n_own <= BUG_CLIENTS_MIN || app->drop.hog)
                 return 0;
-        finds->pairs += app->n_own;
-        err = util_grow(&finds->logs, &finds->logs_capacity, app->n_own, sizeof(*finds->logs));
-        if (err < 0)
+        qsort(app->own, app->n_own, sizeof(*app->own), compare_parts);
+        err = measure(finds, app->own, app->n_own, &whole);
+        if (err < 0 || whole.n <= BUG_CLIENTS_MIN)
                 return err;
-        for (size_t i = 0; i < app->n_own; i++)
-                finds->logs[i] = log_of(&app->own[i]);
-        middle = median(finds->logs, app->n_own);
-        for (size_t i = 0; i < app->n_own; i++)
-                finds->logs[i] = fabs(finds->logs[i] - middle);
-        deviation = MAX(MAD_TO_SIGMA * median(finds->logs, app->n_own), DEVIATION_MIN);
-        for (size_t i = 0; !err && i < app->n_own; i++) {
-                double above = log_of(&app->own[i]) - middle;
-
-                if (above > log(BUG_RATIO) && above > BUG_DEVIATIONS * deviation && !app->own[i].cheaper)
-                        err = add_bug(finds, app, &app->own[i], exp(middle));
+        finds->pairs += whole.n;
+        err = add_bugs(finds, app, &whole, &whole);
+        for (size_t i = whole.n; !err && i < app->n_own; i += part.n) {
+                err = measure(finds, app->own + i, app->n_own - i, &part);
+                if (!err && part.n > BUG_CLIENTS_MIN)
+                        err = add_bugs(finds, app, &part, &whole);
         }
+        keep_once(finds, first);
         return err;
 }
 
@@ -156,6 +228,10 @@ static int describe(const struct report *report, const char *hex, const struct c
         bug->client_hex = strdup(hex);
         if (!bug->app_name || !bug->client_hex)
                 return -ENOMEM;
+        if (own && own->own_ms)
+                bug->watts = (double)own->own_mj / (double)own->own_ms;
+        if (own && own->n)
+                bug->rate = (double)own->s1 / (double)own->n;
         return own ? report_parts_of_bug(app, own, bug) : 0;
 }
 
@@ -165,6 +241,7 @@ static int describe_client(struct database *database, struct statement *select, 
 {
         const int64_t client = report->bugs[first].client;
         const uint8_t *bytes;
+        int64_t s1, s2; /* of all apps: not asked for */
         size_t length, end = first;
         int rc;
 
@@ -174,6 +251,8 @@ static int describe_client(struct database *database, struct statement *select, 
                 return rc;
         bytes = rc == 1 ? select->ops->get_blob(select, 1, &length) : NULL;
         rc = client_rates_read(bytes, bytes ? length : 0, rates);
+        if (rc >= 0)
+                client_rates_sum(rates, &s1, &s2);
         for (; rc >= 0 && end < report->n_bugs && report->bugs[end].client == client; end++)
                 rc = describe(report, select->ops->get_text(select, 0), rates, &report->bugs[end]);
         select->ops->reset(select);
@@ -182,13 +261,6 @@ static int describe_client(struct database *database, struct statement *select, 
                 rc = -EUCLEAN;
         }
         return rc < 0 ? rc : (int)(end - first);
-}
-
-static int compare_clients(const void *a, const void *b)
-{
-        int64_t x = ((const struct bug_report *)a)->client, y = ((const struct bug_report *)b)->client;
-
-        return x < y ? -1 : x > y;
 }
 
 static int describe_all(struct database *database, struct report *report)

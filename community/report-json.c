@@ -107,8 +107,9 @@ static bool add_bug(cJSON *list, const struct bug_report *bug, bool hash)
 
         return object && cJSON_AddItemToArray(list, object) && add_app(object, bug->app_name, hash) &&
                cJSON_AddStringToObject(object, "client", bug->client_hex) && add_number(object, "watts", bug->watts) &&
-               add_number(object, "others_watts", bug->others_watts) && add_number(object, "clients", (double)bug->clients) &&
-               add_parts(object, bug->parts, bug->n_parts);
+               add_number(object, "others_watts", bug->others_watts) && add_number(object, "others_low", bug->others_low) &&
+               add_number(object, "others_high", bug->others_high) && add_number(object, "rate", bug->rate) &&
+               add_number(object, "clients", (double)bug->clients) && add_parts(object, bug->parts, bug->n_parts);
 }
 
 static bool add_versions(cJSON *root, const struct report *report, bool hash)

@@ -69,6 +69,17 @@ static int find_app(struct totals *totals, int64_t id, struct app_total **ret)
         return -ENOMEM;
 }
 
+static int add_power(struct app_total *app, int64_t client, const struct app_sums *own, int part, int64_t mj)
+{
+        int err = util_grow(&app->own, &app->own_capacity, app->n_own + 1, sizeof(*app->own));
+
+        if (err < 0)
+                return err;
+        app->own[app->n_own++] = (struct own_use){ .client = client, .watts = (float)((double)mj / (double)own->own_ms),
+                                                   .part = (uint8_t)part, .cheaper = own->x < 0 };
+        return 0;
+}
+
 /* An app's own energy on a client. */
 static int add_own(struct app_total *app, int64_t client, const struct app_sums *own)
 {
@@ -81,12 +92,11 @@ static int add_own(struct app_total *app, int64_t client, const struct app_sums 
                 app->part_mj[i] += own->part_mj[i];
         if (own->own_n < OWN_SAMPLES_MIN)
                 return 0;
-        err = util_grow(&app->own, &app->own_capacity, app->n_own + 1, sizeof(*app->own));
-        if (err < 0)
-                return err;
-        app->own[app->n_own++] = (struct own_use){ .client = (uint64_t)client & INT64_MAX, .cheaper = own->x < 0,
-                                                   .watts = (double)own->own_mj / (double)own->own_ms };
-        return 0;
+        err = add_power(app, client, own, OWN_WHOLE, own->own_mj);
+        for (int i = 0; !err && i < COMPONENT_COUNT; i++)
+                if (own->part_mj[i] > 0)
+                        err = add_power(app, client, own, i, own->part_mj[i]);
+        return err;
 }
 
 static int add_coarse(struct totals *totals, int64_t client, const struct client_rates *rates)

@@ -30,11 +30,14 @@ struct part_report {
 
 #define OWN_SAMPLES_MIN 5 /* with an app's own energy, on a client */
 
-/* An app's own power on a client that has enough samples with it. */
+#define OWN_WHOLE COMPONENT_COUNT
+
+/* An app's own power on a client that has enough samples with it, or what one component has of it. */
 struct own_use {
-        uint64_t client : 63;
-        bool cheaper : 1; /* its battery lasts longer with the app than without */
-        double watts;
+        int64_t client;
+        float watts;
+        uint8_t part; /* enum component, or OWN_WHOLE */
+        bool cheaper; /* its battery lasts longer with the app than without */
 };
 
 struct app_report {
@@ -43,7 +46,7 @@ struct app_report {
         double clients, rates, hours; /* with it */
         double own_ms;                /* time of which its own energy is known, */
         double part_mj[COMPONENT_COUNT]; /* and what of that components have */
-        struct own_use *own;          /* its own energy on clients, until report_bugs() */
+        struct own_use *own;          /* its own power on clients, until report_bugs() */
         size_t n_own;
         struct why_report *why;
         size_t n_why;
@@ -60,7 +63,9 @@ struct app_report {
 struct bug_report {
         int64_t app, client;
         char *app_name, *client_hex;
-        double watts, others_watts;
+        double watts;                                 /* there */
+        double others_watts, others_low, others_high; /* the middle one elsewhere; 95 of 100 are between the others */
+        double rate;                                  /* mean with it there */
         size_t clients; /* that it is compared with */
         struct part_report *parts;
         size_t n_parts;

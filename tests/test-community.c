@@ -132,7 +132,7 @@ static void check_packed(const struct rate_sample *samples, const struct client_
         check_int(rates.apps[0].own_n, 2);
         check_int(rates.apps[0].own_ms, 2 * 600000);
         check_int(rates.apps[0].own_mj, 200 + 300);
-        check_int(rates.apps[0].part_mj[COMPONENT_WIFI], 150);
+        check_int(rates.apps[0].part_mj[COMPONENT_WIFI], 375); /* 150 of 200, so of 500 */
         client_rates_sum(&rates, &s1, &s2);
         check_int(s1, sums->s1);
         check_int(s2, sums->s2);

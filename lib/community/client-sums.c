@@ -169,25 +169,39 @@ void client_sums_weigh(struct app_sums *app, int64_t n, int64_t s1)
         app->x = rounded(effect * app->w * CLIENT_SUMS_UNIT, unit);
 }
 
-/* Its own energy in a sample, of which it is the app at @index. */
-static void add_own(struct app_sums *app, const struct rate_sample *sample, size_t index)
+/* Its own energy in a sample, of which it is the app at @index; @ret_known: gets what there is more of that which has parts. */
+static void add_own(struct app_sums *app, const struct rate_sample *sample, size_t index, int64_t *ret_known)
 {
-        if (!sample->own_mj || sample->own_mj[index] < 0)
+        int64_t own_mj = sample->own_mj ? sample->own_mj[index] : -1;
+        bool known = false;
+
+        if (own_mj < 0)
                 return;
         app->own_n++;
         app->own_ms += (sample->t2_ns - sample->t_ns) / 1000000;
-        app->own_mj += sample->own_mj[index];
+        app->own_mj += own_mj;
         for (size_t i = 0; i < sample->n_parts; i++) {
                 int64_t key = sample->parts[2 * i];
 
-                if (key / 256 == (int64_t)index && key % 256 < COMPONENT_COUNT)
-                        app->part_mj[key % 256] += sample->parts[2 * i + 1];
+                if (key / 256 == (int64_t)index && key % 256 < COMPONENT_COUNT) {
+                        app->part_mj[key % 256] += MIN(sample->parts[2 * i + 1], own_mj); /* more is a lie */
+                        known = true;
+                }
         }
+        *ret_known += known ? own_mj : 0;
+}
+
+/* Most samples do not say which parts an app's energy has: they count as those that do. */
+static void extend_parts(struct app_sums *app, int64_t known_mj)
+{
+        for (int i = 0; i < COMPONENT_COUNT && known_mj > 0; i++)
+                app->part_mj[i] = rounded((wide)app->part_mj[i] * app->own_mj, known_mj);
 }
 
 static int sum_apps(struct app_rate *list, size_t n, struct client_sums *sums)
 {
         struct app_sums *app = NULL;
+        int64_t known_mj = 0;
 
         if (n)
                 qsort(list, n, sizeof(*list), compare_rates);
@@ -199,12 +213,15 @@ static int sum_apps(struct app_rate *list, size_t n, struct client_sums *sums)
                                 return err;
                         app = &sums->apps[sums->n_apps++];
                         *app = (struct app_sums){ .app = list[i].app };
+                        known_mj = 0;
                 }
                 app->n++;
                 app->s1 += list[i].rate;
                 app->s2 += (int64_t)list[i].rate * list[i].rate;
                 app->ms += (list[i].sample->t2_ns - list[i].sample->t_ns) / 1000000;
-                add_own(app, list[i].sample, list[i].index);
+                add_own(app, list[i].sample, list[i].index, &known_mj);
+                if (i + 1 == n || list[i + 1].app != app->app)
+                        extend_parts(app, known_mj);
         }
         for (size_t i = 0; i < sums->n_apps; i++)
                 client_sums_weigh(&sums->apps[i], sums->n, sums->s1);

@@ -44,7 +44,7 @@ struct app_sums {
         int64_t w, wa, wb, x;
         int64_t ms; /* time of those rates */
         int64_t own_n, own_ms, own_mj; /* samples with its own energy, their time, and that energy */
-        int64_t part_mj[COMPONENT_COUNT];
+        int64_t part_mj[COMPONENT_COUNT]; /* of own_mj, as in the samples that say which parts it has */
 };
 
 /* Of the samples in which it was suspended, apart from all others. */

@@ -129,6 +129,28 @@ static int add_hogs(struct reader *reader)
         return err;
 }
 
+/* What a full charge lasts longer if the app takes so little, at the rate that it has here with the app. */
+static double minutes_at(const struct reader *reader, const struct cJSON *bug, double watts)
+{
+        double rate = number(bug, "rate") * 1e-9, less = (number(bug, "watts") - watts) / reader->own->full_j;
+        double minutes = (1 / (rate - less) - 1 / rate) / 60;
+
+        return rate > 0 && less < rate && isfinite(minutes) ? minutes : NAN;
+}
+
+/* Nothing is promised if a bound is missing, as where the battery drains slower than the model says of the app alone. */
+static void find_restart_minutes(const struct reader *reader, const struct cJSON *bug, struct finding *finding)
+{
+        double value = minutes_at(reader, bug, finding->there), low = minutes_at(reader, bug, number(bug, "others_high")),
+               high = minutes_at(reader, bug, number(bug, "others_low"));
+
+        if (!(value > 0 && low <= value && value <= high))
+                return;
+        finding->minutes = value;
+        finding->low = low;
+        finding->high = high;
+}
+
 static int add_bugs(struct reader *reader)
 {
         const struct cJSON *bug;
@@ -136,13 +158,15 @@ static int add_bugs(struct reader *reader)
 
         cJSON_ArrayForEach(bug, get(reader->json, "bugs")) {
                 const struct findings_app *app = find_app(reader->own, bug);
-                const struct finding finding = {
+                struct finding finding = {
                         .kind = FINDING_RESTART, .app = app ? app->name : NULL, .minutes = NAN, .low = NAN, .high = NAN,
                         .clients = number(bug, "clients"), .here = number(bug, "watts"), .there = number(bug, "others_watts"),
                 };
 
-                if (app && strcmp(text(bug, "client"), reader->own->client) == 0 && finding.here > finding.there)
-                        err = add(&reader->findings, &finding);
+                if (!app || strcmp(text(bug, "client"), reader->own->client) != 0 || !(finding.here > finding.there))
+                        continue;
+                find_restart_minutes(reader, bug, &finding);
+                err = add(&reader->findings, &finding);
                 if (err)
                         break;
         }

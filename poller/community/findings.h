@@ -30,6 +30,7 @@ struct findings_own {
         size_t n_apps;
         const struct findings_feature *features;
         size_t n_features;
+        double full_j; /* of its battery; NaN: unknown */
 };
 
 enum finding_kind {

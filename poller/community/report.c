@@ -57,6 +57,14 @@ static void add_finding(struct table *table, const struct finding *finding)
         table_cell(table, "%s", print_why(finding, why, sizeof(why)));
 }
 
+static bool lacks_minutes(const struct findings *findings)
+{
+        for (size_t i = 0; i < findings->n; i++)
+                if (findings->list[i].kind == FINDING_RESTART && isnan(findings->list[i].minutes))
+                        return true;
+        return false;
+}
+
 static void print_unknown(const struct findings *findings)
 {
         if (findings->clients < CLIENTS_MIN)
@@ -148,6 +156,8 @@ static int print_text(const struct findings *findings, const struct member *memb
                 putchar('\n');
                 table_print(table);
                 table_note("Minutes of a full charge, as long as the app would be in use.");
+                if (lacks_minutes(findings))
+                        table_note("Without minutes: the report does not say how fast this battery drains with that app.");
         }
         print_unknown(findings);
         print_gains(member);
@@ -234,7 +244,8 @@ static int find(struct session *session, struct member *member, const char *text
         const struct findings_feature features[] = { { "kernel", traits.kernel }, { "mesa", traits.mesa },
                                                      { "firmware", traits.firmware } };
         const struct findings_own own = { .client = member->client, .apps = apps, .n_apps = running->n, .features = features,
-                                          .n_features = ARRAY_SIZE(features) };
+                                          .n_features = ARRAY_SIZE(features),
+                                          .full_j = session->profile->energy_full_mwh * J_PER_MWH };
         int err;
 
         if (!apps || !names || !versions)

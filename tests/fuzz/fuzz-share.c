@@ -25,7 +25,7 @@ static void check_findings(const char *text)
         struct findings_app app = { .name = "browser", .version = "1.0" };
         const struct findings_feature feature = { "network", "wifi" };
         const struct findings_own own = { .client = "0123456789abcdef0123456789abcdef", .apps = &app, .n_apps = 1, .features = &feature,
-                                          .n_features = 1 };
+                                          .n_features = 1, .full_j = 54000 };
         struct findings findings;
 
         name_hash_of(app.name, app.hash);
