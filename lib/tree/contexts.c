@@ -3,6 +3,7 @@
 #include "contexts.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -76,6 +77,8 @@ void contexts_clear(struct contexts *contexts)
         free(contexts->origin);
         free(contexts->trie_origin);
         free(contexts->without_app);
+        free(contexts->largest);
+        free(contexts->trie_largest);
         free_values(contexts->value, contexts->n_runs);
         free_values(contexts->self, contexts->n_runs);
         free_values(contexts->square, contexts->n_runs);
@@ -303,6 +306,14 @@ static int fill(struct maker *maker, const int32_t *order)
         const struct stacks *stacks = maker->stacks;
         struct contexts *contexts = maker->contexts;
 
+        contexts->trie_largest = calloc(contexts->trie.n, sizeof(*contexts->trie_largest));
+        if (!contexts->trie_largest)
+                return -ENOMEM;
+        for (size_t i = 0; i < stacks->trie.n; i++) {
+                double *largest = &contexts->trie_largest[maker->places[i].self];
+
+                *largest = fmax(*largest, stacks_largest(stacks, i));
+        }
         for (size_t run = 0; run < stacks->n_runs; run++) {
                 contexts->trie_self[run] = calloc(contexts->trie.n, sizeof(double));
                 if (stacks->runs[run].square)
@@ -398,6 +409,18 @@ static int finish_squares(struct contexts *contexts, const int32_t *order, size_
         return 0;
 }
 
+static void finish_largest(struct contexts *contexts, const int32_t *order)
+{
+        for (int32_t i = contexts->tree.n - 1; i >= 0; i--) {
+                contexts->largest[i] = fmax(contexts->largest[i], contexts->trie_largest[order[i]]);
+                if (i > 0) {
+                        double *above = &contexts->largest[contexts->tree.parent[i]];
+
+                        *above = fmax(*above, contexts->largest[i]);
+                }
+        }
+}
+
 static int finish_run(struct contexts *contexts, const int32_t *order, size_t run)
 {
         int32_t n = contexts->tree.n;
@@ -427,12 +450,14 @@ int contexts_finish(struct contexts *contexts, const int32_t *rank, size_t n_lab
                 return err;
         contexts->label = calloc(n, sizeof(*contexts->label));
         contexts->origin = calloc(n, sizeof(*contexts->origin));
-        if (!contexts->label || !contexts->origin)
+        contexts->largest = calloc(n, sizeof(*contexts->largest));
+        if (!contexts->label || !contexts->origin || !contexts->largest)
                 return -ENOMEM;
         for (size_t i = 0; i < n; i++) {
                 contexts->label[i] = contexts->trie.label[order[i]];
                 contexts->origin[i] = contexts->trie_origin[order[i]];
         }
+        finish_largest(contexts, order);
         for (size_t run = 0; err == 0 && run < contexts->n_runs; run++)
                 err = finish_run(contexts, order, run);
         trie_clear(&contexts->trie);

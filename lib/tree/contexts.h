@@ -35,11 +35,12 @@ struct contexts {
         double **value;      /* of each run, of each node of @tree: with all below it */
         double **self;       /* without */
         double **square;     /* sums of squares of the samples in @value; of a run NULL: unknown */
+        double *largest;     /* of all samples in @value, of all runs; 0: unknown */
         double *without_app; /* of each run, of stacks without a frame of the app */
         size_t n_runs;
 
         int32_t *trie_origin; /* of each node of @trie, before contexts_finish() */
-        double **trie_self, **trie_square;
+        double **trie_self, **trie_square, *trie_largest;
 };
 
 void contexts_clear(struct contexts *contexts);

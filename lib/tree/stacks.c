@@ -32,6 +32,7 @@ void stacks_clear(struct stacks *stacks)
                 free(stacks->runs[i].square);
         }
         free(stacks->runs);
+        free(stacks->largest);
         free(stacks->program);
         free(stacks->before);
         *stacks = (struct stacks){ 0 };
@@ -79,16 +80,18 @@ int32_t stacks_node(struct stacks *stacks, int32_t root, const int32_t *labels, 
         return node;
 }
 
-/* Room for a node's sum; what is new is 0. */
-static int make_room(stacks_sum **list, size_t *n, size_t *capacity, int32_t node)
+/* Room for a node's number in a list of such of @size; what is new is 0. */
+static int make_room(void *list, size_t *n, size_t *capacity, int32_t node, size_t size)
 {
         size_t needed = (size_t)node + 1;
+        char *numbers;
 
         if (needed <= *n)
                 return 0;
-        if (needed > *capacity && util_grow(list, capacity, needed, sizeof(**list)) < 0)
+        if (needed > *capacity && util_grow(list, capacity, needed, size) < 0)
                 return -ENOMEM;
-        memset(*list + *n, 0, (needed - *n) * sizeof(**list));
+        memcpy(&numbers, list, sizeof(numbers));
+        memset(numbers + *n * size, 0, (needed - *n) * size);
         *n = needed;
         return 0;
 }
@@ -115,7 +118,7 @@ int stacks_add(struct stacks *stacks, int32_t node, double value)
         struct stacks_run *run = &stacks->runs[stacks->n_runs - 1];
         stacks_sum exact = exact_of(value, VALUE_BITS);
 
-        if (make_room(&run->self, &run->n, &run->capacity, node) < 0)
+        if (make_room(&run->self, &run->n, &run->capacity, node, sizeof(*run->self)) < 0)
                 return -ENOMEM;
         if (run->sum + exact > (stacks_sum)1 << 105) /* 2^53 */
                 return -EOVERFLOW;
@@ -124,15 +127,17 @@ int stacks_add(struct stacks *stacks, int32_t node, double value)
         return 0;
 }
 
-int stacks_add_square(struct stacks *stacks, int32_t node, double square)
+int stacks_add_samples(struct stacks *stacks, int32_t node, double square, double largest)
 {
         struct stacks_run *run = &stacks->runs[stacks->n_runs - 1];
         stacks_sum exact = exact_of(fmin(square, SQUARE_MAX), SQUARE_BITS);
 
-        if (make_room(&run->square, &run->n_square, &run->square_capacity, node) < 0)
+        if (make_room(&run->square, &run->n_square, &run->square_capacity, node, sizeof(*run->square)) < 0 ||
+            make_room(&stacks->largest, &stacks->n_largest, &stacks->largest_capacity, node, sizeof(*stacks->largest)) < 0)
                 return -ENOMEM;
         exact += run->square[node];
         run->square[node] = exact < run->square[node] ? (stacks_sum)-1 : exact;
+        stacks->largest[node] = fmax(stacks->largest[node], largest);
         return 0;
 }
 
@@ -149,6 +154,11 @@ double stacks_value(const struct stacks_run *run, size_t node)
 double stacks_square(const struct stacks_run *run, size_t node)
 {
         return node < run->n_square ? double_of(run->square[node], SQUARE_BITS) : 0;
+}
+
+double stacks_largest(const struct stacks *stacks, size_t node)
+{
+        return node < stacks->n_largest ? stacks->largest[node] : 0;
 }
 
 double stacks_total(const struct stacks_run *run)

@@ -32,6 +32,8 @@ struct stacks {
         struct trie trie;
         struct stacks_run *runs;
         size_t n_runs, capacity;
+        double *largest; /* of each node, the largest of its samples in all runs; what is behind @n_largest is unknown */
+        size_t n_largest, largest_capacity;
         char *program; /* whose DSO is the app's; NULL: the one that the first frame names */
         int32_t *before; /* nodes of the last stacks_node(), from the top down */
         size_t n_before;
@@ -50,9 +52,13 @@ int32_t stacks_child(struct stacks *stacks, int32_t parent, const char *frame, s
 int32_t stacks_node(struct stacks *stacks, int32_t root, const int32_t *labels, size_t n);
 /* Counts a stack that ends at @node in the last run, from 0 to 2^53. 0; -ENOMEM; -EOVERFLOW: all are more than 2^53. */
 int stacks_add(struct stacks *stacks, int32_t node, double value);
-/* How far chance moves what was counted at @node, in the last run: the sum of the squares of its samples. 0; -ENOMEM. */
-int stacks_add_square(struct stacks *stacks, int32_t node, double square);
+/*
+ * How far chance moves what was counted at @node, in the last run: the sum of the squares of its samples, and the largest of them.
+ * 0; -ENOMEM.
+ */
+int stacks_add_samples(struct stacks *stacks, int32_t node, double square, double largest);
 /* What was counted at a node, and the sum of the squares. */
 double stacks_value(const struct stacks_run *run, size_t node);
 double stacks_square(const struct stacks_run *run, size_t node);
+double stacks_largest(const struct stacks *stacks, size_t node); /* of all runs; 0: unknown */
 double stacks_total(const struct stacks_run *run); /* what was counted in all */

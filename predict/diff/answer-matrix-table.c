@@ -80,8 +80,11 @@ static void print_rows(const struct matrix *matrix, size_t shown)
                 add_names(table, matrix, row);
                 for (size_t j = 0; j < matrix->n_sides; j++)
                         add_value(table, matrix, &row->cells[j]);
-                table_cell(table, "%c - %c: %s", letter(row->dearest), letter(row->cheapest),
-                           answer_amount(unit, row->difference.value, text));
+                answer_amount(unit, row->difference.value, text);
+                if (row->dearest == row->cheapest) /* all are equal */
+                        table_cell(table, "%s", text);
+                else
+                        table_cell(table, "%c - %c: %s", letter(row->dearest), letter(row->cheapest), text);
                 table_cell(table, "%s", answer_bounds(unit, row->difference, text));
         }
         table_print(table);

@@ -103,8 +103,9 @@ static void find_smallest(struct comparison *comparison)
         for (int i = 0; i < 2; i++) {
                 const struct side *side = i ? comparison->b : comparison->a;
 
-                task[i] = (struct sampled){ value, side->sample / (double)side->contexts.n_runs,
-                                            dispersion_usual(&side->dispersion, value / side->sample) };
+                double unit = side->sample / (double)side->contexts.n_runs;
+
+                task[i] = (struct sampled){ value, unit, unit, dispersion_usual(&side->dispersion, value / side->sample) };
         }
         while (level < 38 && erfc(level / sqrt(2)) * (double)MAX(comparison->n, (size_t)1) > 0.05)
                 level += 0.01;

@@ -26,12 +26,19 @@ static double student_quantile(double z, double df)
         return isinf(df) ? z : sqrt(df * expm1(scaled * scaled / df));
 }
 
+/* Quantile of a gamma distribution with this mean and variance. */
+static double gamma_of(double mean, double variance, double z)
+{
+        return variance > 0 ? variance / mean * gamma_quantile(mean * mean / variance, z) : mean;
+}
+
 static struct estimate interval_of(struct sampled sampled, double quantile)
 {
-        double scale = sampled.unit * sampled.spread.phi, n = sampled.value / scale;
+        double phi = sampled.spread.phi, variance = sampled.value * sampled.unit * phi;
+        double another = phi * (isinf(sampled.spread.df) ? sampled.largest : sampled.unit);
 
-        return (struct estimate){ .value = sampled.value, .low = n > 0 ? scale * gamma_quantile(n, -quantile) : 0,
-                                  .high = scale * gamma_quantile(n + 1, quantile) };
+        return (struct estimate){ .value = sampled.value, .low = gamma_of(sampled.value, variance, -quantile),
+                                  .high = gamma_of(sampled.value + another, variance + another * another, quantile) };
 }
 
 struct estimate estimate_of(struct sampled sampled, double z)
@@ -75,6 +82,7 @@ double estimate_p(struct sampled a, struct sampled b, double factor)
                 return 1;
         if (a.value < factor * b.value)
                 return estimate_p(b, a, 1 / factor);
+        a.largest = b.largest = fmax(a.largest, b.largest);
         for (int i = 0; i < 60; i++) {
                 middle = (low + high) / 2;
                 if (estimate_difference(a, b, factor, middle).low > 0)

@@ -148,7 +148,7 @@ int read_add(struct read *read, int32_t node, double value, double samples)
         err = stacks_add(read->stacks, node, value);
         if (err == 0 && samples > 0) {
                 run->samples = (isnan(run->samples) ? 0 : run->samples) + samples;
-                err = stacks_add_square(read->stacks, node, value * value / samples);
+                err = stacks_add_samples(read->stacks, node, value * value / samples, value / samples);
         }
         return read_failed(read, err);
 }

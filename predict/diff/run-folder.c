@@ -89,20 +89,30 @@ static int32_t find_stack(const struct stacks *stacks, char *stack)
         return node;
 }
 
-static int add_variance(struct read *read, size_t column, char *line, size_t number)
+/* Where columns of components.tsv are; SIZE_MAX: it has no such. */
+struct columns {
+        size_t variance, largest;
+};
+
+static int add_variance(struct read *read, const struct columns *columns, char *line, size_t number)
 {
-        char *next = line, *stack = strsep(&next, "\t"), *cell = NULL;
-        double variance;
+        char *next = line, *stack = strsep(&next, "\t"), *cell;
+        double variance = NAN, largest = NAN, value;
+        bool wrong = false;
         int32_t node;
 
-        for (size_t i = 1; next && i <= column; i++)
-                cell = strsep(&next, "\t");
-        if (!cell || util_parse_double(cell, &variance) < 0 || variance < 0)
+        for (size_t i = 1; (cell = strsep(&next, "\t")); i++)
+                wrong |= (i == columns->variance && util_parse_double(cell, &variance) < 0) ||
+                         (i == columns->largest && (util_parse_double(cell, &largest) < 0 || largest < 0));
+        if (wrong || !(variance >= 0))
                 return read_damaged(read, number, "components.tsv has no variance for this stack");
         node = find_stack(read->stacks, stack);
         if (node < 0)
                 return read_damaged(read, number, "components.tsv has a stack that the folded file of its run has not");
-        return read_failed(read, stacks_add_square(read->stacks, node, variance));
+        value = stacks_value(&read->stacks->runs[read->stacks->n_runs - 1], (size_t)node);
+        if (isnan(largest)) /* all count the same */
+                largest = value > 0 ? variance / value : 0;
+        return read_failed(read, stacks_add_samples(read->stacks, node, variance, fmin(largest, value)));
 }
 
 /* How sure each stack of the last run is. Recordings of other programs may not have it. */
@@ -110,7 +120,8 @@ static int read_variances(struct read *read, const char *path)
 {
         _cleanup_fclose_ FILE *file = NULL;
         _cleanup_free_ char *line = NULL;
-        size_t size = 0, number = 0, column = SIZE_MAX;
+        struct columns columns = { SIZE_MAX, SIZE_MAX };
+        size_t size = 0, number = 0;
         int err = run_folder_open(read, path, &file);
 
         if (err < 0)
@@ -118,11 +129,11 @@ static int read_variances(struct read *read, const char *path)
         while (err == 0 && getline(&line, &size, file) >= 0) {
                 line[strcspn(line, "\r\n")] = '\0';
                 if (++number == 1)
-                        column = find_column(line, "variance_nj2");
-                else if (column == SIZE_MAX)
+                        columns = (struct columns){ find_column(line, "variance_nj2"), find_column(line, "largest_nj") };
+                else if (columns.variance == SIZE_MAX)
                         break;
                 else
-                        err = add_variance(read, column, line, number);
+                        err = add_variance(read, &columns, line, number);
         }
         return err;
 }

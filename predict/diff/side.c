@@ -137,15 +137,21 @@ double side_without_app(const struct side *side)
         return without / all;
 }
 
-/* Where a file says nothing of each stack, all of its samples count the same. */
-static double square_of(const struct side *side, int32_t node, size_t run)
+/* What a sample of this run counts on average. */
+static double mean_of_run(const struct side *side, size_t run)
 {
         const struct stacks_run *read = &side->stacks.runs[run];
         double total = stacks_total(read), samples = isnan(read->samples) ? total : read->samples;
 
+        return samples > 0 ? total / samples : 1;
+}
+
+/* Where a file says nothing of each stack, all of its samples count the same. */
+static double square_of(const struct side *side, int32_t node, size_t run)
+{
         if (side->contexts.square[run])
                 return side->contexts.square[run][node];
-        return side->contexts.value[run][node] * (samples > 0 ? total / samples : 1);
+        return side->contexts.value[run][node] * mean_of_run(side, run);
 }
 
 double side_effective_samples(const struct side *side, int32_t node)
@@ -164,4 +170,14 @@ double side_sample(const struct side *side, int32_t node)
         double samples = side_effective_samples(side, node);
 
         return samples > 0 ? side_value(side, node) * (double)side->contexts.n_runs / samples : side->sample;
+}
+
+double side_largest_sample(const struct side *side, int32_t node)
+{
+        double largest = side_sample(side, node);
+
+        for (size_t i = 0; node >= 0 && i < side->contexts.n_runs; i++)
+                if (!side->contexts.square[i] && side->contexts.value[i][node] > 0)
+                        largest = fmax(largest, mean_of_run(side, i));
+        return node < 0 ? largest : fmax(largest, side->contexts.largest[node]);
 }

@@ -47,3 +47,5 @@ double side_self(const struct side *side, int32_t node); /* without what is belo
 double side_effective_samples(const struct side *side, int32_t node);
 /* What one of these counts; of a node without any, what a sample counts on average. */
 double side_sample(const struct side *side, int32_t node);
+/* What the largest of its samples counts; at least side_sample(). */
+double side_largest_sample(const struct side *side, int32_t node);

@@ -67,6 +67,7 @@ void task_measure(const struct side *side, const double *calls, struct task_side
         double value = side_value(side, task->node), runs = (double)side->contexts.n_runs;
 
         task->sampled = (struct sampled){ .value = value, .unit = side_sample(side, task->node) / runs,
+                                          .largest = side_largest_sample(side, task->node) / runs,
                                           .spread = dispersion_of(&side->dispersion, side, task->node) };
         task->samples = value / task->sampled.unit;
         task->interval = estimate_of(task->sampled, ESTIMATE_Z);

@@ -72,6 +72,7 @@ static void add_energy(struct line *line, enum component component, double nj, d
                 return;
         line->energy_nj[component] += nj;
         line->variance_nj2 += nj * nj * (1 - exact);
+        line->largest_nj = fmax(line->largest_nj, nj * (1 - exact));
 }
 
 static unsigned count_busy(const struct charge *charge, const struct moment_cpu *of)

@@ -121,8 +121,8 @@ static void print_folded(FILE *file, const struct recording *recording)
 
 static void print_components(FILE *file, const struct recording *recording)
 {
-        fputs("stack\tsamples\tcpu_ns\tgpu_ns\tcpu_nj\tdisk_nj\twifi_nj\tgpu_nj\tvariance_nj2\tdisk_write_bytes\tdisk_read_bytes\t"
-              "net_sent_bytes\tnet_received_bytes\twakeups\tradio_wakes\n", file);
+        fputs("stack\tsamples\tcpu_ns\tgpu_ns\tcpu_nj\tdisk_nj\twifi_nj\tgpu_nj\tvariance_nj2\tlargest_nj\tdisk_write_bytes\t"
+              "disk_read_bytes\tnet_sent_bytes\tnet_received_bytes\twakeups\tradio_wakes\n", file);
         for (size_t i = 0; i < recording->n; i++) {
                 const struct line *line = &recording->lines[i];
 
@@ -130,10 +130,10 @@ static void print_components(FILE *file, const struct recording *recording)
                         continue;
                 fputs("app;", file);
                 print_stack(file, recording, i);
-                fprintf(file, "\t%llu\t%.0f\t%.0f\t%.0f\t%.0f\t%.0f\t%.0f\t%.6g\t%.0f\t%.0f\t%.0f\t%.0f\t%.0f\t%llu\n",
+                fprintf(file, "\t%llu\t%.0f\t%.0f\t%.0f\t%.0f\t%.0f\t%.0f\t%.6g\t%.6g\t%.0f\t%.0f\t%.0f\t%.0f\t%.0f\t%llu\n",
                         (unsigned long long)line->samples, line->cpu_ns, line->gpu_ns, line->energy_nj[COMPONENT_CPU],
                         line->energy_nj[COMPONENT_DISK], line->energy_nj[COMPONENT_WIFI], line->energy_nj[COMPONENT_GPU],
-                        line->variance_nj2, line->count[EVENT_DIRTY], line->count[EVENT_READ], line->count[EVENT_SEND],
+                        line->variance_nj2, line->largest_nj, line->count[EVENT_DIRTY], line->count[EVENT_READ], line->count[EVENT_SEND],
                         line->count[EVENT_RECEIVE], line->count[EVENT_SLEEP], (unsigned long long)line->radio_wakes);
         }
 }

@@ -19,6 +19,7 @@ struct line {
         double cpu_ns;
         double energy_nj[COMPONENT_COUNT]; /* those of CPU, disk, WiFi and GPU are used; without a profile CPU time in ns */
         double variance_nj2;               /* of their sum, as samples are few: the sum of squares */
+        double largest_nj;                 /* sample of that sum */
         double count[EVENT_COUNT];         /* bytes of EVENT_DIRTY, EVENT_READ, EVENT_SEND, EVENT_RECEIVE; how many of EVENT_SLEEP, EVENT_DRAW */
         double gpu_ns;
         uint64_t radio_wakes;
