@@ -22,19 +22,9 @@ void limits_init(struct limits *limits)
         pthread_mutex_init(&limits->mutex, NULL);
 }
 
-static void remove_all(struct limits *limits)
-{
-        struct limit_entry *entry, *next;
-
-        HASH_ITER(hh, limits->entries, entry, next) {
-                HASH_DEL(limits->entries, entry);
-                free(entry);
-        }
-}
-
 void limits_clear(struct limits *limits)
 {
-        remove_all(limits);
+        HASH_FREE(limits->entries);
         pthread_mutex_destroy(&limits->mutex);
 }
 
@@ -65,7 +55,7 @@ bool limits_take(struct limits *limits, const char *key, uint64_t most)
 
         pthread_mutex_lock(&limits->mutex);
         if (hour != limits->hour)
-                remove_all(limits);
+                HASH_FREE(limits->entries);
         limits->hour = hour;
         entry = find_or_add(limits, key);
         fine = entry && ++entry->count <= most;

@@ -34,19 +34,11 @@ static const char *word_of(struct features *features, const char *text)
 
 void features_clear(struct features *features)
 {
-        struct place *place, *next_place;
-        struct word *word, *next;
-        struct traits *traits, *next_traits;
+        struct traits *traits, *next;
 
-        HASH_ITER(hh, features->places, place, next_place) {
-                HASH_DEL(features->places, place);
-                free(place);
-        }
-        HASH_ITER(hh, features->words, word, next) {
-                HASH_DEL(features->words, word);
-                free(word);
-        }
-        HASH_ITER(hh, features->traits, traits, next_traits) {
+        HASH_FREE(features->places);
+        HASH_FREE(features->words);
+        HASH_ITER(hh, features->traits, traits, next) {
                 HASH_DEL(features->traits, traits);
                 free(traits->places);
                 free(traits->text);

@@ -59,27 +59,12 @@ int writer_open(struct database *database, struct writer *ret)
         return err;
 }
 
-static void forget_apps(struct writer *writer)
-{
-        struct known_app *app, *next;
-
-        HASH_ITER(hh, writer->apps, app, next) {
-                HASH_DEL(writer->apps, app);
-                free(app);
-        }
-}
-
 void writer_forget(struct writer *writer, bool failed)
 {
-        struct known_client *client, *next;
-
-        HASH_ITER(hh, writer->clients, client, next) {
-                HASH_DEL(writer->clients, client);
-                free(client);
-        }
+        HASH_FREE(writer->clients);
         writer->buffered = 0;
         if (failed || HASH_COUNT(writer->apps) > APPS_KEPT)
-                forget_apps(writer);
+                HASH_FREE(writer->apps);
 }
 
 void writer_close(struct writer *writer)

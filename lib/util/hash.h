@@ -12,3 +12,14 @@
 
 /* After HASH_ADD...(): false, if there was no memory for it. */
 #define HASH_HAS(entry) ((entry)->hh.tbl != NULL)
+
+/* Empties a table whose entries own nothing; @head is NULL then. */
+#define HASH_FREE(head)                                                 \
+        do {                                                            \
+                __typeof__(head) hash_entry, hash_next;                 \
+                                                                        \
+                HASH_ITER(hh, head, hash_entry, hash_next) {            \
+                        HASH_DEL(head, hash_entry);                     \
+                        free(hash_entry);                               \
+                }                                                       \
+        } while (0)

@@ -69,17 +69,8 @@ struct named_counts {
 
 static void counts_clear(struct named_counts *counts)
 {
-        struct app_pair *pair, *next_pair;
-        struct app_count *app, *next_app;
-
-        HASH_ITER(hh, counts->pairs, pair, next_pair) {
-                HASH_DEL(counts->pairs, pair);
-                free(pair);
-        }
-        HASH_ITER(hh, counts->apps, app, next_app) {
-                HASH_DEL(counts->apps, app);
-                free(app);
-        }
+        HASH_FREE(counts->pairs);
+        HASH_FREE(counts->apps);
 }
 
 static int count_app(struct named_counts *counts, const char *hash)
