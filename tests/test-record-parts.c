@@ -27,6 +27,7 @@
 #include "record/record-parse.h"
 #include "record/terminal-keys.h"
 #include "record/tracepoints.h"
+#include "record/us-keyboard.h"
 #include "record/waking.h"
 #include "record/words.h"
 #include "record/work.h"
@@ -453,6 +454,42 @@ static void check_letters(void)
         check_letter("\370\210\200\200\200", -1);
 }
 
+static void check_us_key(const char *name, unsigned code, bool shifted)
+{
+        struct us_key key = { 0 };
+
+        check(us_keyboard_name(name, &key) == (code > 0));
+        check_int(key.code, code);
+        check_int(key.shifted, shifted);
+}
+
+static void check_us_keyboard(void)
+{
+        struct us_keyboard keyboard = { .n = 0 };
+        char keymap[US_KEYBOARD_KEYMAP_MAX];
+        struct us_key key;
+
+        check_us_key("a", 30, false);
+        check_us_key("A", 30, true);
+        check_us_key("|", 43, true);
+        check_us_key("/", 53, false);
+        check_us_key("plus", 13, true);
+        check_us_key("Return", 28, false);
+        check_us_key("ISO_Left_Tab", 15, true);
+        check_us_key("Hyper", 0, false);
+        check_us_key("", 0, false);
+        for (long letter = ' '; letter < 0x7f; letter++)
+                check(us_keyboard_letter(&keyboard, letter, false, &key) && key.code > 0);
+        check(!us_keyboard_letter(&keyboard, 0x7f, true, &key) && !us_keyboard_letter(&keyboard, 0x85, true, &key));
+        check(!us_keyboard_letter(&keyboard, 0xe4, false, &key));
+        for (long i = 0; i < US_KEYBOARD_LETTERS_MAX; i++)
+                check(us_keyboard_letter(&keyboard, 0xe4 + i, true, &key) && key.code == 183 + (unsigned)i && !key.shifted);
+        check(us_keyboard_letter(&keyboard, 0xe5, false, &key) && key.code == 184);
+        check(!us_keyboard_letter(&keyboard, 0x20ac, true, &key));
+        us_keyboard_keymap(&keyboard, keymap);
+        check(strstr(keymap, "replace key <FK24> { [ U00EF ] };\n};\n};\n") != NULL);
+}
+
 static void check_keys(void)
 {
         char keys[TERMINAL_KEYS_MAX];
@@ -738,6 +775,7 @@ int main(void)
         check_script();
         check_input_steps();
         check_letters();
+        check_us_keyboard();
         check_words();
         check_keys();
         return check_result();

@@ -4,7 +4,7 @@
 
 /*
  * The Wayland protocol zwlr_foreign_toplevel_manager_v1, version 3: names, opcodes and signatures of what an
- * observer needs. Written by hand, since no Debian 12 package has its XML description.
+ * observer needs, and who plays input. Written by hand, since no Debian 12 package has its XML description.
  */
 
 #include <wayland-client.h>
@@ -13,6 +13,8 @@ extern const struct wl_interface foreign_toplevel_manager_interface;
 extern const struct wl_interface foreign_toplevel_handle_interface;
 
 /* Opcodes of requests. */
+#define FOREIGN_TOPLEVEL_HANDLE_ACTIVATE 4
+#define FOREIGN_TOPLEVEL_HANDLE_CLOSE 5
 #define FOREIGN_TOPLEVEL_HANDLE_DESTROY 7
 
 /* Values in the array of the event `state`. */

@@ -37,7 +37,8 @@ static const char *const wants[SCRIPT_END + 1] = {
         [SCRIPT_PRESS] = BUTTON_WANTS,
         [SCRIPT_RELEASE] = BUTTON_WANTS,
         [SCRIPT_MOVE] = N_("two numbers from 0 to 16383, as in: move 100 50"),
-        [SCRIPT_SCROLL] = N_("two numbers from 0 to 16383 and up, down, left or right, as in: scroll 100 50 down, or: scroll 100 50 down 3"),
+        [SCRIPT_SCROLL] = N_("two numbers from 0 to 16383 and up, down, left or right, as in: scroll 100 50 down, or: scroll 100 50 "
+                             "down 3"),
         [SCRIPT_SLEEP] = N_("a time from 1ms to 3600s, as in: sleep 1s, or: sleep 200ms"),
         [SCRIPT_WAIT_WINDOW] = N_("a part of the window's title, as in: wait-window Editor"),
         [SCRIPT_WAIT_QUIET] = N_("a time from 1ms to 3600s, as in: wait-quiet 2s"),

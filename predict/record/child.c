@@ -29,6 +29,11 @@ static void take_place(const struct child_place *place)
                 setenv("DISPLAY", place->display, 1);
         if (place->display)
                 unsetenv("WAYLAND_DISPLAY"); /* or it would open its windows on ours */
+        if (place->wayland) {
+                setenv("WAYLAND_DISPLAY", place->wayland, 1);
+                setenv("XDG_SESSION_TYPE", "wayland", 1);
+                unsetenv("DISPLAY");
+        }
 }
 
 /* In the child. */

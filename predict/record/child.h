@@ -25,6 +25,7 @@ struct child_result {
 struct child_place {
         int fds[3];          /* in place of its standard files; -1: ours */
         const char *display; /* its DISPLAY; NULL: ours */
+        const char *wayland; /* its WAYLAND_DISPLAY, and no DISPLAY; NULL: ours */
         bool terminal;       /* fds[0] is to be its terminal */
         const char *screen;  /* of an X server for it, as 1080x1920x24; NULL: 1280x800x24 */
 };

@@ -29,7 +29,7 @@ struct request {
         struct options options;
         uint64_t runs, stack_kb;
         const char *output, *also, *input, *probe, *save;
-        bool terminal, calls;
+        bool terminal, wayland, calls;
         struct script script;
         struct listener *listener; /* for --input-save */
         struct profile *profile;
@@ -86,7 +86,7 @@ static struct run_wish wish_of(const struct request *request, const struct side 
         return (struct run_wish){
                 .argv = side->argv, .folder = side->folder.staging, .profile = request->profile,
                 .tracepoints = request->has_tracepoints ? &request->tracepoints : NULL,
-                .script = request->input ? &request->script : NULL, .terminal = request->terminal,
+                .script = request->input ? &request->script : NULL, .where = request->terminal ? PLAYER_TERMINAL : request->wayland ? PLAYER_WAYLAND : PLAYER_DISPLAY,
                 .stack_kb = (unsigned)request->stack_kb, .listener = request->listener,
         };
 }
@@ -289,6 +289,8 @@ static int check_request(const struct request *request, char **command)
                 return usage_fault("--input-save keeps the input of one run: leave out --also, --input and --calls");
         if (request->save && request->terminal && request->output)
                 return usage_fault("--input-save with --terminal records nothing else: leave out -o");
+        if (request->save && request->wayland)
+                return usage_fault("--input-save keeps what is done in windows of X; --wayland plays it");
         if (request->save && !request->output)
                 return CODE_OK;
         if (!request->output)
@@ -299,6 +301,8 @@ static int check_request(const struct request *request, char **command)
                 return usage_fault("--also needs two commands, as in: -o A --also B -- gzip -k file ::: zstd -k file");
         if (request->terminal && !request->input && !request->save)
                 return usage_fault("--terminal is for --input and --input-save");
+        if (request->wayland && (!request->input || request->terminal))
+                return usage_fault("--wayland is for --input, without --terminal");
         return CODE_OK;
 }
 
@@ -332,6 +336,7 @@ static int record_main(int argc, char **argv)
                 { "input-save", "FILE", N_("keeps what you do in the program's windows as a script for --input; with -o, of one run that is recorded"),
                   .text = &request.save },
                 { "terminal", .help = N_("that input goes into a terminal of its own, or comes from this one"), .flag = &request.terminal },
+                { "wayland", .help = N_("that input goes into a Wayland compositor of its own (sway), not into an X server"), .flag = &request.wayland },
                 { "stack", "KB", N_("how much of the stack is kept; more where callers are lost"), .usual = "8", .count = &request.stack_kb,
                   .low = 1, .high = EVENTS_STACK_KB_MAX },
                 { "probe", "FUNCTION", N_("no recording, but what FUNCTION@FILE is called with; needs root"), .text = &request.probe },

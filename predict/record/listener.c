@@ -235,7 +235,8 @@ static bool is_lone_modifier(KeySym symbol)
 /* 0: a modifier, which is a step of its own only if nothing else is done before it goes up; else @in is filled in. */
 static bool take_key(struct listener *listener, const xEvent *event, struct input *in, char letter[LETTER_BYTES_MAX])
 {
-        XKeyEvent key = { .type = KeyPress, .display = listener->x, .keycode = event->u.u.detail, .state = event->u.keyButtonPointer.state };
+        XKeyEvent key = { .type = KeyPress, .display = listener->x, .keycode = event->u.u.detail,
+                          .state = event->u.keyButtonPointer.state };
         bool down = (event->u.u.type & 0177) == KeyPress, shifted;
         KeySym symbol = NoSymbol;
         char text[16];
@@ -353,7 +354,8 @@ static void take_event(struct listener *listener, const XRecordInterceptData *da
                 return; /* another program made it up */
         else if (type >= KeyPress && type <= MotionNotify)
                 take_delivered(listener, event.u.keyButtonPointer.event, type, event.u.u.detail, event.u.keyButtonPointer.time);
-        else if (type == GenericEvent && other.extension == listener->xi_opcode && other.evtype >= KeyPress && other.evtype <= MotionNotify)
+        else if (type == GenericEvent && other.extension == listener->xi_opcode && other.evtype >= KeyPress &&
+                 other.evtype <= MotionNotify)
                 take_delivered(listener, other.event, other.evtype, other.detail, other.time);
         else if (type == FocusIn || type == Expose || type == MapNotify || type == ConfigureNotify)
                 look_at(listener, event.u.focus.window, time_ms); /* in all of them it stands there */
@@ -421,7 +423,8 @@ static int open_display(struct listener *listener)
         if (!listener->x || !listener->data || x_server_open(&listener->server) < 0)
                 return -ECONNREFUSED;
         XSetErrorHandler(on_error);
-        if (!XRecordQueryVersion(listener->x, &major, &minor) || !XDamageQueryExtension(listener->x, &listener->damage_event, &none))
+        if (!XRecordQueryVersion(listener->x, &major, &minor) ||
+            !XDamageQueryExtension(listener->x, &listener->damage_event, &none))
                 return -ENOTSUP;
         if (!XQueryExtension(listener->x, "XInputExtension", &listener->xi_opcode, &none, &none))
                 listener->xi_opcode = -1;

@@ -25,7 +25,19 @@ struct player {
         size_t seen_length;
 };
 
-int player_new(const struct script *script, bool terminal, struct child_place *place, struct player **ret)
+static int open_stage(enum player_where where, struct child_place *place, struct stage **ret)
+{
+        switch (where) {
+        case PLAYER_TERMINAL:
+                return stage_terminal(place, ret);
+        case PLAYER_WAYLAND:
+                return stage_wayland(place, ret);
+        default:
+                return stage_display(place, ret);
+        }
+}
+
+int player_new(const struct script *script, enum player_where where, struct child_place *place, struct player **ret)
 {
         struct player *player = calloc(1, sizeof(*player));
         int err;
@@ -33,7 +45,7 @@ int player_new(const struct script *script, bool terminal, struct child_place *p
         if (!player)
                 return -ENOMEM;
         player->script = script;
-        err = terminal ? stage_terminal(place, &player->stage) : stage_display(place, &player->stage);
+        err = open_stage(where, place, &player->stage);
         if (err) {
                 free(player);
                 return err;

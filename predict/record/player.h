@@ -2,7 +2,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* Plays a script into a program: into a terminal of its own, or by XTEST into an X server of its own. */
+/* Plays a script into a program: into a terminal of its own, an X server (by XTEST), or a Wayland compositor. */
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -38,12 +38,20 @@ struct stage {
         const struct stage_ops *ops;
 };
 
+enum player_where {
+        PLAYER_DISPLAY, /* X */
+        PLAYER_WAYLAND,
+        PLAYER_TERMINAL,
+};
+
 int stage_terminal(struct child_place *place, struct stage **ret);
 /* -ENOTSUP after its sentence: this build has no XTEST. */
 int stage_display(struct child_place *place, struct stage **ret);
+/* -ENOTSUP after its sentence: this build has no Wayland. */
+int stage_wayland(struct child_place *place, struct stage **ret);
 
 /* Opens the stage, and fills in where the program is to run. 0; a negative errno after its sentence. */
-int player_new(const struct script *script, bool terminal, struct child_place *place, struct player **ret);
+int player_new(const struct script *script, enum player_where where, struct child_place *place, struct player **ret);
 void player_free(struct player *player);
 void player_started(struct player *player);
 int player_fd(const struct player *player);

@@ -126,7 +126,7 @@ static int start(struct watch *watch)
         if (watch->wish->listener)
                 place.display = getenv("DISPLAY"); /* and not Wayland */
         if (watch->wish->script)
-                err = player_new(watch->wish->script, watch->wish->terminal, &place, &watch->player);
+                err = player_new(watch->wish->script, watch->wish->where, &place, &watch->player);
         if (!err)
                 err = child_start(watch->wish->argv, &place, &watch->child);
         if (watch->player)

@@ -5,6 +5,7 @@
 /* One run of a program: starts it, watches it, and makes stacks of what was seen. */
 
 #include "child.h"
+#include "player.h"
 #include "replay.h"
 #include "tracepoints.h"
 
@@ -12,7 +13,6 @@
 
 struct called_list;
 struct listener;
-struct player;
 
 /* Is work seen that the program passed on through GLib? */
 enum run_passed {
@@ -41,7 +41,7 @@ struct run_wish {
         const struct script *script;     /* NULL: it gets no input */
         struct listener *listener;       /* what its user does is kept; NULL: it is not */
         unsigned stack_kb;
-        bool terminal;                   /* that input comes from a terminal; else from an X server */
+        enum player_where where;         /* that input comes from */
 };
 
 /*

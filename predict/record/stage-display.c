@@ -355,7 +355,8 @@ static void display_free(struct stage *stage)
         free(display);
 }
 
-static const struct stage_ops display_ops = { expect, key, type, move, button, has_window, close_window, look, fd_of, NULL, display_free };
+static const struct stage_ops display_ops = { expect, key, type, move, button, has_window, close_window, look, fd_of, NULL,
+                                              display_free };
 
 static int connect_to(struct display *display)
 {

@@ -19,8 +19,8 @@ static void *property(Display *x, Window window, const char *name, Atom type, in
         int got_format;
 
         *n = 0;
-        if (XGetWindowProperty(x, window, XInternAtom(x, name, False), 0, max, False, type, &got_type, &got_format, n, &left, &data) !=
-            Success)
+        if (XGetWindowProperty(x, window, XInternAtom(x, name, False), 0, max, False, type, &got_type, &got_format, n, &left,
+                               &data) != Success)
                 return NULL;
         if (data && got_format == format)
                 return data;
@@ -65,7 +65,8 @@ bool window_place(Display *x, Window window, struct window_place *ret)
 
         if (!XGetWindowAttributes(x, window, &attributes))
                 return false;
-        *ret = (struct window_place){ .width = attributes.width, .height = attributes.height, .popup = attributes.override_redirect };
+        *ret = (struct window_place){ .width = attributes.width, .height = attributes.height,
+                                      .popup = attributes.override_redirect };
         if (!XTranslateCoordinates(x, window, attributes.root, 0, 0, &ret->x, &ret->y, &child))
                 return false;
         shadow = property(x, window, "_GTK_FRAME_EXTENTS", XA_CARDINAL, 32, 4, &n); /* left, right, top, bottom */

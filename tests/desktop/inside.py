@@ -258,8 +258,9 @@ def main():
     sys.path.insert(0, os.path.dirname(os.path.realpath(__file__)))
     import desktops
     import pictures
+    import records
     import seats
-    module = {"picture": pictures, "seat": seats}.get(sys.argv[1].split("-")[0], desktops)
+    module = {"picture": pictures, "record": records, "seat": seats}.get(sys.argv[1].split("-")[0], desktops)
     ctypes.CDLL(None).prctl(36, 1, 0, 0, 0)  # PR_SET_CHILD_SUBREAPER
     prepare()
     began = time.monotonic()

@@ -48,7 +48,7 @@ static int open_stage(struct state *state, bool terminal, const char *script)
         int err = script ? script_file_read(script, &program_log, &state->script) : 0;
 
         if (!err && script)
-                err = player_new(&state->script, terminal, &state->place, &state->player);
+                err = player_new(&state->script, terminal ? PLAYER_TERMINAL : PLAYER_DISPLAY, &state->place, &state->player);
         else if (!err)
                 err = stage_display(&state->place, &state->stage);
         if (!err && !terminal && (err = picture_new(state->place.display, &state->picture)) < 0)
