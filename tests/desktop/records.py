@@ -1,12 +1,14 @@
 # SPDX-FileCopyrightText: joulecast authors
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""`joulecast record --input --wayland`: what a script plays comes to the windows of a program in a sway of its own."""
+"""`joulecast record --input --wayland`: what a script plays comes to the windows of a program in a sway of its own.
+--input-save: what is done in a window of GTK, in a frame of openbox, plays the same in an X server without a window manager."""
 import os
 import re
 import shutil
 import subprocess
 
-from inside import BUILD, check, skip, write
+from desktops import x_server
+from inside import BUILD, check, skip, wait_for, write
 
 SCRIPT = """wait-window Main
 wait-quiet 200ms
@@ -97,3 +99,46 @@ def test_record():
     check(done.returncode == 1 and "package sway" in done.stderr, "no sway:", done.stderr)
     check(not left_behind(), "nothing is left:", left_behind())
 
+
+
+def zenity(title):
+    """A dialog that writes what was entered."""
+    return ["/bin/sh", "-c", "exec zenity --entry --title '%s' --text Name > /tmp/entered" % title]
+
+
+def xdotool(env, *words):
+    done = subprocess.run(["xdotool", *words], env={**os.environ, **env}, capture_output=True, text=True, timeout=60)
+    return done.stdout.strip() if done.returncode == 0 else None
+
+
+def entered():
+    with open("/tmp/entered", encoding="utf-8") as file:
+        return file.read()
+
+
+def test_record_session():
+    env = {"DISPLAY": ":77"}
+    x_server()
+    # pylint: disable-next=consider-using-with
+    kept = subprocess.Popen([BUILD + "/predict/joulecast", "record", "--input-save", "/tmp/script", "--", *zenity("A Question")],
+                            env={**os.environ, **env}, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    window = wait_for(lambda: xdotool(env, "search", "--onlyvisible", "--name", "A Question"), 30)
+    check(window, "the dialog is there:", window)
+    check(wait_for(lambda: xdotool(env, "getwindowfocus") == window, 10), "it has the keyboard")
+    xdotool(env, "type", "hello wrld")
+    xdotool(env, "key", "Left", "Left", "Left")
+    xdotool(env, "type", "o")
+    xdotool(env, "mousemove", "--window", window, "40", "30", "click", "1")
+    xdotool(env, "key", "Return")
+    out, err = kept.communicate(timeout=60)
+    check(kept.returncode == 0, "kept:", kept.returncode, out, err)
+    with open("/tmp/script", encoding="utf-8") as file:
+        script = file.read()
+    steps = [line for line in script.splitlines() if not line.startswith(("#", "sleep", "wait-quiet", "move"))]
+    check(steps[0] == "wait-window A Question" and steps[-1] == "key Return" and any(step.startswith("click ") for step in steps),
+          "the script:", "\n" + script)
+    check(entered() == "hello world\n", "entered:", entered())
+    os.unlink("/tmp/entered")
+    done = subprocess.run([BUILD + "/predict/joulecast", "record", "-o", "/tmp/run", "--runs", "1", "--stack", "32", "--input", "/tmp/script", "--",
+                           *zenity("A Question")], env={**os.environ, **env}, capture_output=True, text=True, timeout=300)
+    check(entered() == "hello world\n", "entered again:", entered(), done.returncode, done.stdout, done.stderr)
