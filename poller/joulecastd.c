@@ -249,6 +249,31 @@ static void heard_sound(void *held, const pid_t *pids, size_t n, size_t others)
         (void)held_set_players(held, pids, n, others);
 }
 
+/* Without the file, or if it cannot be written, nobody knows. */
+static void heard_refresh(void *data, uint32_t mhz)
+{
+        uint32_t *last = data;
+        char text[16];
+        int length = snprintf(text, sizeof(text), "%u\n", (unsigned)mhz);
+
+        if (mhz == *last)
+                return;
+        *last = mhz;
+        if (!mhz || util_write_file(PATHS_REFRESH_RATE, text, (size_t)length, 0644) < 0)
+                (void)unlink(PATHS_REFRESH_RATE);
+}
+
+/* The service's folder in /run goes with it, and the file. */
+static void connect_refresh(const struct options *options, const struct sources *sources, uint32_t *last)
+{
+        if (!is_service(options))
+                return;
+        (void)unlink(PATHS_REFRESH_RATE); /* of a service that did not end by itself */
+        for (size_t i = 0; i < sources->n; i++)
+                if (focus_is(sources->list[i]))
+                        focus_set_refresh(sources->list[i], heard_refresh, last);
+}
+
 /* What agents tell of their sessions' sound. */
 static void connect_sound(const struct sources *sources)
 {
@@ -354,6 +379,7 @@ static int run(const struct options *options, const struct config *config)
                                                          .log = &program_log };
         double interval_s = options->interval_s > 0 ? options->interval_s : config->interval_s;
         _cleanup_free_ char *path = NULL;
+        uint32_t refresh_mhz = 0;
         struct question_source source = { .profile = options->profile, .machine = options->machine,
                                           .live = !options->database, .sources = &poller.sources, .look = look,
                                           .look_data = &poller, .forget = forget };
@@ -362,6 +388,7 @@ static int run(const struct options *options, const struct config *config)
         if (err)
                 return err;
         connect_sound(&poller.sources);
+        connect_refresh(options, &poller.sources, &refresh_mhz);
         err = add_session(options, &poller.sources);
         if (!err)
                 err = add_location(options, &poller.sources);

@@ -129,6 +129,27 @@ static void sound_messages(void)
         check_int(focus_sound_check(&sound, sizeof(sound) - 1, &got), -EMSGSIZE);
 }
 
+static void screen_messages(void)
+{
+        const struct focus_screen good_one = { .magic = FOCUS_SCREEN_MAGIC, .version = FOCUS_VERSION, .size = sizeof(good_one),
+                                               .refresh_mhz = 59997 };
+        struct focus_screen screen = good_one, got;
+
+        check_int(focus_screen_check(&screen, sizeof(screen), &got), 0);
+        check_int(got.refresh_mhz, 59997);
+        check_int(focus_screen_check(&screen, sizeof(screen) - 1, &got), -EMSGSIZE);
+        screen.version++;
+        check_int(focus_screen_check(&screen, sizeof(screen), &got), -EPROTO);
+        screen = good_one;
+        screen.zero = 1;
+        check_int(focus_screen_check(&screen, sizeof(screen), &got), -EBADMSG);
+        for (size_t i = 0; i < 4; i++) {
+                screen = good_one;
+                screen.refresh_mhz = (const uint32_t[]){ 0, 60, 1000001, UINT32_MAX }[i];
+                check_int(focus_screen_check(&screen, sizeof(screen), &got), i == 0 ? 0 : -EBADMSG);
+        }
+}
+
 static void buckets(void)
 {
         struct focus_bucket bucket = { 0 };
@@ -150,6 +171,7 @@ struct hearing {
         uint64_t at_ns;
         uid_t only;
         int n_sound;
+        uint32_t refresh_mhz;
         size_t n_players, others;
         pid_t players[4];
 };
@@ -183,7 +205,12 @@ static void sound(void *data, const pid_t *pids, size_t n, size_t others)
                 hearing->players[i] = pids[i];
 }
 
-static const struct focus_link_ops ops = { may_speak, heard, sound };
+static void refresh(void *data, uint32_t mhz)
+{
+        ((struct hearing *)data)->refresh_mhz = mhz;
+}
+
+static const struct focus_link_ops ops = { may_speak, heard, sound, refresh };
 static char folder[] = "/tmp/joulecast-focus-XXXXXX";
 static char path[64];
 
@@ -352,6 +379,38 @@ static void link_hears_sound(void)
         close(fd);
         focus_link_close(link);
         check_int(chmod(folder, 0700), 0);
+        close(root_fd);
+}
+
+/* The refresh rate is the accepted agent's alone, and goes with it. */
+static void link_hears_refresh(void)
+{
+        struct focus_screen message = { .magic = FOCUS_SCREEN_MAGIC, .version = FOCUS_VERSION, .size = sizeof(message),
+                                        .refresh_mhz = 120000 };
+        struct hearing hearing = { .only = getuid() + 1 };
+        int root_fd = open("/", O_RDONLY | O_DIRECTORY | O_CLOEXEC), fd;
+        struct focus_link *link = NULL;
+
+        check_int(focus_link_open(path, root_fd, &ops, &hearing, NULL, &link), 0);
+        fd = connect_agent();
+        focus_link_dispatch(link, NOW);
+        check_int(send(fd, &message, sizeof(message), MSG_NOSIGNAL), sizeof(message));
+        focus_link_dispatch(link, NOW);
+        check_int(hearing.refresh_mhz, 0);
+        hearing.only = getuid(); /* now its user has the seat */
+        focus_link_recheck(link, NOW);
+        check_int(hearing.refresh_mhz, 120000);
+        message.refresh_mhz = 60000;
+        check_int(send(fd, &message, sizeof(message), MSG_NOSIGNAL), sizeof(message));
+        focus_link_dispatch(link, NOW);
+        check_int(hearing.refresh_mhz, 60000);
+        message.zero = 1;
+        check_int(send(fd, &message, sizeof(message), MSG_NOSIGNAL), sizeof(message));
+        focus_link_dispatch(link, NOW);
+        check(is_hung_up(fd));
+        check_int(hearing.refresh_mhz, 0);
+        close(fd);
+        focus_link_close(link);
         close(root_fd);
 }
 
@@ -592,10 +651,12 @@ int main(void)
         snprintf(path, sizeof(path), "%s/focus.sock", folder);
         messages();
         sound_messages();
+        screen_messages();
         random_messages();
         buckets();
         link_believes();
         link_hears_sound();
+        link_hears_refresh();
         link_hangs_up();
         link_is_crowded();
         link_is_out_of_files();

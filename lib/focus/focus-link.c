@@ -23,6 +23,7 @@ struct agent {
         struct focus_message last;
         pid_t players[FOCUS_PLAYERS_MAX]; /* processes of its user */
         size_t n_players, others;
+        uint32_t refresh_mhz; /* of the screen; 0: unknown */
 };
 
 struct user {
@@ -115,6 +116,12 @@ static void complain(struct focus_link *link, uint64_t now_ns, uid_t uid, const 
         log_warning(link->log, "disconnected the focus agent of uid %u: %s", (unsigned)uid, what);
 }
 
+static void tell_refresh(struct focus_link *link)
+{
+        if (link->ops->refresh)
+                link->ops->refresh(link->data, link->speaker ? link->speaker->refresh_mhz : 0);
+}
+
 /* Reports the state of the speaker, or that there is none. */
 static void tell(struct focus_link *link, uint64_t boottime_ns)
 {
@@ -144,6 +151,7 @@ static void choose_speaker(struct focus_link *link, uint64_t now_ns)
                 return;
         link->speaker = best;
         tell(link, now_ns);
+        tell_refresh(link);
 }
 
 /* A list of all agents' players, who are different processes as each is its agent's user's. */
@@ -175,6 +183,7 @@ static void hang_up(struct focus_link *link, struct agent *agent, uint64_t now_n
                 return;
         link->speaker = NULL;
         tell(link, now_ns);
+        tell_refresh(link);
         choose_speaker(link, now_ns);
 }
 
@@ -308,16 +317,42 @@ static void hear_focus(struct focus_link *link, struct agent *agent, struct focu
                 tell(link, message.boottime_ns);
 }
 
+static void hear_screen(struct focus_link *link, struct agent *agent, const struct focus_screen *screen)
+{
+        agent->refresh_mhz = screen->refresh_mhz;
+        if (agent == link->speaker)
+                tell_refresh(link);
+}
+
+/* By its first bytes, which say what it is. */
+static int check_message(const void *bytes, uint32_t magic, size_t length, uint64_t now_ns)
+{
+        union {
+                struct focus_message focus;
+                struct focus_sound sound;
+                struct focus_screen screen;
+        } ignored;
+
+        switch (magic) {
+        case FOCUS_SOUND_MAGIC:
+                return focus_sound_check(bytes, length, &ignored.sound);
+        case FOCUS_SCREEN_MAGIC:
+                return focus_screen_check(bytes, length, &ignored.screen);
+        default:
+                return focus_message_check(bytes, length, now_ns, &ignored.focus);
+        }
+}
+
 static void hear(struct focus_link *link, struct agent *agent, uint64_t now_ns)
 {
         union {
                 uint32_t magic;
                 struct focus_message focus;
                 struct focus_sound sound;
+                struct focus_screen screen;
                 char bytes[1024]; /* to detect longer ones */
         } in = { 0 };
         ssize_t n = recv(agent->fd, &in, sizeof(in), MSG_DONTWAIT | MSG_TRUNC);
-        bool of_sound = in.magic == FOCUS_SOUND_MAGIC;
         int err;
 
         if (n < 0 && (errno == EAGAIN || errno == EINTR))
@@ -326,8 +361,7 @@ static void hear(struct focus_link *link, struct agent *agent, uint64_t now_ns)
                 hang_up(link, agent, now_ns);
                 return;
         }
-        err = of_sound ? focus_sound_check(&in, (size_t)n, &in.sound) :
-                         focus_message_check(&in, (size_t)n, now_ns, &in.focus);
+        err = check_message(&in, in.magic, (size_t)n, now_ns);
         if (!err && !focus_bucket_take(bucket_of(link, agent->uid), now_ns))
                 err = -EBUSY;
         if (err) {
@@ -336,8 +370,10 @@ static void hear(struct focus_link *link, struct agent *agent, uint64_t now_ns)
                          : err == -EPROTO ? "another version of the protocol"
                                           : "invalid message");
                 hang_up(link, agent, now_ns);
-        } else if (of_sound) {
+        } else if (in.magic == FOCUS_SOUND_MAGIC) {
                 hear_sound(link, agent, &in.sound);
+        } else if (in.magic == FOCUS_SCREEN_MAGIC) {
+                hear_screen(link, agent, &in.screen);
         } else {
                 hear_focus(link, agent, in.focus, now_ns);
         }

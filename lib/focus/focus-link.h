@@ -16,7 +16,10 @@
 
 #define FOCUS_MAGIC UINT32_C(0x4a434631) /* "1FCJ" in memory of a little-endian machine */
 #define FOCUS_SOUND_MAGIC UINT32_C(0x4a435331) /* "1SCJ" */
+#define FOCUS_SCREEN_MAGIC UINT32_C(0x4a435231) /* "1RCJ" */
 #define FOCUS_VERSION 1
+#define FOCUS_REFRESH_MIN 1000    /* mHz; less, and more, is no screen's */
+#define FOCUS_REFRESH_MAX 1000000
 #define FOCUS_APP_MAX 128
 #define FOCUS_PLAYERS_MAX 16
 
@@ -55,6 +58,15 @@ struct focus_sound {
         struct focus_player players[FOCUS_PLAYERS_MAX];
 };
 
+/* The built-in screen of the sender's session. */
+struct focus_screen {
+        uint32_t magic;
+        uint16_t version;
+        uint16_t size;
+        uint32_t refresh_mhz; /* 0: unknown */
+        uint32_t zero;
+};
+
 /* What the service sends at a poll to agents with FOCUS_TICK. */
 struct focus_tick {
         uint32_t magic;
@@ -70,6 +82,9 @@ int focus_message_check(const void *bytes, size_t length, uint64_t now_ns, struc
 
 /* The same of a struct focus_sound. -EBADMSG: a pid or a start time is missing, or something stands after the last. */
 int focus_sound_check(const void *bytes, size_t length, struct focus_sound *ret);
+
+/* The same of a struct focus_screen. -EBADMSG: no screen has such a rate. */
+int focus_screen_check(const void *bytes, size_t length, struct focus_screen *ret);
 
 /*
  * Is @pid a process of the sender (for root: of any user) with this start time? 0; -ESRCH: there is no such process;
@@ -101,6 +116,8 @@ struct focus_link_ops {
          * when another user's session is the active one. @others: so many of whom no process is known. May be NULL.
          */
         void (*sound)(void *data, const pid_t *pids, size_t n, size_t others);
+        /* The refresh rate of the screen, as the accepted agent tells; 0: unknown. Also without a change. May be NULL. */
+        void (*refresh)(void *data, uint32_t mhz);
 };
 
 /* @path: replaced; mode 0666, as the kernel identifies the users. @now_ns everywhere: CLOCK_BOOTTIME. */

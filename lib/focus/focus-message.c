@@ -14,6 +14,7 @@
 #define FOCUS_ALL (FOCUS_KNOWN | FOCUS_APP | FOCUS_LOCKED | FOCUS_TICK)
 
 _Static_assert(sizeof(struct focus_message) == 160, "no padding: each byte of a message is checked");
+_Static_assert(sizeof(struct focus_screen) == 16, "the same");
 _Static_assert(sizeof(struct focus_sound) == 16 + FOCUS_PLAYERS_MAX * 16, "the same");
 
 static bool is_plain(const char *app_id)
@@ -80,6 +81,23 @@ int focus_sound_check(const void *bytes, size_t length, struct focus_sound *ret)
         if (!all_zero((const char *)&sound.players[sound.n], (FOCUS_PLAYERS_MAX - sound.n) * sizeof(*sound.players)))
                 return -EBADMSG;
         *ret = sound;
+        return 0;
+}
+
+int focus_screen_check(const void *bytes, size_t length, struct focus_screen *ret)
+{
+        struct focus_screen screen;
+
+        if (length != sizeof(screen))
+                return -EMSGSIZE;
+        memcpy(&screen, bytes, sizeof(screen));
+        if (screen.magic != FOCUS_SCREEN_MAGIC || screen.version != FOCUS_VERSION || screen.size != sizeof(screen))
+                return -EPROTO;
+        if (screen.refresh_mhz && (screen.refresh_mhz < FOCUS_REFRESH_MIN || screen.refresh_mhz > FOCUS_REFRESH_MAX))
+                return -EBADMSG;
+        if (screen.zero)
+                return -EBADMSG;
+        *ret = screen;
         return 0;
 }
 

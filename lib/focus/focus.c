@@ -28,6 +28,8 @@ struct focus {
         void *guard_data;
         void (*sound)(void *data, const pid_t *pids, size_t n, size_t others);
         void *sound_data;
+        void (*refresh)(void *data, uint32_t mhz);
+        void *refresh_data;
         bool agent_knows;
         bool looked;
         uint64_t looked_ns;
@@ -106,7 +108,16 @@ static void heard_sound(void *data, const pid_t *pids, size_t n, size_t others)
                 focus->sound(focus->sound_data, pids, n, others);
 }
 
-static const struct focus_link_ops link_ops = { .may_speak = may_speak, .heard = heard, .sound = heard_sound };
+static void heard_refresh(void *data, uint32_t mhz)
+{
+        const struct focus *focus = data;
+
+        if (focus->refresh)
+                focus->refresh(focus->refresh_data, mhz);
+}
+
+static const struct focus_link_ops link_ops = { .may_speak = may_speak, .heard = heard, .sound = heard_sound,
+                                                .refresh = heard_refresh };
 
 void focus_look(struct source *source, uint64_t boottime_ns)
 {
@@ -149,6 +160,14 @@ void focus_set_sound(struct source *source, void (*sound)(void *data, const pid_
 
         focus->sound = sound;
         focus->sound_data = data;
+}
+
+void focus_set_refresh(struct source *source, void (*refresh)(void *data, uint32_t mhz), void *data)
+{
+        struct focus *focus = (struct focus *)source;
+
+        focus->refresh = refresh;
+        focus->refresh_data = data;
 }
 
 void focus_session_changed(struct source *source, uint64_t boottime_ns)

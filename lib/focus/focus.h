@@ -30,6 +30,8 @@ bool focus_is(const struct source *source);
 void focus_set_guard(struct source *source, bool (*may_speak)(void *data, uid_t uid), void *data);
 /* Who plays or records now, as agents tell; see struct focus_link_ops. */
 void focus_set_sound(struct source *source, void (*sound)(void *data, const pid_t *pids, size_t n, size_t others), void *data);
+/* The refresh rate of the built-in screen in mHz, as the active session's agent tells; 0: unknown. Also without a change. */
+void focus_set_refresh(struct source *source, void (*refresh)(void *data, uint32_t mhz), void *data);
 void focus_session_changed(struct source *source, uint64_t boottime_ns); /* calls @may_speak again */
 void focus_set_locked(struct source *source, uint64_t boottime_ns, bool locked);
 void focus_look(struct source *source, uint64_t boottime_ns); /* read the screen, which may have changed */

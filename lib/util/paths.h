@@ -31,6 +31,7 @@ int paths_warned(char **ret); /* which warnings the user has got, always the use
 int paths_limits(char **ret); /* limits.ini, always the user's own */
 
 #define PATHS_SERVICE_SOCKET "/run/joulecast/joulecast.sock" /* where joulecastd answers questions */
+#define PATHS_REFRESH_RATE "/run/joulecast/refresh-rate"     /* of the screen in mHz, of joulecastd for joulecast-share */
 #define PATHS_FOCUS_SOCKET "/run/joulecast/focus.sock"       /* where joulecast-focus reports to joulecastd */
 
 /*

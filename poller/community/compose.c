@@ -139,7 +139,7 @@ static int make_entries(struct writer *writer)
 static bool same_kind(const struct discharge *a, const struct discharge *b)
 {
         return a->brightness == b->brightness && a->network == b->network && a->external == b->external &&
-               strcmp(a->profile, b->profile) == 0;
+               a->refresh_hz == b->refresh_hz && strcmp(a->profile, b->profile) == 0;
 }
 
 static void write_feature(struct writer *writer, const char *key, const char *value, const char **comma)
@@ -156,7 +156,10 @@ static void write_features(struct writer *writer, const struct discharge *kind)
         static const char *const fifths[] = { "off", "0-20", "20-40", "40-60", "60-80", "80-100" };
         const struct traits *traits = &writer->traits;
         const char *comma = "";
+        char refresh[16] = "";
 
+        if (kind->refresh_hz)
+                snprintf(refresh, sizeof(refresh), "%d", kind->refresh_hz);
         fputs(",\"features\":{", writer->file);
         write_feature(writer, "kernel", traits->kernel, &comma);
         write_feature(writer, "mesa", traits->mesa, &comma);
@@ -165,6 +168,7 @@ static void write_features(struct writer *writer, const struct discharge *kind)
         write_feature(writer, "power_model", traits->power_model, &comma);
         write_feature(writer, "power_profile", kind->profile, &comma);
         write_feature(writer, "external_screen", kind->external < 0 ? "" : kind->external ? "yes" : "no", &comma);
+        write_feature(writer, "refresh", refresh, &comma);
         write_feature(writer, "brightness", kind->brightness >= 0 ? fifths[kind->brightness] : "", &comma);
         write_feature(writer, "network", networks[kind->network], &comma);
         fputc('}', writer->file);
@@ -429,6 +433,7 @@ static int compose_of_length(const struct compose_source *source, const struct t
 
                 span->profile = setting ? setting->profile : "";
                 span->external = setting ? setting->external : -1;
+                span->refresh_hz = setting ? setting->refresh_hz : 0;
         }
         if (!err)
                 err = make_entries(&writer);

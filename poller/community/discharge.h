@@ -42,8 +42,9 @@ struct discharge {
         int32_t level_ppm, level2_ppm;
         int brightness;                  /* class 1 to 5: fifths of the highest; 0: the screen was off; -1: unknown */
         enum discharge_network network;
-        const char *profile;             /* of power, and whether an external screen was connected: the caller's */
-        int external;
+        /* The caller's, as struct setting has them. */
+        const char *profile;
+        int external, refresh_hz;
         bool asleep;                     /* suspended all the while, or nearly: without apps */
         size_t first_app, n_apps;        /* in the list's apps */
 };

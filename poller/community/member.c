@@ -167,9 +167,13 @@ static int take_settings(const struct cJSON *json, struct member *member)
         cJSON_ArrayForEach(item, cJSON_GetObjectItemCaseSensitive(json, "settings")) {
                 const char *profile = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(item, "profile"));
                 const struct cJSON *external = cJSON_GetObjectItemCaseSensitive(item, "external");
+                const struct cJSON *refresh = cJSON_GetObjectItemCaseSensitive(item, "refresh_hz");
                 struct setting setting = { .external = cJSON_IsBool(external) ? cJSON_IsTrue(external) : -1 };
 
                 if (!take_number(item, "time_ns", &setting.time_ns) || (profile && !setting_is_profile(profile)))
+                        return -EINVAL;
+                setting.refresh_hz = cJSON_IsNumber(refresh) ? refresh->valueint : 0;
+                if (setting.refresh_hz && setting_refresh_class(setting.refresh_hz) != setting.refresh_hz)
                         return -EINVAL;
                 snprintf(setting.profile, sizeof(setting.profile), "%s", profile ? profile : "");
                 member_add_setting(member, &setting);
@@ -259,6 +263,8 @@ static void add_settings(struct cJSON *json, const struct member *member)
                 add_number(item, "time_ns", setting->time_ns);
                 if (*setting->profile)
                         cJSON_AddStringToObject(item, "profile", setting->profile);
+                if (setting->refresh_hz)
+                        cJSON_AddNumberToObject(item, "refresh_hz", setting->refresh_hz);
                 if (setting->external >= 0)
                         cJSON_AddBoolToObject(item, "external", setting->external > 0);
                 cJSON_AddItemToArray(list, item);

@@ -2,8 +2,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "setting.h"
 
+#include <math.h>
 #include <string.h>
 
+#include "util/paths.h"
 #include "util/util.h"
 
 #define CONNECTORS "sys/class/drm"
@@ -76,8 +78,32 @@ static int look_for_external(int root_fd)
         return external;
 }
 
+int setting_refresh_class(double hz)
+{
+        static const int classes[] = { 30, 40, 48, 60, 75, 90, 100, 120, 144, 165, 180, 200, 240, 300, 360, 480 };
+        int best = classes[0];
+
+        for (size_t i = 0; i < ARRAY_SIZE(classes); i++)
+                if (fabs(classes[i] - hz) < fabs(best - hz))
+                        best = classes[i];
+        return best;
+}
+
+/* As the service wrote it, which heard it from the active session's joulecast-focus. */
+static int read_refresh(int root_fd)
+{
+        char text[32];
+        double mhz;
+
+        if (util_read_at(root_fd, &PATHS_REFRESH_RATE[1], text, sizeof(text)) <= 0)
+                return 0;
+        text[strcspn(text, "\n")] = '\0';
+        return util_parse_double(text, &mhz) == 0 && mhz >= 1000 && mhz <= 1e6 ? setting_refresh_class(mhz / 1000) : 0;
+}
+
 void setting_read(int root_fd, int64_t time_ns, struct setting *ret)
 {
-        *ret = (struct setting){ .time_ns = time_ns, .external = look_for_external(root_fd) };
+        *ret = (struct setting){ .time_ns = time_ns, .external = look_for_external(root_fd),
+                                 .refresh_hz = read_refresh(root_fd) };
         read_profile(root_fd, ret->profile, sizeof(ret->profile));
 }

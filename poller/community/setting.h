@@ -15,9 +15,12 @@
 struct setting {
         int64_t time_ns;                    /* realtime */
         char profile[SETTING_PROFILE_MAX];  /* of power: a word of the kernel's; "" unknown */
+        int refresh_hz;                     /* of the built-in screen, the nearest usual one; 0: unknown */
         int external;                       /* is another screen than the built-in one connected? -1: unknown */
 };
 
+/* The usual refresh rate that is nearest. */
+int setting_refresh_class(double hz);
 void setting_read(int root_fd, int64_t time_ns, struct setting *ret);
 /* Is it a word that kernels use for a power profile, an energy preference or a governor? */
 bool setting_is_profile(const char *word);

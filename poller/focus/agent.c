@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "refresh.h"
 #include "util/util.h"
 
 static bool same(const struct focus_state *a, const struct focus_state *b)
@@ -48,12 +49,27 @@ static void print_json(const struct agent *agent)
         fflush(stdout);
 }
 
+/* Who has set another rate is likely to have opened the settings: the focus has changed. */
+static void tell_screen(struct agent *agent, uint64_t now_ns)
+{
+        uint32_t mhz;
+
+        if (agent->refresh_read_ns && now_ns - agent->refresh_read_ns < REFRESH_APART_NS)
+                return;
+        agent->refresh_read_ns = now_ns;
+        mhz = refresh_read();
+        if (mhz != agent->refresh_mhz)
+                sender_send_screen(&agent->sender, mhz, now_ns);
+        agent->refresh_mhz = mhz;
+}
+
 static void publish(struct agent *agent, const struct focus_state *state, uint64_t since_ns, uint64_t now_ns)
 {
         agent->settling = false;
         agent->published = *state;
         agent->published_since_ns = since_ns;
         sender_send(&agent->sender, state, since_ns, agent->ops && agent->ops->tick, now_ns);
+        tell_screen(agent, now_ns);
         limiter_front(&agent->limiter, state);
         limiter_changed(&agent->limiter, state);
         if (agent->print)
@@ -211,6 +227,8 @@ static void keep_up(struct agent *agent, uint64_t now_ns)
                             now_ns);
                 if (agent->sound.n > 0 || agent->sound.others)
                         sender_send_sound(&agent->sender, &agent->sound, now_ns);
+                if (agent->refresh_mhz)
+                        sender_send_screen(&agent->sender, agent->refresh_mhz, now_ns);
         }
         pipewire_connect(&agent->pipewire, now_ns);
         if (agent->backend || !backoff_due(&agent->backoff, now_ns))

@@ -2,7 +2,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* Chooses one back-end, waits until its reports are stable, and sends them to the service; and who plays sound. */
+/*
+ * Chooses one back-end, waits until its reports are stable, and sends them to the service; who plays sound; and the screen's
+ * refresh rate.
+ */
 
 #include <signal.h>
 
@@ -17,6 +20,7 @@
  * is published after it has lasted this long, with the time when it began.
  */
 #define SETTLE_NS (150 * NS_PER_MS)
+#define REFRESH_APART_NS (600 * NS_PER_S) /* it is asked for when the focus changes, and so often at most: it wakes nothing */
 #define FIRST_STATE_NS (2 * NS_PER_S) /* a back-end without a report by then is skipped */
 
 struct agent {
@@ -39,6 +43,9 @@ struct agent {
         struct pipewire pipewire;
         struct pipewire_sound sound; /* as sent */
         uint64_t sound_since_ns;     /* it may have changed; 0: not */
+
+        uint32_t refresh_mhz;        /* as sent; 0: unknown */
+        uint64_t refresh_read_ns;    /* 0: not yet */
 
         struct warner warner;
         struct limiter limiter;

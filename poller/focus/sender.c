@@ -79,6 +79,16 @@ void sender_send_sound(struct sender *sender, const struct pipewire_sound *sound
         send_bytes(sender, &message, sizeof(message), now_ns);
 }
 
+void sender_send_screen(struct sender *sender, uint32_t refresh_mhz, uint64_t now_ns)
+{
+        const struct focus_screen message = {
+                .magic = FOCUS_SCREEN_MAGIC, .version = FOCUS_VERSION, .size = sizeof(message), .refresh_mhz = refresh_mhz,
+        };
+
+        if (sender->fd >= 0)
+                send_bytes(sender, &message, sizeof(message), now_ns);
+}
+
 void sender_send(struct sender *sender, const struct focus_state *state, uint64_t since_ns, bool tick,
                  uint64_t now_ns)
 {

@@ -21,6 +21,7 @@ bool sender_connect(struct sender *sender, uint64_t now_ns);
 void sender_send(struct sender *sender, const struct focus_state *state, uint64_t since_ns, bool tick,
                  uint64_t now_ns);
 void sender_send_sound(struct sender *sender, const struct pipewire_sound *sound, uint64_t now_ns);
+void sender_send_screen(struct sender *sender, uint32_t refresh_mhz, uint64_t now_ns);
 /* Reads a message. true: a tick. Closes the sender if the service is gone. */
 bool sender_dispatch(struct sender *sender, uint64_t now_ns);
 void sender_close(struct sender *sender);

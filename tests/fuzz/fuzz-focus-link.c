@@ -42,6 +42,11 @@ static void sound(void *data, const pid_t *pids, size_t n, size_t others)
                 fuzz_assert(pids[i] > 0);
 }
 
+static void refresh(void *data, uint32_t mhz)
+{
+        fuzz_assert(mhz == 0 || (mhz >= FOCUS_REFRESH_MIN && mhz <= FOCUS_REFRESH_MAX));
+}
+
 static int connect_agent(const char *path)
 {
         struct sockaddr_un address = { .sun_family = AF_UNIX };
@@ -78,6 +83,17 @@ static void send_sound(int fd, const uint8_t *data, size_t size, uint8_t place)
         (void)!send(fd, &message, sizeof(message), MSG_NOSIGNAL | MSG_DONTWAIT);
 }
 
+/* And with one of the screen. */
+static void send_screen(int fd, const uint8_t *data, size_t size, uint8_t place)
+{
+        struct focus_screen message = { .magic = FOCUS_SCREEN_MAGIC, .version = FOCUS_VERSION, .size = sizeof(message),
+                                        .refresh_mhz = 60000 };
+        size_t at = MIN((size_t)place, sizeof(message));
+
+        memcpy((char *)&message + at, data, MIN(size, sizeof(message) - at));
+        (void)!send(fd, &message, sizeof(message), MSG_NOSIGNAL | MSG_DONTWAIT);
+}
+
 /* One thing that happens; @data of @size is what is sent. */
 static void happen(struct focus_link *link, const char *path, struct hearing *hearing, int fds[AGENTS],
                    uint8_t what, uint8_t value, const uint8_t *data, size_t size)
@@ -93,7 +109,10 @@ static void happen(struct focus_link *link, const char *path, struct hearing *he
                 (void)!send(*fd, data, size, MSG_NOSIGNAL | MSG_DONTWAIT);
                 return; /* more may come before the service looks */
         case 3:
-                send_sound(*fd, data, size, value);
+                if (what & 0x20)
+                        send_screen(*fd, data, size, value);
+                else
+                        send_sound(*fd, data, size, value);
                 break;
         case 2:
                 send_message(*fd, hearing->now_ns, data, size, value);
@@ -118,7 +137,7 @@ static void happen(struct focus_link *link, const char *path, struct hearing *he
 /* Agents that come, go and say what they like: two bytes say what happens, the third how much is sent. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-        static const struct focus_link_ops ops = { may_speak, heard, sound };
+        static const struct focus_link_ops ops = { may_speak, heard, sound, refresh };
         static char path[64];
         struct hearing hearing = { .now_ns = 1000 * NS_PER_S };
         _cleanup_close_ int root_fd = open("/", O_RDONLY | O_DIRECTORY | O_CLOEXEC);

@@ -1,0 +1,9 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "refresh.h"
+
+/* Built without Wayland. */
+uint32_t refresh_read(void)
+{
+        return 0;
+}
