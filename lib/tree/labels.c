@@ -31,7 +31,7 @@ static uint64_t last_word(const char *text, size_t length)
         return first | (uint64_t)last << 32;
 }
 
-static uint64_t hash_text(const char *text, size_t length)
+static uint32_t hash_text(const char *text, size_t length)
 {
         uint64_t hash = 0x9e3779b97f4a7c15ULL ^ length, word;
 
@@ -42,7 +42,7 @@ static uint64_t hash_text(const char *text, size_t length)
         }
         hash = (hash ^ last_word(text, length)) * 0xff51afd7ed558ccdULL;
         hash = (hash ^ hash >> 32) * 0xc4ceb9fe1a85ec53ULL; /* else the last letters never reach the lowest bits */
-        return hash ^ hash >> 32;
+        return (uint32_t)(hash ^ hash >> 32);
 }
 
 static size_t length_of(const struct labels *labels, int32_t label)
@@ -52,21 +52,27 @@ static size_t length_of(const struct labels *labels, int32_t label)
         return end - labels->at[label] - 1;
 }
 
+/* Where a text may stand that is not there yet. */
+static size_t free_slot(const struct labels_slot *slots, size_t n, uint32_t hash)
+{
+        size_t at = hash & (n - 1);
+
+        while (slots[at].label >= 0)
+                at = (at + 1) & (n - 1);
+        return at;
+}
+
 static int grow_slots(struct labels *labels)
 {
         size_t n = labels->n_slots ? labels->n_slots * 2 : 1024;
-        int32_t *slots = malloc(n * sizeof(*slots));
+        struct labels_slot *slots = malloc(n * sizeof(*slots));
 
         if (!slots)
                 return -ENOMEM;
         memset(slots, 0xff, n * sizeof(*slots));
-        for (size_t i = 0; i < labels->n; i++) {
-                size_t at = hash_text(labels_text(labels, (int32_t)i), length_of(labels, (int32_t)i)) & (n - 1);
-
-                while (slots[at] >= 0)
-                        at = (at + 1) & (n - 1);
-                slots[at] = (int32_t)i;
-        }
+        for (size_t i = 0; i < labels->n_slots; i++)
+                if (labels->slots[i].label >= 0)
+                        slots[free_slot(slots, n, labels->slots[i].hash)] = labels->slots[i];
         free(labels->slots);
         labels->slots = slots;
         labels->n_slots = n;
@@ -89,37 +95,38 @@ static int append(struct labels *labels, const char *text, size_t length)
 }
 
 /* The slot of a text, or where it would go. */
-static size_t find_slot(const struct labels *labels, const char *text, size_t length)
+static struct labels_slot *find_slot(const struct labels *labels, const char *text, size_t length, uint32_t hash)
 {
-        size_t at = hash_text(text, length) & (labels->n_slots - 1);
+        size_t at = hash & (labels->n_slots - 1);
 
-        for (; labels->slots[at] >= 0; at = (at + 1) & (labels->n_slots - 1))
-                if (length_of(labels, labels->slots[at]) == length &&
-                    memcmp(labels_text(labels, labels->slots[at]), text, length) == 0)
+        for (; labels->slots[at].label >= 0; at = (at + 1) & (labels->n_slots - 1))
+                if (labels->slots[at].hash == hash && length_of(labels, labels->slots[at].label) == length &&
+                    memcmp(labels_text(labels, labels->slots[at].label), text, length) == 0)
                         break;
-        return at;
+        return &labels->slots[at];
 }
 
 int32_t labels_find(const struct labels *labels, const char *text, size_t length)
 {
-        return labels->n_slots ? labels->slots[find_slot(labels, text, length)] : -1;
+        return labels->n_slots ? find_slot(labels, text, length, hash_text(text, length))->label : -1;
 }
 
 int32_t labels_add(struct labels *labels, const char *text, size_t length)
 {
-        size_t at;
+        uint32_t hash = hash_text(text, length);
+        struct labels_slot *slot;
         int err;
 
         if (labels->n * 2 >= labels->n_slots && grow_slots(labels) < 0)
                 return -ENOMEM;
-        at = find_slot(labels, text, length);
-        if (labels->slots[at] >= 0)
-                return labels->slots[at];
+        slot = find_slot(labels, text, length, hash);
+        if (slot->label >= 0)
+                return slot->label;
         err = append(labels, text, length);
         if (err < 0)
                 return err;
-        labels->slots[at] = (int32_t)labels->n - 1;
-        return labels->slots[at];
+        *slot = (struct labels_slot){ (int32_t)labels->n - 1, hash };
+        return slot->label;
 }
 
 static int compare_texts(const void *a, const void *b, void *labels)

@@ -12,7 +12,10 @@ struct labels {
         size_t pool_length, pool_capacity;
         uint32_t *at; /* where a text begins in the pool */
         size_t n, capacity;
-        int32_t *slots; /* open addressing; -1: free */
+        struct labels_slot {
+                int32_t label; /* -1: free */
+                uint32_t hash; /* of its text */
+        } *slots; /* open addressing */
         size_t n_slots;
 };
 

@@ -27,7 +27,7 @@ static size_t slot_of(const struct trie *trie, int32_t parent, int32_t label)
 static int grow_slots(struct trie *trie)
 {
         size_t n = trie->n_slots ? trie->n_slots * 2 : 1024, at;
-        struct trie_slot *slots = malloc(n * sizeof(*slots));
+        int32_t *slots = malloc(n * sizeof(*slots));
 
         if (!slots)
                 return -ENOMEM;
@@ -39,9 +39,9 @@ static int grow_slots(struct trie *trie)
                 if (trie->first[trie->parent[i] + 1] == (int32_t)i)
                         continue;
                 at = slot_of(trie, trie->parent[i], trie->label[i]);
-                while (slots[at].node >= 0)
+                while (slots[at] >= 0)
                         at = (at + 1) & (n - 1);
-                slots[at] = (struct trie_slot){ (int32_t)i, trie->label[i] };
+                slots[at] = (int32_t)i;
         }
         return 0;
 }
@@ -51,8 +51,8 @@ static size_t find_slot(const struct trie *trie, int32_t parent, int32_t label)
 {
         size_t at = slot_of(trie, parent, label);
 
-        for (; trie->slots[at].node >= 0; at = (at + 1) & (trie->n_slots - 1))
-                if (trie->slots[at].label == label && trie->parent[trie->slots[at].node] == parent)
+        for (; trie->slots[at] >= 0; at = (at + 1) & (trie->n_slots - 1))
+                if (trie->parent[trie->slots[at]] == parent && trie->label[trie->slots[at]] == label)
                         break;
         return at;
 }
@@ -63,7 +63,7 @@ int32_t trie_find(const struct trie *trie, int32_t parent, int32_t label)
 
         if (first < 0 || trie->label[first] == label)
                 return first;
-        return trie->n_slots ? trie->slots[find_slot(trie, parent, label)].node : -1;
+        return trie->n_slots ? trie->slots[find_slot(trie, parent, label)] : -1;
 }
 
 static int grow_nodes(struct trie *trie)
@@ -104,11 +104,11 @@ int32_t trie_child(struct trie *trie, int32_t parent, int32_t label)
         if (trie->used * 2 >= trie->n_slots && grow_slots(trie) < 0)
                 return -ENOMEM;
         at = find_slot(trie, parent, label);
-        if (trie->slots[at].node >= 0)
-                return trie->slots[at].node;
+        if (trie->slots[at] >= 0)
+                return trie->slots[at];
         node = append(trie, parent, label);
         if (node >= 0) {
-                trie->slots[at] = (struct trie_slot){ node, label };
+                trie->slots[at] = node;
                 trie->used++;
         }
         return node;

@@ -15,9 +15,7 @@ struct trie {
         size_t n, parents, labels;
         int32_t *first; /* of node v in first[v + 1], the child that came first; -1: none. Most nodes have no other */
         size_t capacity; /* of all three lists at least */
-        struct trie_slot {
-                int32_t node, label; /* -1: free */
-        } *slots; /* open addressing, for children that are not the first */
+        int32_t *slots; /* open addressing, for children that are not the first; -1: free */
         size_t n_slots, used;
 };
 

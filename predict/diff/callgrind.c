@@ -20,6 +20,7 @@
 #define EDGES_MAX 8000000
 #define NAMES_MAX 4000000
 #define NAME_SIZE 4096
+#define COUNT_MAX 0x1p53
 
 struct name {
         const char *at;
@@ -78,6 +79,11 @@ bool callgrind_is(const char *text, size_t length)
 static int damaged(const struct callgrind *callgrind)
 {
         return read_damaged(callgrind->read, callgrind->line, "it is no line of callgrind");
+}
+
+static int too_large(const struct callgrind *callgrind)
+{
+        return read_damaged(callgrind->read, callgrind->line, "a value is no number from 0 to 2^53");
 }
 
 /* "(12) name", "(12)" or "name". */
@@ -223,6 +229,8 @@ static int take_costs(struct callgrind *callgrind, const char *at, const char *e
         *ret = 0;
         for (size_t i = 0; i <= callgrind->event; i++)
                 *ret = take_count(&at, end);
+        if (*ret > COUNT_MAX)
+                return too_large(callgrind);
         return at == end || *at == ' ' ? 0 : damaged(callgrind);
 }
 
@@ -252,9 +260,14 @@ static int add_costs(struct callgrind *callgrind, const char *line, const char *
 /* The call's line; its costs follow. Who is called in the same file has no "cob=". */
 static int begin_call(struct callgrind *callgrind, const char *at, const char *end)
 {
+        double calls;
+
         if (callgrind->callee < 0)
                 return damaged(callgrind);
-        callgrind->calls[callgrind->callee] += take_count(&at, end);
+        calls = take_count(&at, end);
+        if (calls > COUNT_MAX)
+                return too_large(callgrind);
+        callgrind->calls[callgrind->callee] += calls;
         callgrind->has_callee_object = false;
         callgrind->calling = true;
         return 0;

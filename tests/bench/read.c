@@ -73,7 +73,7 @@ int main(int argc, char **argv)
                         }
                         best = MIN(best, took);
                 }
-                printf("%-40s %6.1f MB %5.0f MB/s\n", argv[i], (double)status.st_size * 1e-6, (double)status.st_size * 1e-6 / best);
+                printf("%-20s %5.1f MB %5.0f MB/s\n", argv[i], (double)status.st_size * 1e-6, (double)status.st_size * 1e-6 / best);
         }
         return 0;
 }
