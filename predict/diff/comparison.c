@@ -172,23 +172,6 @@ static int measure(struct comparison *comparison)
         return err;
 }
 
-static int compare_names(const struct comparison *comparison, const struct task *x, const struct task *y)
-{
-        char name[2][FRAME_NAME_MAX], from[2][FRAME_NAME_MAX];
-        const struct task *task[2] = { x, y };
-        int order;
-
-        for (int i = 0; i < 2; i++) {
-                const struct side *side = task[i]->a.node >= 0 ? comparison->a : comparison->b;
-                int32_t node = task[i]->a.node >= 0 ? task[i]->a.node : task[i]->b.node;
-
-                task_name(comparison->labels, side->contexts.label[node], name[i], FRAME_NAME_MAX);
-                task_from(side, comparison->labels, node, from[i], FRAME_NAME_MAX);
-        }
-        order = strcmp(name[0], name[1]);
-        return order ? order : strcmp(from[0], from[1]);
-}
-
 static int compare_numbers(double x, double y)
 {
         return x > y ? -1 : x < y;
@@ -197,6 +180,17 @@ static int compare_numbers(double x, double y)
 static int compare_nodes(int32_t x, int32_t y)
 {
         return (x > y) - (x < y);
+}
+
+/* The tree's labels are ranks by name. */
+static int compare_names(const struct comparison *comparison, const struct task *x, const struct task *y)
+{
+        const struct tree *tree_x = x->a.node >= 0 ? &comparison->a->contexts.tree : &comparison->b->contexts.tree;
+        const struct tree *tree_y = y->a.node >= 0 ? &comparison->a->contexts.tree : &comparison->b->contexts.tree;
+        int32_t node_x = x->a.node >= 0 ? x->a.node : x->b.node, node_y = y->a.node >= 0 ? y->a.node : y->b.node;
+        int order = compare_nodes(tree_x->label[node_x], tree_y->label[node_y]);
+
+        return order ? order : compare_nodes(tree_x->label[tree_x->parent[node_x]], tree_y->label[tree_y->parent[node_y]]);
 }
 
 /* Significant ones first, by the size of the difference. */

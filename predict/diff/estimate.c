@@ -32,18 +32,28 @@ static double gamma_of(double mean, double variance, double z)
         return variance > 0 ? variance / mean * gamma_quantile(mean * mean / variance, z) : mean;
 }
 
-static struct estimate interval_of(struct sampled sampled, double quantile)
+static double variance_of(struct sampled sampled)
 {
-        double phi = sampled.spread.phi, variance = sampled.value * sampled.unit * phi;
-        double another = phi * (isinf(sampled.spread.df) ? sampled.largest : sampled.unit);
+        return sampled.value * sampled.unit * sampled.spread.phi;
+}
 
-        return (struct estimate){ .value = sampled.value, .low = gamma_of(sampled.value, variance, -quantile),
-                                  .high = gamma_of(sampled.value + another, variance + another * another, quantile) };
+static double low_of(struct sampled sampled, double quantile)
+{
+        return gamma_of(sampled.value, variance_of(sampled), -quantile);
+}
+
+static double high_of(struct sampled sampled, double quantile)
+{
+        double another = sampled.spread.phi * (isinf(sampled.spread.df) ? sampled.largest : sampled.unit);
+
+        return gamma_of(sampled.value + another, variance_of(sampled) + another * another, quantile);
 }
 
 struct estimate estimate_of(struct sampled sampled, double z)
 {
-        return interval_of(sampled, student_quantile(z, sampled.spread.df));
+        double quantile = student_quantile(z, sampled.spread.df);
+
+        return (struct estimate){ .value = sampled.value, .low = low_of(sampled, quantile), .high = high_of(sampled, quantile) };
 }
 
 /* Of a - factor * b, whose variance is the sum of two estimates (Welch and Satterthwaite). A side of 0 counts as one sample. */
@@ -62,21 +72,26 @@ static double subtract(double a, double b)
         return fabs(a - b) <= ROUNDING * fmax(a, b) ? 0 : a - b;
 }
 
+static double difference_low(struct sampled a, struct sampled b, double factor, double quantile)
+{
+        return subtract(a.value, factor * b.value) -
+               hypot(a.value - low_of(a, quantile), factor * (high_of(b, quantile) - b.value));
+}
+
 struct estimate estimate_difference(struct sampled a, struct sampled b, double factor, double z)
 {
         double quantile = student_quantile(z, welch(a, b, factor)), difference = subtract(a.value, factor * b.value);
-        struct estimate of_a = interval_of(a, quantile), of_b = interval_of(b, quantile);
 
         return (struct estimate){
                 .value = difference,
-                .low = difference - hypot(of_a.value - of_a.low, factor * (of_b.high - of_b.value)),
-                .high = difference + hypot(of_a.high - of_a.value, factor * (of_b.value - of_b.low)),
+                .low = difference_low(a, b, factor, quantile),
+                .high = difference + hypot(high_of(a, quantile) - a.value, factor * (b.value - low_of(b, quantile))),
         };
 }
 
 double estimate_p(struct sampled a, struct sampled b, double factor)
 {
-        double low = 0, high = 38, middle;
+        double low = 0, high = 38, middle, df = welch(a, b, factor);
 
         if (a.value == factor * b.value)
                 return 1;
@@ -85,7 +100,7 @@ double estimate_p(struct sampled a, struct sampled b, double factor)
         a.largest = b.largest = fmax(a.largest, b.largest);
         for (int i = 0; i < 60; i++) {
                 middle = (low + high) / 2;
-                if (estimate_difference(a, b, factor, middle).low > 0)
+                if (difference_low(a, b, factor, student_quantile(middle, df)) > 0)
                         low = middle;
                 else
                         high = middle;
