@@ -542,7 +542,7 @@ int listener_write(struct listener *listener, const char *path)
                           "shows its windows through Wayland, or through a process that ran already, cannot be listened to");
                 return -ENODATA;
         }
-        err = util_write_file(path, text, strlen(text), 0644);
+        err = util_write_file(path, text, strlen(text), 0600);
         if (err < 0)
                 log_error(&program_log, "%s cannot be written: %s", util_printable(path, name, sizeof(name)), util_reason(err));
         return err;

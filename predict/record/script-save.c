@@ -196,7 +196,7 @@ int script_save(char *const argv[], const char *path)
         text = text_close(out, &kept);
         if (err)
                 say_not_run(argv[0], err);
-        else if (text && (err = util_write_file(path, text, strlen(text), 0644)) < 0)
+        else if (text && (err = util_write_file(path, text, strlen(text), 0600)) < 0)
                 log_error(&program_log, "%s cannot be written: %s", util_printable(path, name, sizeof(name)), util_reason(err));
         if (!err && unknown > 0)
                 log_warning(&program_log, "%zu bytes of keys that a script has no name for were left out", unknown);
