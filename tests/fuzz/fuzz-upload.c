@@ -21,7 +21,9 @@ static void check_header(const struct upload_header *header)
 
 static void check_sample(const struct upload_sample *sample, const struct upload_header *header)
 {
-        fuzz_assert(sample->t2_ns > sample->t_ns && sample->t2_ns - sample->t_ns <= UPLOAD_SPAN_MAX_NS);
+        fuzz_assert(sample->t2_ns > sample->t_ns);
+        fuzz_assert(sample->t2_ns - sample->t_ns <= (sample->asleep ? UPLOAD_ASLEEP_MAX_NS : UPLOAD_SPAN_MAX_NS));
+        fuzz_assert(!sample->asleep || sample->n_apps + sample->n_own + sample->n_parts == 0);
         fuzz_assert(sample->level_ppm >= sample->level2_ppm && sample->level2_ppm >= 0 && sample->level_ppm <= 1000000);
         for (size_t i = 0; i < sample->n_apps; i++)
                 fuzz_assert(sample->apps[i] < header->n_apps);
