@@ -4,11 +4,9 @@
 /* Scripts of input: their text, what keys and a pointer become in them, and the keys that play them. */
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "check.h"
 #include "harness/script.h"
