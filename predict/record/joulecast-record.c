@@ -19,6 +19,7 @@
 #include "probe.h"
 #include "script-save.h"
 #include "side.h"
+#include "stop.h"
 #include "util/util.h"
 #include "util/words.h"
 
@@ -169,6 +170,8 @@ static int record(struct request *request)
                 err = count_calls(request);
         if (!err && request->n_sides == 2)
                 err = side_compare(&request->sides[0], &request->sides[1], request->input);
+        if (!err && stop_asked())
+                err = -EINTR;
         if (err == -EINTR)
                 log_error(&program_log, "stopped; nothing was written");
         how.know_clock = !err && request->sides[0].runs[0].know_clock;
@@ -327,6 +330,7 @@ static int save_input(const struct request *request, char **command)
 
 static int record_main(int argc, char **argv)
 {
+        _cleanup_(stop_release) struct stop stop = { .held = false }; /* after the folders that were begun are removed */
         _cleanup_(request_clear) struct request request = { .runs = 3, .stack_kb = EVENTS_STACK_KB };
         const struct option_row rows[] = {
                 { "output", "RUN", N_("the folder to make"), .letter = 'o', .text = &request.output },
@@ -370,8 +374,10 @@ static int record_main(int argc, char **argv)
                 code = script_file_read(request.input, &program_log, &request.script) < 0 ? CODE_FAILED : CODE_OK;
         if (code == CODE_OK)
                 code = read_profile(&request);
-        if (code == CODE_OK)
+        if (code == CODE_OK) {
+                stop_hold(&stop);
                 code = open_sides(&request, command);
+        }
         if (code != CODE_OK)
                 return code;
         if (request.save && (script_save_check(request.save) < 0 || listener_new(&request.listener) < 0))

@@ -20,6 +20,7 @@
 #include "record-parse.h"
 #include "replay.h"
 #include "space.h"
+#include "stop.h"
 #include "util/util.h"
 #include "work.h"
 
@@ -329,7 +330,7 @@ int replay(int spool_fd, const struct event_ids *ids, const struct tracepoints *
         if (!err)
                 err = find_factors(&replay, totals);
         for (size_t i = 0; !err && i < replay.n; i++)
-                err = take_record(&replay, replay.list[i].offset, ret);
+                err = stop_asked() ? -EINTR : take_record(&replay, replay.list[i].offset, ret);
         if (!err) {
                 process_tree_counts(replay.tree, &ret->threads, &ret->threads_placed);
                 work_counts(replay.work, &ret->work, &ret->work_placed);

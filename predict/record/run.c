@@ -210,7 +210,7 @@ static int read_run(struct watch *watch, struct run *run)
         if (!err)
                 err = replay(watch->spool_fd, events_ids(watch->events), watch->wish->tracepoints ? &watch->points : NULL, totals,
                              gpu_clients_busy_ns(&watch->gpu), watch->prices, &run->recording);
-        if (err)
+        if (err && err != -EINTR)
                 log_error(&program_log, "the records of the kernel cannot be read: %s", strerror(-err));
         return err;
 }
