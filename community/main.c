@@ -22,6 +22,7 @@
 #define PATHS_MAX 4096
 
 static char program_name[] = "joulecast-community";
+static const char exits_no_data[] = N_("0 done; 1 it failed; 2 wrong usage; 3 there is no such app or client");
 static const struct log program_log = { log_to_stderr, program_name };
 
 static int load_main(int argc, char **argv)
@@ -112,6 +113,10 @@ static int report_main(int argc, char **argv)
                 log_error(&program_log, "report: give --database");
                 return CODE_USAGE;
         }
+        if (html && (json || client)) {
+                log_error(&program_log, "report: --html is a page of all devices: leave out --json and --client");
+                return CODE_USAGE;
+        }
         if (check_client("report", client) < 0)
                 return CODE_USAGE;
         if (database_open(where, DATABASE_READ, &program_log, &database) < 0)
@@ -150,6 +155,7 @@ static int part_main(const struct part *part, int argc, char **argv)
                 .usage = part->usage,
                 .about = part->about,
                 .rows = rows, .n_rows = ARRAY_SIZE(rows), .words = part->of_app ? words : NULL, .max_words = part->of_app,
+                .exits = part->of_app ? exits_no_data : NULL,
         };
         int err, code = options_read(&table, argc, argv, &program_log);
 
@@ -352,6 +358,7 @@ static int forget_main(int argc, char **argv)
                 .usage = "joulecast-community forget CLIENT --database D",
                 .about = N_("Removes all that is kept of a client."),
                 .rows = rows, .n_rows = ARRAY_SIZE(rows), .words = words, .max_words = 1,
+                .exits = exits_no_data,
         };
 
         return change_client(&table, "forget", argc, argv, &where, &release, forget_action);
@@ -377,6 +384,7 @@ static int quarantine_main(int argc, char **argv)
                 .about = N_("What a client sent counts no more in any report, and it can send nothing. Its samples\n"
                          "are kept, so that it can be released."),
                 .rows = rows, .n_rows = ARRAY_SIZE(rows), .words = words, .max_words = 1,
+                .exits = exits_no_data,
         };
 
         return change_client(&table, "quarantine", argc, argv, &where, &release, quarantine_action);

@@ -131,8 +131,8 @@ int report_print_app(const struct report *report)
         const struct app_report *app = &report->apps[report->asked];
         _cleanup_(table_freep) struct table *table = table_new("lrrrrrr");
 
-        table_text(TABLE_PLAIN, "%s: %.0f devices, %.0f samples with it, %.0f hours.", app->name, app->clients, app->rates,
-                   app->hours);
+        table_text(TABLE_PLAIN, "%s: %.0f device%s, %.0f samples with it, %.0f hours.", app->name, app->clients,
+                   app->clients == 1 ? "" : "s", app->rates, app->hours);
         print_verdict(app);
         puts("");
         table_heads(table, N_("% of full an hour"), N_("Samples"), "5 %", "25 %", "50 %", "75 %", "95 %", NULL);

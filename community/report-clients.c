@@ -11,7 +11,6 @@
 
 #define EXTREME 10         /* times the median: no device like the others, or a lie */
 #define EXTREME_CLIENTS 5  /* below that, there is nothing to compare with */
-#define SCORE_RATES_MIN 10
 
 const int score_percent[SCORE_POINTS] = { 5, 25, 50, 75, 95 };
 
@@ -112,7 +111,7 @@ static double score_of(const struct client_list *clients, const struct one_clien
         for (size_t i = 0; i < clients->n; i++) {
                 const struct one_client *other = &clients->list[i];
 
-                if (other == own || other->n < SCORE_RATES_MIN || (same_model && strcmp(other->model, own->model) != 0))
+                if (other == own || other->n < COMMUNITY_SCORE_RATES_MIN || (same_model && strcmp(other->model, own->model) != 0))
                         continue;
                 others++;
                 faster += mean_of(other) > mean_of(own) ? 1 : mean_of(other) < mean_of(own) ? 0 : 0.5;
@@ -146,7 +145,7 @@ static void find_score(struct client_list *clients, struct score_report *ret)
         size_t kept = 0;
 
         for (size_t i = 0; i < clients->n; i++)
-                if (clients->list[i].n >= SCORE_RATES_MIN)
+                if (clients->list[i].n >= COMMUNITY_SCORE_RATES_MIN)
                         clients->list[kept++] = clients->list[i];
         ret->clients = kept;
         ret->list = TAKE_PTR(clients->list);

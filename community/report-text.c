@@ -12,6 +12,7 @@
 #include "util/words.h"
 
 #define HOURS(rate) (1e9 / (rate) / 3600)
+#define PLURAL(n) ((n) == 1 ? "" : "s")
 
 void report_print_why(const char *app, const struct why_report *why)
 {
@@ -30,6 +31,14 @@ int report_print_hogs(const struct report *report)
 {
         _cleanup_(table_freep) struct table *table = table_new("nrrrrr");
 
+        if (!report->n_hogs) {
+                if (report->tested == 0)
+                        table_text(TABLE_PLAIN, "Not enough yet: an app is compared once %d devices each have samples with it and"
+                                   " without it.", COMMUNITY_CLIENTS_MIN);
+                else
+                        table_text(TABLE_PLAIN, "No app costs so much more than its absence that it could not be chance.");
+                return 0;
+        }
         table_heads(table, N_("Hog"), N_("Minutes"), N_("95 % bounds"), N_("Devices"), N_("q"), N_("Paper's rule"), NULL);
         for (size_t i = 0; i < report->n_hogs; i++) {
                 const struct app_report *app = &report->apps[report->hogs[i]];
@@ -85,13 +94,18 @@ static void print_score(const struct report *report, const char *client)
         const struct score_report *score = &report->score;
         double rate, own;
 
+        if (client && !report_score(report, name_hash_client(client), &rate, &own)) {
+                table_text(TABLE_PLAIN, "That device has no J-score: it takes %d samples of it, and %d devices with so many.",
+                           COMMUNITY_SCORE_RATES_MIN, COMMUNITY_CLIENTS_MIN);
+                client = NULL;
+        }
         if (score->clients < COMMUNITY_CLIENTS_MIN)
                 return;
         puts("");
         table_text(TABLE_PLAIN, "A full charge in use lasts %.1f h on half of %zu devices; %.1f h or less on 5 of 100, %.1f h or"
                    " more"
                    " on 5 of 100.", HOURS(score->rates[2]), score->clients, HOURS(score->rates[0]), HOURS(score->rates[4]));
-        if (client && report_score(report, name_hash_client(client), &rate, &own))
+        if (client)
                 table_text(TABLE_PLAIN, "That device: %.1f h, longer than %.0f of 100 like it (its J-score).", HOURS(rate), own);
 }
 
@@ -139,18 +153,12 @@ int report_print_text(const struct report *report, const char *client)
 {
         int err;
 
-        table_text(TABLE_PLAIN, "%" PRId64 " devices, %" PRId64 " samples, %zu apps, of which %zu ran on enough devices to be"
+        table_text(TABLE_PLAIN, "%" PRId64 " device%s, %" PRId64 " sample%s, %zu app%s, of which %zu ran on enough devices to be"
                    " compared.",
-                   report->clients, report->samples, report->n_apps, report->tested);
+                   report->clients, PLURAL(report->clients), report->samples, PLURAL(report->samples), report->n_apps,
+                   PLURAL(report->n_apps), report->tested);
         puts("");
-        if (report->n_hogs)
-                (void)report_print_hogs(report);
-        else if (report->tested == 0)
-                table_text(TABLE_PLAIN, "Not enough yet: an app is compared once %d devices each have samples with it and without"
-                           " it.",
-                           COMMUNITY_CLIENTS_MIN);
-        else
-                table_text(TABLE_PLAIN, "No app costs so much more than its absence that it could not be chance.");
+        (void)report_print_hogs(report);
         if (report->paper_only)
                 table_note("By the rule of the Carat paper, %zu more would be hogs; it takes all rates of a device for"
                            " independent, and"

@@ -11,6 +11,8 @@
 
 #define WHY_DEPTH 3
 
+#define COMMUNITY_SCORE_RATES_MIN 10 /* below that, a client has no J-score */
+
 /* A feature and value with which an app costs more. */
 struct why_report {
         char *feature, *is;
@@ -88,7 +90,7 @@ struct one_client {
 };
 
 struct score_report {
-        size_t clients;                 /* with SCORE_RATES_MIN rates */
+        size_t clients;                 /* with COMMUNITY_SCORE_RATES_MIN rates */
         struct one_client *list;        /* those, by mean rate */
         double rates[SCORE_POINTS];     /* their mean rate, where the client's battery lasts longer than of so many percent */
         double mean_rate;

@@ -68,7 +68,7 @@ static int read_app(struct scan *scan, struct upload_header *header, const char 
         if (!scan_string(scan, &id) || !scan_take(scan, ':') || !scan_string(scan, &name) ||
             !scan_unescape(&id, id_text, sizeof(id_text)) || !scan_unescape(&name, name_text, sizeof(name_text)) ||
             !*id_text || !*name_text)
-                return wrong(why, "\"apps\" is not of the form {\"ID\":\"name\"} with names of 1 to 250 bytes of UTF-8");
+                return wrong(why, "\"apps\" is not of the form {\"ID\":\"name\"} with names of 1 to 250 bytes of UTF-8 without control characters");
         if (header->n_apps >= UPLOAD_APPS_MAX)
                 return wrong(why, "\"apps\" has more than 16384 apps");
         err = util_grow(&header->apps, &header->capacity, header->n_apps + 1, sizeof(*header->apps));
@@ -133,7 +133,7 @@ static int read_text(struct scan *scan, char *buf, const char **why)
                 (void)scan_string(&inner, &text);
         else if (is_key(&text, "null"))
                 text.length = 0;
-        return scan_unescape(&text, buf, UPLOAD_TEXT_MAX) ? 0 : wrong(why, "\"os\" or \"model\" is no text of at most 120 bytes");
+        return scan_unescape(&text, buf, UPLOAD_TEXT_MAX) ? 0 : wrong(why, "\"os\" or \"model\" is no text of at most 120 bytes without control characters");
 }
 
 static int read_features(struct scan *scan, struct upload_header *header, const char **why)
