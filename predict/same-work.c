@@ -11,6 +11,7 @@
 
 #define ALIKE 0.10       /* bytes and frames of two programs that did the same */
 #define ALIKE_TIME 0.25  /* what a script paces; the machine may be busy now and then */
+#define MB 1e6
 #define SMALL_BYTES 1e5  /* what starting a program reads is not its work */
 #define SMALL_OUTPUT 1e3 /* but what it wrote is, unless it is a line or two */
 #define SMALL_FRAMES 10
@@ -75,12 +76,13 @@ static enum same_work check_bytes(const struct work_done *a, const char *name_a,
         bool written = are_unlike(a->written_bytes, b->written_bytes, SMALL_BYTES);
 
         if (read && written)
-                snprintf(reason, size, _("%s read %.4g bytes and wrote %.4g, and %s read %.4g and wrote %.4g"), name_a,
-                         a->read_bytes, a->written_bytes, name_b, b->read_bytes, b->written_bytes);
+                snprintf(reason, size, _("%s read %.2f MB and wrote %.2f, and %s read %.2f and wrote %.2f"), name_a,
+                         a->read_bytes / MB, a->written_bytes / MB, name_b, b->read_bytes / MB, b->written_bytes / MB);
         else if (read)
-                snprintf(reason, size, _("%s read %.4g bytes, and %s %.4g"), name_a, a->read_bytes, name_b, b->read_bytes);
+                snprintf(reason, size, _("%s read %.2f MB, and %s %.2f"), name_a, a->read_bytes / MB, name_b, b->read_bytes / MB);
         else if (written)
-                snprintf(reason, size, _("%s wrote %.4g bytes, and %s %.4g"), name_a, a->written_bytes, name_b, b->written_bytes);
+                snprintf(reason, size, _("%s wrote %.2f MB, and %s %.2f"), name_a, a->written_bytes / MB, name_b,
+                         b->written_bytes / MB);
         else
                 return SAME_WORK;
         return are_alike(a->read_bytes, b->read_bytes, SMALL_BYTES) || are_alike(a->written_bytes, b->written_bytes, SMALL_OUTPUT)

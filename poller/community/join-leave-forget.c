@@ -47,6 +47,8 @@ int join_run(struct session *session, const char *where)
         }
         if (!err) {
                 printf(_("Shared with %s from now on, as %s.\n"), member.where, member.client);
+                if (session->from_ns == INT64_MIN)
+                        table_text(TABLE_PLAIN, "What was recorded before is shared, too; --from of join leaves it out.");
                 table_text(TABLE_PLAIN, "At most once a day, on external power. joulecast community preview shows what is sent"
                            " next, to the "
                                         "byte; status, what was; leave ends it, and forget has all removed.");

@@ -68,7 +68,7 @@ static bool lacks_minutes(const struct findings *findings)
 static void print_unknown(const struct findings *findings)
 {
         if (findings->clients < CLIENTS_MIN)
-                table_text(TABLE_PLAIN, "Not enough yet: of %d devices, %.0f are there.", CLIENTS_MIN, findings->clients);
+                table_text(TABLE_PLAIN, "Not enough yet: %.0f of %d devices so far.", findings->clients, CLIENTS_MIN);
         for (size_t i = 0; i < findings->n_unknown; i++)
                 table_text(TABLE_PLAIN, "Not enough yet about %s: about %.0f more hours.", findings->unknown[i].app,
                            ceil(findings->unknown[i].hours));
@@ -148,7 +148,9 @@ static int print_text(const struct findings *findings, const struct member *memb
 {
         _cleanup_(table_freep) struct table *table = table_new("lnrrrl");
 
-        table_text(TABLE_PLAIN, "From %.0f devices and %.0f samples.", findings->clients, findings->samples);
+        /* Not as an integer: a server may say any number. */
+        table_text(TABLE_PLAIN, words_counted("From %.0f device and %.0f samples.", "From %.0f devices and %.0f samples.",
+                                              findings->clients == 1 ? 1 : 2), findings->clients, findings->samples);
         if (findings->n > 0) {
                 table_heads(table, N_("Do"), N_("App"), N_("Gains"), "95 %", N_("Devices"), N_("Why"), NULL);
                 for (size_t i = 0; i < findings->n; i++)
