@@ -14,9 +14,12 @@
 #include "calls.h"
 #include "same-work.h"
 #include "util/util.h"
+#include "util/words.h"
 
 #define RUNS_MAX 1000
 #define FILE_MAX_BYTES ((off_t)512 << 20)
+
+static const char irregular[] = N_("one of its files is no regular file, or longer than 512 MiB");
 
 int run_folder_open(const struct read *read, const char *path, FILE **ret)
 {
@@ -26,7 +29,7 @@ int run_folder_open(const struct read *read, const char *path, FILE **ret)
         if (fd < 0)
                 return errno == ENOENT ? -ENOENT : read_failed(read, -errno);
         if (fstat(fd, &status) < 0 || !S_ISREG(status.st_mode) || status.st_size > FILE_MAX_BYTES)
-                return read_damaged(read, 0, "one of its files is no regular file, or longer than 512 MiB");
+                return read_damaged(read, 0, irregular);
         *ret = fdopen(fd, "r");
         if (!*ret)
                 return read_failed(read, -errno);
@@ -181,6 +184,7 @@ static int read_run(struct read *read, const char *folder, size_t number, const 
 {
         const cJSON *samples = cJSON_GetObjectItemCaseSensitive(run, "samples");
         _cleanup_free_ char *path = NULL, *components = NULL;
+        struct stat status;
         int err;
 
         if (asprintf(&path, "%s/runs/%zu.folded", folder, number) < 0)
@@ -189,6 +193,8 @@ static int read_run(struct read *read, const char *folder, size_t number, const 
                 components = NULL;
         if (!path || !components)
                 return read_failed(read, -ENOMEM);
+        if (stat(path, &status) == 0 && !S_ISREG(status.st_mode)) /* a FIFO would wait */
+                return read_damaged(read, 0, irregular);
         err = read_file(read, path);
         if (err == 0)
                 err = read_variances(read, components);

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <libgen.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -156,11 +157,21 @@ static int run_session(char *const argv[], FILE *out, size_t *unknown)
 
 int script_save_check(const char *path)
 {
+        _cleanup_free_ char *copy = strdup(path);
         char name[256];
 
-        if (access(path, F_OK) < 0)
-                return 0;
-        log_error(&program_log, "%s is there already; remove it, or choose another name", util_printable(path, name, sizeof(name)));
+        if (!copy)
+                return -ENOMEM;
+        if (access(path, F_OK) < 0) {
+                int err = access(dirname(copy), W_OK | X_OK) < 0 ? -errno : 0;
+
+                if (err)
+                        log_error(&program_log, "%s cannot be written: %s", util_printable(path, name, sizeof(name)),
+                                  util_reason(err));
+                return err;
+        }
+        log_error(&program_log, "%s is there already; remove it, or choose another name",
+                  util_printable(path, name, sizeof(name)));
         return -EEXIST;
 }
 
@@ -183,8 +194,9 @@ int script_save(char *const argv[], const char *path)
         FILE *out;
         int err;
 
-        if (script_save_check(path) < 0)
-                return -EEXIST;
+        err = script_save_check(path);
+        if (err < 0)
+                return err;
         if (!isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO)) {
                 log_error(&program_log, "what is typed can be kept only where there is a terminal");
                 return -ENOTTY;

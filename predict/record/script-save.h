@@ -18,5 +18,5 @@ int script_save(char *const argv[], const char *path);
  */
 int script_save_windows(char *const argv[], const char *path);
 
-/* -EEXIST after its sentence: there is a file of that name already. */
+/* Before a session whose input would be lost. 0; a negative errno after its sentence: @path is there, or cannot be written. */
 int script_save_check(const char *path);
