@@ -201,6 +201,14 @@ static void completed(void *data, struct MHD_Connection *connection, void **requ
         *request_data = NULL;
 }
 
+/* ":PORT"? getaddrinfo() would take 65537 for 1. */
+static bool is_port(const char *text)
+{
+        size_t digits = text ? strspn(text + 1, "0123456789") : 0;
+
+        return digits > 0 && digits <= 5 && !text[1 + digits] && strtoul(text + 1, NULL, 10) <= UINT16_MAX;
+}
+
 /* ADDR:PORT, [ADDR]:PORT or :PORT. */
 static int find_address(const char *text, struct addrinfo **ret, const struct log *log)
 {
@@ -211,7 +219,7 @@ static int find_address(const char *text, struct addrinfo **ret, const struct lo
 
         if (!host)
                 return -ENOMEM;
-        if (!colon || !colon[1]) {
+        if (!is_port(colon)) {
                 log_error(log, "serve: --listen takes ADDRESS:PORT, as in 127.0.0.1:8451 or [::1]:8451");
                 return -EINVAL;
         }
