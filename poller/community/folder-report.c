@@ -7,6 +7,7 @@
 #include <fcntl.h>
 #include <string.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include "place-folder.h"
 #include "util/ini-text.h"
@@ -85,12 +86,19 @@ static int run(char *const argv[], char **ret)
         return err;
 }
 
+/* free() it. -ENOMEM. */
+static int database_path(const char *state, const char *end, char **ret)
+{
+        const char *name = util_base_name(state);
+
+        return asprintf(ret, "%.*s" DATABASE_NAME "%s", (int)(name - state), state, end) >= 0 ? 0 : -ENOMEM;
+}
+
 /* The database stays: the next time, only what is new is loaded. */
 static int make_report(const struct member *member, const char *state, const struct log *log, char **ret)
 {
-        const char *name = util_base_name(state);
         _cleanup_free_ char *database = NULL, *client = strdup(member->client), *loaded = NULL;
-        int err = client && asprintf(&database, "%.*s" DATABASE_NAME, (int)(name - state), state) >= 0 ? 0 : -ENOMEM;
+        int err = client ? database_path(state, "", &database) : -ENOMEM;
         char *const load[] = { program_name, load_word, member->where, shared_word, database_word, database, NULL };
         char *const report[] = { program_name, report_word, database_word, database, client_word, client, json_word, NULL };
 
@@ -116,4 +124,16 @@ int folder_report(const struct member *member, const char *state, const struct l
         if (access(path, F_OK) == 0)
                 return ini_text_read(path, REPORT_MAX, log, ret, &length);
         return make_report(member, state, log, ret);
+}
+
+void folder_report_drop(const char *state)
+{
+        static const char *const ends[] = { "", "-wal", "-shm", "-journal" };
+
+        for (size_t i = 0; i < ARRAY_SIZE(ends); i++) {
+                _cleanup_free_ char *path = NULL;
+
+                if (database_path(state, ends[i], &path) == 0)
+                        unlink(path);
+        }
 }

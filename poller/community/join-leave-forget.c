@@ -71,6 +71,7 @@ int leave_run(struct session *session)
                 member_clear(&member);
                 return CODE_FAILED;
         }
+        place_drop_report(session->state);
         printf("%s\n", _("Nothing is shared from now on, and the id is gone."));
         if (member.where && member.sent_samples > 0)
                 table_text(TABLE_PLAIN, "The %lld samples that were sent stay at %s; without the id nobody can have them"
@@ -108,6 +109,8 @@ int forget_run(struct session *session)
         if (code != CODE_OK)
                 return code;
         err = place_forget(&member, &program_log, &forgotten);
+        if (!err)
+                place_drop_report(session->state);
         memcpy(client, member.client, sizeof(client));
         if (!err)
                 err = member_renew(&member, values_now_ns());

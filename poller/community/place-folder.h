@@ -14,4 +14,5 @@ int folder_learn_named(struct member *member, const struct log *log);
 int folder_forget(const struct member *member, const struct log *log, struct place_forgotten *ret);
 /* folder-report.c */
 int folder_report(const struct member *member, const char *state, const struct log *log, char **ret);
+void folder_report_drop(const char *state);
 bool folder_has_forgotten(const struct member *member, const char *client);

@@ -64,6 +64,11 @@ int place_report(const struct member *member, const char *state, const struct lo
         return place_is_server(member->where) ? server_report(member, log, ret) : folder_report(member, state, log, ret);
 }
 
+void place_drop_report(const char *state)
+{
+        folder_report_drop(state);
+}
+
 bool place_has_forgotten(const struct member *member, const char *client)
 {
         return !place_is_server(member->where) && folder_has_forgotten(member, client);

@@ -38,5 +38,7 @@ int place_forget(const struct member *member, const struct log *log, struct plac
  * -ENODATA: there is none yet; another negative errno after a sentence.
  */
 int place_report(const struct member *member, const char *state, const struct log *log, char **ret);
+/* Removes that database, which has this client's samples, too. */
+void place_drop_report(const char *state);
 /* Did a folder confirm that it forgot that client? */
 bool place_has_forgotten(const struct member *member, const char *client);

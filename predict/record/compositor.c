@@ -87,18 +87,21 @@ int compositor_start(unsigned width, unsigned height, struct compositor *ret)
         char path[96], text[1024];
         int err;
 
-        *ret = (struct compositor){ .pid = -1 };
+        *ret = (struct compositor){ .pid = -1, .folder_fd = -1 };
         snprintf(ret->folder, sizeof(ret->folder), "/tmp/joulecast-sway-XXXXXX");
         if (!mkdtemp(ret->folder)) {
                 ret->folder[0] = '\0';
                 return -errno;
         }
+        ret->folder_fd = open(ret->folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+        if (ret->folder_fd < 0)
+                return -errno;
         snprintf(path, sizeof(path), "%s/config", ret->folder);
         snprintf(text, sizeof(text), config, width, height);
         err = util_write_file(path, text, strlen(text), 0600);
         if (err)
                 return err;
-        if (geteuid() == 0 && (chown(path, NOBODY, NOBODY) < 0 || chown(ret->folder, NOBODY, NOBODY) < 0))
+        if (geteuid() == 0 && (chown(path, NOBODY, NOBODY) < 0 || fchown(ret->folder_fd, NOBODY, NOBODY) < 0))
                 return -errno;
         ret->pid = fork();
         if (ret->pid == 0)
@@ -106,16 +109,18 @@ int compositor_start(unsigned width, unsigned height, struct compositor *ret)
         return ret->pid < 0 ? -errno : wait_for_socket(ret);
 }
 
-static void remove_folder(const char *path)
+/* For root it is another user's, who may have put something else in its place. */
+static void empty_folder(int fd)
 {
-        DIR *dir = opendir(path);
+        DIR *dir = fdopendir(fd);
         struct dirent *entry;
 
         while (dir && (entry = readdir(dir)))
                 unlinkat(dirfd(dir), entry->d_name, 0);
         if (dir)
                 closedir(dir);
-        rmdir(path);
+        else
+                close(fd);
 }
 
 void compositor_stop(struct compositor *compositor)
@@ -126,7 +131,10 @@ void compositor_stop(struct compositor *compositor)
                         ;
                 compositor->pid = -1;
         }
-        if (compositor->folder[0])
-                remove_folder(compositor->folder);
+        if (!compositor->folder[0])
+                return;
+        if (compositor->folder_fd >= 0)
+                empty_folder(compositor->folder_fd);
+        rmdir(compositor->folder);
         compositor->folder[0] = '\0';
 }

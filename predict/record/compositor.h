@@ -8,7 +8,8 @@
 
 struct compositor {
         pid_t pid;
-        char folder[64];
+        char folder[64]; /* "": there is none */
+        int folder_fd;
         char socket[96]; /* for WAYLAND_DISPLAY */
 };
 
