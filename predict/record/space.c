@@ -329,13 +329,22 @@ static int keep_frame(Dwfl_Frame *state, void *data)
         return space->anchor < 0 ? DWARF_CB_OK : DWARF_CB_ABORT;
 }
 
-/* What starts the loader and main() does not always say that it is the first, and in a stripped file _start has no name. */
+static bool is_function(const struct space *space, const struct frame *frame, const char *name)
+{
+        return strncmp(words_bytes(space->words, frame->name, NULL), name, strlen(name)) == 0;
+}
+
+/*
+ * What starts the loader, main() and threads does not always say that it is the first, and for libdw a stack of one frame is as one
+ * that failed. In a stripped file _start has no name.
+ */
 static bool is_start(const struct space *space, const struct frame *frames, size_t n)
 {
         for (size_t i = n > 2 ? n - 2 : 0; i < n; i++)
-                if (strncmp(words_bytes(space->words, frames[i].name, NULL), "__libc_start_main@", 18) == 0)
+                if (is_function(space, &frames[i], "__libc_start_main@"))
                         return true;
-        return strncmp(words_bytes(space->words, frames[n - 1].name, NULL), "_start@", 7) == 0;
+        return is_function(space, &frames[n - 1], "_start@") || is_function(space, &frames[n - 1], "clone3@") ||
+               is_function(space, &frames[n - 1], "clone@");
 }
 
 /* Code of one file without names is one frame. False: there is no room for all. */
