@@ -9,6 +9,8 @@ internal functions of the library in common with tasks that were dropped.
 """
 import random
 
+import plant
+
 LEVELS = {  # of tasks: dropped and new, from another callback, renamed; below them: renamed, inserted, removed, other
     "low": (.05, .01, .01, .02, .01, .01, .02),
     "mid": (.15, .05, .02, .05, .03, .03, .05),
@@ -116,13 +118,8 @@ def pair(seed, size, level, samples=None):
     for program in (first, second(chance, first, level, size)):
         found = list(program.stacks())
         counts = [chance.choice((1, 1, 2, 3, 5, 8, 20)) for _ in found]
-        if samples:
-            drawn = chance.choices(range(len(found)), weights=counts, k=samples)
-            counts = [0] * len(found)
-            for i in drawn:
-                counts[i] += 1
-        texts.append("".join(f"{';'.join(path)} {count}\n" for (path, _), count in zip(found, counts) if count))
-        seen = {path[:n] for (path, _), count in zip(found, counts) if count for n in range(1, len(path) + 1)}
+        text, seen = plant.fold(chance, found, counts, samples)
+        texts.append(text)
         keys.append({path: number for path, number in found if number is not None and path in seen})
         keys[-1].update({path: path[-1] for path in seen if len(path) == 3 and path[-1].startswith("lib_loop")})  # a task, too
     return texts, keys

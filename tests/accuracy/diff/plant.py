@@ -148,6 +148,17 @@ def stacks(node, prefix, path=()):
         yield from stacks(child, prefix, path)
 
 
+def fold(chance, found, counts, samples):
+    """Folded stacks, all or so many samples of them, and each path that is in them. @found: of each stack its path first."""
+    if samples:
+        drawn = chance.choices(range(len(found)), weights=counts, k=samples)
+        counts = [0] * len(found)
+        for i in drawn:
+            counts[i] += 1
+    met = [(path, count) for (path, _), count in zip(found, counts) if count]
+    return ("".join(f"{';'.join(path)} {count}\n" for path, count in met), {path[:n] for path, _ in met for n in range(1, len(path) + 1)})
+
+
 def pair(seed, size, level, samples=None, made=World):
     """Folded text of both programs, and the true pairs of paths of their common tasks (those that were sampled)."""
     chance = random.Random(seed)
@@ -161,13 +172,8 @@ def pair(seed, size, level, samples=None, made=World):
     for root, prefix in ((first, "a"), (second, "b")):
         found = list(stacks(root, prefix))
         counts = [node.weight for _, node in found]
-        if samples:
-            drawn = chance.choices(range(len(found)), weights=counts, k=samples)
-            counts = [0] * len(found)
-            for i in drawn:
-                counts[i] += 1
-        texts.append("".join(f"{';'.join(path)} {count}\n" for (path, _), count in zip(found, counts) if count))
-        seen = {path[:n] for (path, _), count in zip(found, counts) if count for n in range(1, len(path) + 1)}
+        text, seen = fold(chance, found, counts, samples)
+        texts.append(text)
         tasks.append({id(node): path for path, node in found if node.task and path in seen})
     true = {}
     for path, node in stacks(second, "b"):
