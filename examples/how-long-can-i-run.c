@@ -39,8 +39,8 @@ static void print_budget(const struct joulecast_budget *budget)
                 printf("%s can run for %s%.0f minutes; there is no lower bound", joulecast_budget_app(budget),
                        isnan(minutes.high) ? "" : "at most ", minutes.value);
         else
-                printf("%s can run for %.0f minutes for sure, %.0f likely", joulecast_budget_app(budget), minutes.low,
-                       minutes.value);
+                printf("%s can run for at least %.0f minutes (19 times in 20), probably %.0f",
+                       joulecast_budget_app(budget), minutes.low, minutes.value);
         if (!isnan(reserved))
                 printf("; %.1f %% are set aside for later", reserved);
         printf(".\n");

@@ -2,12 +2,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
 /*
- * What each app cost, and that apps, base and unattributed energy add up to the battery.
+ * Prints the energy that each app used. Apps, base and unattributed energy add up to what the battery gave.
  *
  *   cc list-costs.c $(pkg-config --cflags --libs joulecast) -o list-costs
  *   ./list-costs PROFILE [DATABASE]
  *
- * Without a DATABASE this machine's is used, or the service, if you may not read it.
+ * Without a DATABASE it reads this machine's, or asks the service if you may not read that.
  */
 
 #include <joulecast.h>
@@ -23,7 +23,7 @@ static void print_log(void *data, enum joulecast_level level, const char *senten
         fprintf(stderr, "%s\n", sentence);
 }
 
-/* Unknown is NaN, and in no sum. */
+/* Unknown energy is NaN, and is not part of any sum. */
 static double known(double energy_j)
 {
         return isnan(energy_j) ? 0 : energy_j;

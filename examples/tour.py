@@ -50,7 +50,8 @@ def table(head, rows, left=1):
     rows = [[str(cell) for cell in row] for row in [head, *rows]]
     widths = [max(len(row[i]) for row in rows) for i in range(len(head))]
     for row in rows:
-        cells = [cell.ljust(width) if i < left else cell.rjust(width) for i, (cell, width) in enumerate(zip(row, widths))]
+        cells = [cell.ljust(width) if i < left else cell.rjust(width)
+                 for i, (cell, width) in enumerate(zip(row, widths))]
         print("   ".join(cells).rstrip())
 
 
@@ -79,7 +80,8 @@ class Profile:
         return 0.0
 
     def sum(self, weights):
-        """A weighted sum of coefficients of one component with its 95 % half-width; see joulecast-profile(5), INTERVALS."""
+        """A weighted sum of coefficients of one component with its 95 % half-width; see joulecast-profile(5),
+        INTERVALS."""
         if any(self.coefficient(key) is None for key in weights):
             return math.nan, math.nan
         value = sum(weight * self.coefficient(key)[0] for key, weight in weights.items())
@@ -131,8 +133,10 @@ def learned(truth_path, profile_paths, progress_paths):
     rows = []
     for words, unit, weights in (
             ("awake and idle", "mW", {"base.power_mw": 1}),
-            (f"one core at {middle // 1000} MHz", "mW", {f"cpu.0.active_mw.{middle}": 1, f"cpu.0.shared_mw.{middle}": 1}),
-            (f"four cores at {middle // 1000} MHz", "mW", {f"cpu.0.active_mw.{middle}": 4, f"cpu.0.shared_mw.{middle}": 1}),
+            (f"one core at {middle // 1000} MHz", "mW",
+             {f"cpu.0.active_mw.{middle}": 1, f"cpu.0.shared_mw.{middle}": 1}),
+            (f"four cores at {middle // 1000} MHz", "mW",
+             {f"cpu.0.active_mw.{middle}": 4, f"cpu.0.shared_mw.{middle}": 1}),
             ("display at full brightness", "mW", {f"display.power_mw.{bright}": 1}),
             ("writing to the disk", "mJ/MB", {"disk.write_mj_per_mb": 1}),
             ("receiving over WiFi", "mJ/MB", {"wifi.rx_mj_per_mb": 1})):
@@ -186,7 +190,7 @@ def cost(truth_path, labelled_paths):
     table(head, rows)
 
 
-# ---- the future -------------------------------------------------------------------------------------------------------
+# ---- the future ------------------------------------------------------------------------------------------------------
 
 def segments(path, app):
     ini = read_ini(path)

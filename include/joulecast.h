@@ -54,6 +54,8 @@ struct joulecast_plan;
 struct joulecast_budget;
 struct joulecast_change;
 struct joulecast_gain;
+struct joulecast_goal;
+struct joulecast_endurance;
 
 /** A number with its interval. NaN: unknown. */
 struct joulecast_value {
@@ -79,7 +81,11 @@ enum joulecast_component {
         JOULECAST_DISPLAY = 1,
         JOULECAST_DISK = 2,
         JOULECAST_WIFI = 3,
-        JOULECAST_GPU = 4
+        JOULECAST_GPU = 4,
+        JOULECAST_CELLULAR = 5, /**< this and those below: joulecast_cost_component_j() only */
+        JOULECAST_GPS = 6,
+        JOULECAST_AUDIO = 7,
+        JOULECAST_CAMERA = 8
 };
 
 enum joulecast_level {
@@ -202,11 +208,14 @@ void joulecast_usage_free(struct joulecast_usage *usage);
  */
 int joulecast_usage_span(struct joulecast_usage *usage, int64_t *from_ns, int64_t *to_ns);
 
-/** What people count from. */
+/** Events from which people count time. */
 enum joulecast_event {
-        JOULECAST_SINCE_FULL = 0,   /**< the battery was full last: the end of the last poll in which it was. Full is also
-                                         one that is plugged in and no longer charges, as with a limit of 80 % */
-        JOULECAST_SINCE_UNPLUG = 1, /**< external power went last */
+        /**
+         * The battery was last full: the end of the last poll in which it was. A battery that is plugged in and no
+         * longer charges, as with a limit of 80 %, also counts as full.
+         */
+        JOULECAST_SINCE_FULL = 0,
+        JOULECAST_SINCE_UNPLUG = 1, /**< external power was last removed */
         JOULECAST_SINCE_BOOT = 2,   /**< this machine was started */
         JOULECAST_SINCE_RESUME = 3  /**< the last suspend ended */
 };
@@ -261,7 +270,7 @@ int joulecast_app_of_pid(pid_t pid, char *buf, size_t size);
  * @ret:     free it with joulecast_cost_free()
  *
  * The energy is that of the power model (joulecast-profile(5), "The power model") for the recorded usage. apps + base =
- * total, and total + unexplained = measured; unknown parts are in no sum. Suspended time is priced by the power
+ * total, and total + unattributed = measured; unknown parts are in no sum. Suspended time is priced by the power
  * measured in this device's own sleeps, where three or more long ones are recorded, else by the profile.
  *
  * Return: 0; -ENODATA: nothing is recorded in that span; -EINVAL: @to_ns is not after @from_ns, and the log handler
@@ -273,7 +282,10 @@ void joulecast_cost_free(struct joulecast_cost *cost);
 
 /** Energy that the battery gave, in J; NaN: unknown. */
 double joulecast_cost_measured_j(const struct joulecast_cost *cost);
-/** Model total, in J: base and all apps, as far as they are known. */
+/**
+ * Model total, in J: base and all apps, as far as they are known. Intervals of joules have an error that percents of
+ * the battery do not have: that of its gauge.
+ */
 struct joulecast_value joulecast_cost_total_j(const struct joulecast_cost *cost);
 /** Base, in J: energy that no app causes (idle, WiFi association, screen on without an app). NaN: the profile has no
  *  idle power. */
@@ -289,18 +301,23 @@ struct joulecast_cost_app {
         struct joulecast_value energy_j;      /**< of the known parts; NaN: all parts are unknown */
         struct joulecast_value percent;       /**< of a full battery: energy_j / (0.036 * energy_full_mwh) */
         struct joulecast_value percent_per_minute;
-        double component_j[5];                /**< by enum joulecast_component; NaN unknown. energy_j also has what is
-                                                   in none of them: a modem, GPS, sound, cameras, what was learnt */
+        double component_j[5];                /**< of the first five of enum joulecast_component; NaN unknown. All:
+                                                   joulecast_cost_component_j(). energy_j also has what was learnt */
 };
 
 /** Number of apps by state; sorted by energy, highest first. */
 size_t joulecast_cost_count(const struct joulecast_cost *cost);
 /** 0; -ERANGE. */
 int joulecast_cost_app(const struct joulecast_cost *cost, size_t index, struct joulecast_cost_app *ret);
+/**
+ * Energy of one component of an app, in J. NaN: unknown, or @index is beyond the last, or there is no such
+ * component.
+ */
+double joulecast_cost_component_j(const struct joulecast_cost *cost, size_t index, enum joulecast_component component);
 /** 0; -ENODATA: the app did not run in that state. */
 int joulecast_cost_find(const struct joulecast_cost *cost, const char *app, enum joulecast_state state,
                         struct joulecast_cost_app *ret);
-/** Key of what is in no sum because it was not measured; NULL: @index is beyond the last. */
+/** Key of something that is in no sum because it was not measured; NULL: @index is beyond the last. */
 const char *joulecast_cost_not_measured(const struct joulecast_cost *cost, size_t index);
 
 /* ---- forecast: 90 % prediction intervals ---- */
@@ -325,7 +342,7 @@ const char *joulecast_forecast_app(const struct joulecast_forecast *forecast);
 struct joulecast_value joulecast_forecast_energy_j(const struct joulecast_forecast *forecast);
 /** The same in percent of a full battery, at the voltage of the present charge. */
 struct joulecast_value joulecast_forecast_percent(const struct joulecast_forecast *forecast);
-/** Of the whole device in that time, in percent: the app, base and the usual background. */
+/** Energy of the whole device in that time, in percent of a full battery: the app, base and the usual background. */
 struct joulecast_value joulecast_forecast_device_percent(const struct joulecast_forecast *forecast);
 /** The data behind the answer, a sentence for people. */
 const char *joulecast_forecast_basis(const struct joulecast_forecast *forecast);
@@ -334,8 +351,8 @@ const char *joulecast_forecast_basis(const struct joulecast_forecast *forecast);
 
 /**
  * joulecast_plan_new() - what a budget is for
- * @app: id or display name of the app that is to run, or a part of it, copied; NULL: none, use goes on as it is now (the last
- *       minutes, and then what is usual, by hour of the day where the history shows it)
+ * @app: id or display name of the app that is to run, or a part of it, copied; NULL: none, use goes on as
+ *       it is now (the last minutes, and then what is usual, by hour of the day where the history shows it)
  * @ret: free it with joulecast_plan_free()
  *
  * Return: 0; -EINVAL: @app is empty; -ENOMEM.
@@ -348,7 +365,10 @@ void joulecast_plan_free(struct joulecast_plan *plan);
  * empty; -E2BIG; -ENOMEM.
  */
 int joulecast_plan_reserve(struct joulecast_plan *plan, const char *app, double minutes);
-/** Reserve @minutes (0..1e6) with the screen off. 0; -EINVAL. */
+/**
+ * Reserve @minutes (0..1e6) with the screen off: suspended for the share of such time for which the device
+ * was suspended until now, awake without any such record; joulecast_budget_basis() says which. 0; -EINVAL.
+ */
 int joulecast_plan_standby(struct joulecast_plan *plan, double minutes);
 /** Keep @percent (0..100) of charge at the end. 0; -EINVAL. */
 int joulecast_plan_keep(struct joulecast_plan *plan, double percent);
@@ -374,7 +394,7 @@ void joulecast_budget_free(struct joulecast_budget *budget);
 /** Id of the app; "": none, of mixed use. */
 const char *joulecast_budget_app(const struct joulecast_budget *budget);
 /**
- * Minutes that it can run: low for sure (it holds in at least 95 of 100 cases), value likely. Where only low is NaN,
+ * Minutes that it can run: low: at least (it holds 19 times in 20), value: likely. Where only low is NaN,
  * value is an upper limit. 1e6 stands for 1e6 minutes and more.
  */
 struct joulecast_value joulecast_budget_minutes(const struct joulecast_budget *budget);
@@ -398,7 +418,7 @@ const char *joulecast_budget_basis(const struct joulecast_budget *budget);
 
 /* ---- what-if: 90 % prediction intervals ---- */
 
-/** What can be off. */
+/** Parts of the device that can be switched off. */
 enum joulecast_part {
         JOULECAST_PART_SCREEN = 0,
         JOULECAST_PART_WIFI = 1,
@@ -417,15 +437,18 @@ int joulecast_change_new(struct joulecast_change **ret);
 void joulecast_change_free(struct joulecast_change *change);
 
 /**
- * The app (id, display name or a part of it, copied) uses nothing more; up to 16 times. The screen stays on without it. 0;
- * -EINVAL: @app is empty; -E2BIG; -ENOMEM.
+ * The app (id, display name or a part of it, copied) uses nothing more; up to 16 times. The screen stays on
+ * without it. 0; -EINVAL: @app is empty; -E2BIG; -ENOMEM.
  */
 int joulecast_change_close(struct joulecast_change *change, const char *app);
 /** The screen has @percent (0..100) of its greatest brightness while it is on. 0; -EINVAL. */
 int joulecast_change_brightness(struct joulecast_change *change, double percent);
-/** The part uses nothing more. Of a radio: what came over it does not come. 0; -EINVAL: there is no such part. */
+/**
+ * The part uses no more energy. With a radio off, its traffic does not take place at all. 0; -EINVAL: there is no
+ * such part.
+ */
 int joulecast_change_off(struct joulecast_change *change, enum joulecast_part part);
-/** All of that for @minutes (0..1e6) only; then it is as it was. 0; -EINVAL. */
+/** The changes last for @minutes (0..1e6) only; after that all is as before. 0; -EINVAL. */
 int joulecast_change_keep(struct joulecast_change *change, double minutes);
 /** Compute as if the battery had @percent (0..100) of charge. 0; -EINVAL. */
 int joulecast_change_battery(struct joulecast_change *change, double percent);
@@ -446,8 +469,9 @@ void joulecast_gain_free(struct joulecast_gain *gain);
 
 /**
  * Minutes gained; below 0: lost. The interval is that of the difference, whose two futures share most of their errors.
- * NaN: unknown, as something that is changed has no coefficient. Where only low is NaN, value is an upper limit, and where
- * only high is (below 0), a lower limit; where both are, some of what is changed has no coefficient.
+ * NaN: unknown, as something that is changed has no coefficient. Where only low is NaN, value is an upper limit;
+ * where only high is NaN (value is below 0), it is a lower limit; where both are, some of what is changed has no
+ * coefficient.
  */
 struct joulecast_value joulecast_gain_minutes(const struct joulecast_gain *gain);
 /** Minutes that the battery lasts without the change: those of a budget without an app. */
@@ -458,10 +482,75 @@ struct joulecast_value joulecast_gain_after(const struct joulecast_gain *gain);
 double joulecast_gain_battery_percent(const struct joulecast_gain *gain);
 /** Id of an app that is closed; NULL: @index is beyond the last. */
 const char *joulecast_gain_app(const struct joulecast_gain *gain, size_t index);
-/** 1: the change changes nothing, as the app uses nothing now and usually, or nothing is on that is to be off; else 0. */
+/**
+ * 1: the change saves nothing, neither now nor usually: the apps that it closes and the parts that it switches off use
+ * nothing, and the brightness is the same already; else 0.
+ */
 int joulecast_gain_is_nothing(const struct joulecast_gain *gain);
 /** The data behind the answer, a sentence for people. */
 const char *joulecast_gain_basis(const struct joulecast_gain *gain);
+
+/**
+ * joulecast_goal_new() - how long the charge is to last
+ * @minutes: more than 0, at most 1e6
+ * @ret:     free it with joulecast_goal_free()
+ *
+ * Return: 0; -EINVAL; -ENOMEM.
+ */
+int joulecast_goal_new(double minutes, struct joulecast_goal **ret);
+void joulecast_goal_free(struct joulecast_goal *goal);
+/**
+ * The app (id, display name or a part of it, copied) is in the foreground until then; without it use goes on as it
+ * is. 0; -EINVAL: it is empty; -ENOMEM.
+ */
+int joulecast_goal_app(struct joulecast_goal *goal, const char *app);
+/**
+ * Exclude one kind of change from the plan; up to 32 times. @what is copied: "brightness", "limit", "cellular_off",
+ * "wifi_off", "close", an app, or "limit:APP" or "close:APP". 0; -EINVAL: it is empty; -E2BIG; -ENOMEM.
+ */
+int joulecast_goal_without(struct joulecast_goal *goal, const char *what);
+/** Compute as if the battery had @percent (0..100) of charge. 0; -EINVAL. */
+int joulecast_goal_battery(struct joulecast_goal *goal, double percent);
+
+/** A change of a plan. Texts are valid as long as the plan. */
+struct joulecast_endurance_change {
+        /** "brightness", "limit" (frozen in the background), "cellular_off", "wifi_off", "close" */
+        const char *action;
+        const char *app;                /**< id of the app that is limited or closed; NULL: another change */
+        const char *name;               /**< its display name; NULL likewise */
+        double brightness_percent;      /**< of the brightest; NaN: another change */
+        struct joulecast_value gained;  /**< minutes that it gains by itself */
+};
+
+/**
+ * joulecast_endurance_new() - the fewest changes with which the charge lasts that long, 19 times in 20
+ * @goal: may be freed after the call
+ * @ret:  free it with joulecast_endurance_free()
+ *
+ * A plan has at most 4 of 12 changes that have a price. Of plans with equally many changes the first one is taken, in
+ * the order of the actions above; among apps, the one that uses most comes first. This call changes nothing on the
+ * device.
+ *
+ * Return: as joulecast_budget_new().
+ */
+int joulecast_endurance_new(const struct joulecast_profile *profile, struct joulecast_usage *usage,
+                            const struct joulecast_goal *goal,
+                            struct joulecast_endurance **ret);
+void joulecast_endurance_free(struct joulecast_endurance *endurance);
+/** Minutes that the charge lasts without the changes, and with them; low holds 19 times in 20. */
+struct joulecast_value joulecast_endurance_before(const struct joulecast_endurance *endurance);
+struct joulecast_value joulecast_endurance_after(const struct joulecast_endurance *endurance);
+/** Minutes that the low end with the changes is below the goal; 0: they suffice; NaN: the low end is unknown. */
+double joulecast_endurance_short_minutes(const struct joulecast_endurance *endurance);
+/** 0; -ENOENT: @index is beyond the last. None are needed, or nothing helps, where there is none. */
+int joulecast_endurance_change(const struct joulecast_endurance *endurance, size_t index,
+                               struct joulecast_endurance_change *ret);
+/** Id of the app; "": use goes on as it is. */
+const char *joulecast_endurance_app(const struct joulecast_endurance *endurance);
+/** Percent of charge that the answer starts from. */
+double joulecast_endurance_battery_percent(const struct joulecast_endurance *endurance);
+/** The data behind the answer, a sentence for people. */
+const char *joulecast_endurance_basis(const struct joulecast_endurance *endurance);
 
 #ifdef __cplusplus
 }

@@ -9,17 +9,18 @@
 
 #include "util/util.h"
 
-#define KEPT_MOST (1 << 20) /* bytes: a service that is small stays small */
+#define KEPT_MOST (1 << 20) /* most bytes kept, to keep the service small */
 
-/* Of the last forecast; its usage has no store. */
+/* Data kept from the last forecast; its usage has no store. */
 struct answering_kept {
-        struct joulecast_context *context; /* NULL: nothing is kept; so are the others */
+        struct joulecast_context *context; /* NULL: nothing is kept, and the others are NULL, too */
         struct joulecast_profile *profile;
         struct joulecast_usage *usage;
         char fingerprint[SERVICE_FINGERPRINT_MAX];
 };
 
-static void free_opened(struct joulecast_context *context, struct joulecast_profile *profile, struct joulecast_usage *usage)
+static void free_opened(struct joulecast_context *context, struct joulecast_profile *profile,
+                        struct joulecast_usage *usage)
 {
         joulecast_usage_free(usage);
         joulecast_profile_free(profile);
@@ -59,7 +60,7 @@ static void keep_message(void *data, enum joulecast_level level, const char *sen
                 snprintf(answering->sentence, sizeof(answering->sentence), "%s", sentence);
 }
 
-/* A client with a profile of its own must not get an answer by another one. */
+/* A client with its own profile must not get an answer computed with another one. */
 static int open_profile_of(struct answering *answering, const struct question_source *source,
                            const struct question *question)
 {
@@ -68,7 +69,8 @@ static int open_profile_of(struct answering *answering, const struct question_so
 
         if (err == -ENOENT) {
                 snprintf(answering->sentence, sizeof(answering->sentence),
-                         "the service has no profile of this machine, and no battery shows its class; run joulecast calibrate");
+                         "the service has no power model, as no battery shows what kind of device this is; sudo"
+                         " joulecast profile use class-laptop takes a usual laptop's");
                 return -ENODATA;
         }
         if (err == 0 && question->profile)
@@ -91,7 +93,7 @@ static bool reads_history(enum ask ask)
         return ask == ASK_BUDGET || ask == ASK_PREDICT || ask == ASK_ADVISE || ask == ASK_WHATIF;
 }
 
-/* The history that is kept is of this user, and by the profile as it is now. */
+/* Is the kept history that of this user, and the kept profile the present one? */
 static bool is_kept(const struct answering_kept *kept, const struct answering *answering, uid_t uid)
 {
         char fingerprint[SERVICE_FINGERPRINT_MAX];
@@ -124,12 +126,14 @@ static int take_kept(struct answering *answering, const struct question_source *
         joulecast_context_set_log(answering->context, keep_message, answering);
         if (store_open(source->database, STORE_READ, &answering->context->log, &answering->usage->store) == 0)
                 return 0;
-        joulecast_usage_free(answering->usage); /* the database has changed: what was kept is of another one */
+        /* the database has changed, and the kept data is from the old one */
+        joulecast_usage_free(answering->usage);
         answering->usage = NULL;
         return open_usage(answering, source, uid);
 }
 
-int answering_open(struct answering *answering, const struct question_source *source, uid_t uid, struct question *question)
+int answering_open(struct answering *answering, const struct question_source *source, uid_t uid,
+                   struct question *question)
 {
         int err = joulecast_context_new(&answering->context);
 
@@ -139,18 +143,23 @@ int answering_open(struct answering *answering, const struct question_source *so
         err = joulecast_context_set_machine(answering->context, source->machine);
         if (err < 0)
                 return err;
-        if (question->ask != ASK_APPS && question->ask != ASK_FORGET && question->ask != ASK_SINCE && question->ask != ASK_USAGE)
+        if (question->ask != ASK_APPS && question->ask != ASK_FORGET && question->ask != ASK_SINCE &&
+            question->ask != ASK_USAGE)
                 err = open_profile_of(answering, source, question);
-        if (err == 0 && question->ask == ASK_LIVE) /* of nothing that is stored */
+        if (err == 0 && question->ask == ASK_LIVE) /* a live question uses no stored data */
                 return 0;
         if (err == 0 && reads_history(question->ask) && is_kept(source->kept, answering, uid))
                 return take_kept(answering, source, uid);
         if (err == 0)
                 err = open_usage(answering, source, uid);
-        return err < 0 ? err : moment_find(answering->usage, &question->from, answering->sentence, sizeof(answering->sentence));
+        return err < 0 ? err : moment_find(answering->usage, &question->from, answering->sentence,
+                                           sizeof(answering->sentence));
 }
 
-/* Without its connection to the database: that has the pages it read, and must be the service's alone when it ends. */
+/*
+ * Keeps the usage without its database connection: the connection has pages that it read, and the service
+ * must have the only one when it ends.
+ */
 static bool keep(struct answering *answering, struct answering_kept *kept)
 {
         struct joulecast_usage *usage = answering->usage;

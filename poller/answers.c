@@ -14,28 +14,32 @@
 #include "answering.h"
 #include "poller.h"
 #include "util/local-socket.h"
+#include "util/subordinate.h"
 #include "util/units.h"
 #include "util/util.h"
 
 /*
- * Any user may connect, so what a user makes the service hold or do is counted: connections, and the time that they
- * take. Nobody may have more of either than is left for all others, and the last of it is root's.
+ * Any user may connect, so a user's connections and the time for their answers are limited; those of a user's
+ * subordinate ids are the user's. Nobody may have
+ * more of either than is left for all others, and the last part is reserved for root. Time is CPU time: where
+ * others keep the machine busy, an answer costs its user no more. A poll that is due comes first in any case.
  */
 #define CLIENTS_OF_ONE_USER 4
 #define QUEUE 128 /* connections not accepted yet */
 #define PATIENCE_NS (5 * NS_PER_S)
-#define REST_BYTES (1 << 20) /* of a question that is too long: so many are read, so that its sender hears of it */
-#define ACCOUNTS 64          /* users who asked since the last poll; all further ones share the last */
-#define ACCEPT_PART 20       /* accepting takes at most this part of the time: turning away costs little, not nothing */
-#define ROOT_PART 8          /* this part of the time for answers is root's alone */
+/* bytes that are read of a question that is too long, so that its sender gets the error */
+#define REST_BYTES (1 << 20)
+#define ACCOUNTS 64 /* users with questions since the last poll; further users share the last account */
+#define ACCEPT_PART 20 /* accepting takes at most 1/20 of the time, as even turning clients away costs some */
+#define ROOT_PART 8          /* 1/8 of the time for answers is reserved for root */
 
 struct client {
         int fd; /* -1: none */
-        uid_t uid;
+        uid_t uid, owner; /* who asks, and whose limits it counts for */
         uint64_t deadline_ns;
-        bool asked;   /* the question, of @n bytes, is complete and waits for its turn */
+        bool asked; /* the question is complete */
         uint64_t turn;
-        size_t n, rest; /* bytes received; and those beyond a question that is too long */
+        size_t n, rest; /* bytes received, and bytes beyond a question that is too long */
         char *answer;
         size_t length, sent;
         answers_reply_t reply; /* gets the answer in place of a connection, which there is none; or NULL */
@@ -114,7 +118,7 @@ int answers_open(const char *path, const struct question_source *source, uint64_
         return 0;
 }
 
-/* The index of a user's account; n_accounts: it has none yet. */
+/* Index of a user's account; n_accounts: there is none yet. */
 static size_t account_of(const struct answers *answers, uid_t uid)
 {
         size_t i = 0;
@@ -131,10 +135,15 @@ static uint64_t spent_by(const struct answers *answers, uid_t uid)
         return i < answers->n_accounts ? answers->accounts[i].spent_ns : 0;
 }
 
+static uint64_t worked_ns(void)
+{
+        return util_clock_ns(CLOCK_THREAD_CPUTIME_ID);
+}
+
 static void charge(struct answers *answers, uid_t uid, uint64_t since_ns)
 {
         size_t i = account_of(answers, uid);
-        uint64_t spent_ns = util_boottime_ns() - since_ns;
+        uint64_t spent_ns = worked_ns() - since_ns;
 
         if (i == answers->n_accounts)
                 answers->accounts[answers->n_accounts++] = (struct account){ .uid = uid };
@@ -150,7 +159,7 @@ static bool has_time(const struct answers *answers, uid_t uid)
         return left_ns > 0 && (uid == 0 || spent_by(answers, uid) <= left_ns);
 }
 
-/* The question that is answered next: of the user who took the least time, the one that came first. */
+/* The next question to answer: the first one of the user who took the least time. */
 static struct client *next_client(struct answers *answers)
 {
         struct client *next = NULL;
@@ -159,17 +168,17 @@ static struct client *next_client(struct answers *answers)
                 struct client *client = &answers->clients[i];
                 uint64_t spent_ns;
 
-                if (!client->asked || !has_time(answers, client->uid))
+                if (!client->asked || !has_time(answers, client->owner))
                         continue;
-                spent_ns = spent_by(answers, client->uid);
-                if (!next || spent_ns < spent_by(answers, next->uid) ||
-                    (spent_ns == spent_by(answers, next->uid) && client->turn < next->turn))
+                spent_ns = spent_by(answers, client->owner);
+                if (!next || spent_ns < spent_by(answers, next->owner) ||
+                    (spent_ns == spent_by(answers, next->owner) && client->turn < next->turn))
                         next = client;
         }
         return next;
 }
 
-/* A client that waits for its turn, or has no time left, is only watched for going away. */
+/* A client that waits for its turn, or whose user has no time left, is only watched for a hang-up. */
 void answers_watch(const struct answers *answers, struct pollfd fds[ANSWERS_FDS])
 {
         bool accepts = answers && util_boottime_ns() >= answers->accept_ns;
@@ -179,7 +188,7 @@ void answers_watch(const struct answers *answers, struct pollfd fds[ANSWERS_FDS]
                 const struct client *client = answers ? &answers->clients[i] : NULL;
 
                 fds[i + 1] = (struct pollfd){ .fd = client ? client->fd : -1 };
-                if (client && client->fd >= 0 && !client->asked && has_time(answers, client->uid))
+                if (client && client->fd >= 0 && !client->asked && has_time(answers, client->owner))
                         fds[i + 1].events = client->answer ? POLLOUT : POLLIN;
         }
 }
@@ -208,8 +217,11 @@ static bool is_gone(int fd)
         return poll(&gone, 1, 0) < 0 || (gone.revents & POLLHUP);
 }
 
-/* For one more connection of this user, or NULL. Who left since the last look takes no place. */
-static struct client *find_place(struct answers *answers, uid_t uid)
+/*
+ * Finds room for one more connection of this user; NULL: there is none. Clients that hung up are removed
+ * first.
+ */
+static struct client *find_place(struct answers *answers, uid_t owner)
 {
         struct client *place = NULL;
         size_t n = 0, n_free = 0;
@@ -217,65 +229,75 @@ static struct client *find_place(struct answers *answers, uid_t uid)
         for (size_t i = 0; i < ARRAY_SIZE(answers->clients); i++) {
                 struct client *client = &answers->clients[i];
 
-                if (client->fd >= 0 && client->uid == uid && is_gone(client->fd))
+                if (client->fd >= 0 && client->owner == owner && is_gone(client->fd))
                         drop(client);
-                n += is_used(client) && client->uid == uid;
+                n += is_used(client) && client->owner == owner;
                 n_free += !is_used(client);
                 if (!is_used(client))
                         place = client;
         }
-        return n < CLIENTS_OF_ONE_USER && (uid == 0 || n + 1 < n_free) ? place : NULL;
+        return n < CLIENTS_OF_ONE_USER && (owner == 0 || n + 1 < n_free) ? place : NULL;
 }
 
+/* Reads the question first: closing with unread bytes would discard the answer. */
 static void turn_away(int fd)
 {
+        char question[SERVICE_REQUEST_MAX];
         static const char words[] = "{\"error\":\"EBUSY\",\"sentence\":\"the service is busy with other questions "
                                     "of yours; ask again\"}\n";
 
+        (void)!recv(fd, question, sizeof(question), MSG_DONTWAIT);
         (void)!send(fd, words, strlen(words), MSG_NOSIGNAL | MSG_DONTWAIT);
 }
 
-/* Accepts one connection. False: there is none. */
+/* Accepts one connection. Returns false if there is none. */
 static bool let_in(struct answers *answers, uint64_t now_ns)
 {
         _cleanup_close_ int fd = accept4(answers->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
         struct client *place;
         struct ucred peer;
         socklen_t size = sizeof(peer);
+        uid_t owner;
 
         if (fd < 0 && (errno == EINTR || errno == ECONNABORTED))
                 return true;
-        if (fd < 0 && errno != EAGAIN) /* no descriptor is free */
+        if (fd < 0 && errno != EAGAIN) /* there are no free descriptors */
                 answers->accept_ns = now_ns + NS_PER_S;
         if (fd < 0)
                 return false;
         if (is_gone(fd) || getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) < 0)
                 return true;
-        place = has_time(answers, peer.uid) ? find_place(answers, peer.uid) : NULL;
+        owner = subordinate_owner(peer.uid);
+        place = has_time(answers, owner) ? find_place(answers, owner) : NULL;
         if (!place) {
                 turn_away(fd);
                 return true;
         }
         place->fd = take_fd(&fd);
         place->uid = peer.uid;
+        place->owner = owner;
         place->n = place->length = place->sent = place->rest = 0;
         place->deadline_ns = now_ns + PATIENCE_NS;
         return true;
 }
 
-/* All that wait, so that nobody's flood of connections keeps others' in the queue; and then a pause. */
+/*
+ * Accepts all waiting connections, so that one user's flood does not keep others in the queue, and then
+ * pauses.
+ */
 static void let_all_in(struct answers *answers)
 {
         uint64_t now_ns = util_boottime_ns();
-        uint64_t begin_ns = util_clock_ns(CLOCK_THREAD_CPUTIME_ID); /* of the CPU: a busy machine is no reason to pause */
+        uint64_t begin_ns = worked_ns();
         int n = 0;
 
         while (n < QUEUE && let_in(answers, now_ns))
                 n++;
-        answers->accept_ns = MAX(answers->accept_ns, now_ns + ACCEPT_PART * (util_clock_ns(CLOCK_THREAD_CPUTIME_ID) - begin_ns));
+        answers->accept_ns = MAX(answers->accept_ns,
+                                 now_ns + ACCEPT_PART * (worked_ns() - begin_ns));
 }
 
-/* What is left of a question that is too long is read first: a close would take the answer back. */
+/* The rest of a question that is too long is read first, since closing earlier would discard the answer. */
 static void finish(struct client *client)
 {
         if (client->rest == 0) {
@@ -301,7 +323,7 @@ static void give(struct client *client)
                 finish(client);
 }
 
-/* @answer may be NULL: out of memory. */
+/* @answer NULL: out of memory. */
 static void begin_answer(struct client *client, char *answer)
 {
         client->asked = false;
@@ -324,7 +346,7 @@ static void take_rest(struct client *client)
                 drop(client);
 }
 
-/* Receives, until the question is complete. */
+/* Receives bytes until the question is complete. */
 static void take(struct answers *answers, struct client *client)
 {
         ssize_t n = recv(client->fd, client->text + client->n, sizeof(client->text) - client->n, MSG_DONTWAIT);
@@ -355,18 +377,18 @@ static void take(struct answers *answers, struct client *client)
 
 static void serve(struct answers *answers, struct client *client, short events)
 {
-        uint64_t begin_ns = util_boottime_ns();
-        uid_t uid = client->uid;
+        uint64_t begin_ns = worked_ns();
+        uid_t owner = client->owner;
 
         if (events & (POLLHUP | POLLERR))
-                drop(client); /* nobody reads the answer any more */
+                drop(client); /* the client does not read the answer any more */
         else if (client->answer)
                 give(client);
         else if (client->rest > 0)
                 take_rest(client);
         else
                 take(answers, client);
-        charge(answers, uid, begin_ns);
+        charge(answers, owner, begin_ns);
 }
 
 static void reply(struct client *client, char *answer)
@@ -378,7 +400,7 @@ static void reply(struct client *client, char *answer)
         to(client->data, owned);
 }
 
-/* The memory of an answer, to the system. */
+/* Returns the memory of an answer to the system. */
 static void give_back(void)
 {
 #ifdef __GLIBC__
@@ -388,16 +410,16 @@ static void give_back(void)
 
 static void answer(struct answers *answers, struct client *client)
 {
-        uint64_t begin_ns = util_boottime_ns();
-        uid_t uid = client->uid;
-        char *text = question_answer(answers->source, uid, client->text, client->n);
+        uint64_t begin_ns = worked_ns();
+        uid_t owner = client->owner;
+        char *text = question_answer(answers->source, client->uid, client->text, client->n);
 
         if (client->reply)
                 reply(client, text);
         else
                 begin_answer(client, text);
         give_back();
-        charge(answers, uid, begin_ns);
+        charge(answers, owner, begin_ns);
 }
 
 void answers_serve(struct answers *answers, const struct pollfd fds[ANSWERS_FDS], uint64_t now_ns)
@@ -423,7 +445,8 @@ void answers_serve(struct answers *answers, const struct pollfd fds[ANSWERS_FDS]
 
 int answers_ask(struct answers *answers, uid_t uid, const char *question, answers_reply_t reply_to, void *data)
 {
-        struct client *place = has_time(answers, uid) ? find_place(answers, uid) : NULL;
+        uid_t owner = subordinate_owner(uid);
+        struct client *place = has_time(answers, owner) ? find_place(answers, owner) : NULL;
         size_t length = strlen(question);
 
         if (length >= sizeof(place->text))
@@ -433,6 +456,7 @@ int answers_ask(struct answers *answers, uid_t uid, const char *question, answer
         memcpy(place->text, question, length);
         place->n = length;
         place->uid = uid;
+        place->owner = owner;
         place->reply = reply_to;
         place->data = data;
         place->asked = true;

@@ -1,7 +1,7 @@
 /* SPDX-FileCopyrightText: joulecast authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Answers of the socket as types of D-Bus. */
+/* Converts answers of the socket to D-Bus types. */
 
 #include "dbus-answer.h"
 
@@ -32,7 +32,9 @@ static bool is_interval(const struct cJSON *json)
                cJSON_HasObjectItem(json, "low") && cJSON_HasObjectItem(json, "high");
 }
 
-/* An empty list has no element that tells its type: lists of texts are named here, all others hold objects. */
+/*
+ * An empty list has no element that shows its type: lists of texts are named here, all others hold objects.
+ */
 static bool holds_texts(const struct cJSON *list)
 {
         static const char *const keys[] = { "close", "not_measured" };
@@ -124,6 +126,7 @@ int dbus_answer_refuse(sd_bus_message *call, const char *json)
         if (!cJSON_IsString(name))
                 return 0;
         snprintf(full, sizeof(full), DBUS_ERROR "%s", name->valuestring);
-        err = sd_bus_reply_method_errorf(call, full, "%s", cJSON_IsString(sentence) ? sentence->valuestring : name->valuestring);
+        err = sd_bus_reply_method_errorf(call, full, "%s", cJSON_IsString(sentence) ? sentence->valuestring :
+                                         name->valuestring);
         return err < 0 ? err : 1;
 }

@@ -1,7 +1,7 @@
 /* SPDX-FileCopyrightText: joulecast authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Calls that ask: each waits for its turn among the questions of the socket. */
+/* Handles calls with a question: each waits for its turn among the questions of the socket. */
 
 #include <errno.h>
 #include <string.h>
@@ -11,7 +11,7 @@
 #include "dbus-private.h"
 #include "util/util.h"
 
-#define CALLS_OF_ONE 4 /* of one sender; those of one user are counted where they wait for their turn */
+#define CALLS_OF_ONE 4 /* most calls per sender; calls per user are counted with the questions */
 
 int dbus_refuse(sd_bus_message *message, int err, const char *sentence)
 {
@@ -68,13 +68,15 @@ static void on_answer(void *data, const char *answer)
         int err = answer ? send_answer(call->message, answer) : -ENOMEM;
 
         if (err < 0)
-                (void)dbus_refuse(call->message, err, err == -ENOMEM ? "the service is out of memory" : "the answer cannot be sent");
+                (void)dbus_refuse(call->message, err, err == -ENOMEM ? "the service is out of memory" :
+                                  "the answer cannot be sent");
         dbus_call_end(call);
 }
 
 static int end_refused(struct dbus_call *call, int err)
 {
-        (void)dbus_refuse(call->message, err, err == -EBUSY ? "the service is busy with other questions of yours; ask again" :
+        (void)dbus_refuse(call->message, err,
+                          err == -EBUSY ? "the service is busy with other questions of yours; ask again" :
                                                               "the bus does not say who asks; ask again");
         dbus_call_end(call);
         return 1;
@@ -96,7 +98,10 @@ static int on_user(sd_bus_message *reply, void *data, sd_bus_error *error)
         return 1;
 }
 
-/* The bus says who a sender is, whatever the message says. Not waited for: all that is sent to us would pile up meanwhile. */
+/*
+ * Only the bus knows the sender's user. The reply is not waited for, as incoming messages would accumulate
+ * meanwhile.
+ */
 static int ask_user(struct dbus_call *call)
 {
         return sd_bus_call_method_async(call->dbus->bus, &call->slot, "org.freedesktop.DBus", "/org/freedesktop/DBus",

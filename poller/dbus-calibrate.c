@@ -2,8 +2,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /*
- * Calibrate: polkit decides whether the caller may, and systemd starts joulecast-calibrate.service. The service has no right to
- * do either: it asks polkit about the sender, and a rule of polkit lets it start this one unit (docs/security.md).
+ * Calibrate: polkit decides whether the caller may do it, and systemd starts joulecast-calibrate.service. The
+ * service has no privileges for either: it asks polkit about the sender, and a polkit rule allows it to start
+ * this one unit (docs/security.md).
  */
 
 #include <errno.h>
@@ -12,12 +13,13 @@
 #include "dbus-private.h"
 #include "util/util.h"
 
-#define POLKIT "org.freedesktop.PolicyKit1", "/org/freedesktop/PolicyKit1/Authority", "org.freedesktop.PolicyKit1.Authority"
+#define POLKIT                                                                                               \
+        "org.freedesktop.PolicyKit1", "/org/freedesktop/PolicyKit1/Authority", "org.freedesktop.PolicyKit1.Authority"
 #define MANAGER "org.freedesktop.systemd1", "/org/freedesktop/systemd1", "org.freedesktop.systemd1.Manager"
 #define ACTION DBUS_NAME ".calibrate"
 #define UNIT "joulecast-calibrate.service"
 #define INTERACTION 1u         /* CheckAuthorizationFlags: the user may be asked for a password */
-#define PASSWORD_US 120000000  /* for typing it */
+#define PASSWORD_US 120000000  /* time for typing it */
 #define START_US 25000000
 
 static int end_refused(struct dbus_call *call, int err, const char *sentence)
@@ -50,12 +52,15 @@ static int on_decided(sd_bus_message *reply, void *data, sd_bus_error *error)
 
         if (sd_bus_message_get_error(reply) || sd_bus_message_enter_container(reply, 'r', "bba{ss}") < 0 ||
             sd_bus_message_read(reply, "bb", &allowed, &challenge) < 0)
-                return end_refused(call, -EACCES, "polkit does not answer who may calibrate; as root: joulecast calibrate");
+                return end_refused(call, -EACCES, "polkit does not answer who may calibrate; as root: joulecast"
+                                                  " calibrate");
         if (!allowed)
-                return end_refused(call, -EACCES, challenge ? "a calibration needs an administrator's password, and polkit may not "
+                return end_refused(call, -EACCES, challenge ? "a calibration needs an administrator's password, and"
+                                                              " polkit may not "
                                                               "ask for it: allow interactive authorization" :
                                                               "polkit does not allow you to calibrate");
-        err = sd_bus_call_method_async(call->dbus->bus, &slot, MANAGER, "StartUnit", on_started, call, "ss", UNIT, "fail");
+        err = sd_bus_call_method_async(call->dbus->bus, &slot, MANAGER, "StartUnit", on_started, call, "ss", UNIT,
+                                       "fail");
         if (err < 0)
                 return end_refused(call, err, "systemd cannot be asked");
         sd_bus_slot_unref(call->slot);
@@ -71,8 +76,8 @@ static int ask_polkit(struct dbus_call *call)
         int err = sd_bus_message_new_method_call(call->dbus->bus, &question, POLKIT, "CheckAuthorization");
 
         if (err >= 0)
-                err = sd_bus_message_append(question, "(sa{sv})sa{ss}us", "system-bus-name", 1, "name", "s", sender, ACTION, 0,
-                                            flags, "");
+                err = sd_bus_message_append(question, "(sa{sv})sa{ss}us", "system-bus-name", 1, "name", "s", sender,
+                                            ACTION, 0, flags, "");
         return err < 0 ? err : sd_bus_call_async(call->dbus->bus, &call->slot, question, on_decided, call, PASSWORD_US);
 }
 
@@ -92,5 +97,6 @@ int dbus_on_calibrate(sd_bus_message *message, void *data, sd_bus_error *error)
         if (!call)
                 return dbus_refuse(message, -EBUSY, "polkit is still deciding about other calls");
         err = ask_polkit(call);
-        return err < 0 ? end_refused(call, err, "polkit cannot be asked who may calibrate; as root: joulecast calibrate") : 1;
+        return err < 0 ? end_refused(call, err,
+                                     "polkit cannot be asked who may calibrate; as root: joulecast calibrate") : 1;
 }

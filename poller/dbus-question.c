@@ -2,8 +2,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /*
- * Questions of D-Bus as those of the socket. sd-bus has checked that a call has the types of its method, and that texts are
- * UTF-8; how long they are and how many, and what they say, nobody has.
+ * Converts calls over D-Bus to questions of the socket. sd-bus has checked that a call has the types of its
+ * method and that texts are UTF-8, but not lengths, numbers of elements, or contents.
  */
 
 #include <cjson/cJSON.h>
@@ -14,6 +14,7 @@
 
 #include "api/service.h"
 #include "dbus-answer.h"
+#include "forecast/endure.h"
 #include "forecast/forecast.h"
 #include "forecast/whatif.h"
 #include "model/json-print.h"
@@ -29,7 +30,7 @@ static int __attribute__((format(printf, 2, 3))) wrong(char *sentence, const cha
         return -EINVAL;
 }
 
-/* An empty text says nothing, as a key that is not there. */
+/* An empty text is the same as a missing key. */
 static int add_text(struct cJSON *question, const char *key, const char *text, char *sentence)
 {
         if (strlen(text) >= SERVICE_REQUEST_MAX)
@@ -81,7 +82,8 @@ static int add_option(struct cJSON *question, const char *name, double value, ch
 {
         static const struct {
                 const char *name, *key;
-        } options[] = { { "standby_minutes", "standby" }, { "keep_percent", "keep" }, { "battery_percent", "battery_percent" } };
+        } options[] = { { "standby_minutes", "standby" }, { "keep_percent", "keep" },
+                        { "battery_percent", "battery_percent" } };
 
         for (size_t i = 0; i < ARRAY_SIZE(options); i++) {
                 if (strcmp(options[i].name, name) != 0)
@@ -94,7 +96,8 @@ static int add_option(struct cJSON *question, const char *name, double value, ch
 
 /* a{sd} */
 static int read_numbers(sd_bus_message *call, struct cJSON *question,
-                        int (*add)(struct cJSON *question, const char *name, double value, char *sentence), char *sentence)
+                        int (*add)(struct cJSON *question, const char *name, double value, char *sentence),
+                        char *sentence)
 {
         const char *name;
         double value;
@@ -131,7 +134,7 @@ static int add_change(struct cJSON *question, const char *name, double value, ch
 }
 
 /* as */
-static int read_texts(sd_bus_message *call, struct cJSON *question, const char *key, char *sentence)
+static int read_texts(sd_bus_message *call, struct cJSON *question, const char *key, int most, char *sentence)
 {
         struct cJSON *list = cJSON_AddArrayToObject(question, key);
         const char *text;
@@ -140,8 +143,8 @@ static int read_texts(sd_bus_message *call, struct cJSON *question, const char *
         while (err >= 0 && (err = sd_bus_message_read(call, "s", &text)) > 0) {
                 if (strlen(text) >= SERVICE_REQUEST_MAX)
                         return wrong(sentence, "\"%s\" has a text longer than %d bytes", key, SERVICE_REQUEST_MAX);
-                if (cJSON_GetArraySize(list) == CHANGE_APPS_MAX)
-                        return wrong(sentence, "\"%s\" has more than %d texts", key, CHANGE_APPS_MAX);
+                if (cJSON_GetArraySize(list) == most)
+                        return wrong(sentence, "\"%s\" has more than %d texts", key, most);
                 cJSON_AddItemToArray(list, cJSON_CreateString(text));
         }
         return err < 0 ? err : sd_bus_message_exit_container(call);
@@ -149,11 +152,34 @@ static int read_texts(sd_bus_message *call, struct cJSON *question, const char *
 
 static int read_whatif(sd_bus_message *call, struct cJSON *question, char *sentence)
 {
-        int err = read_texts(call, question, "close", sentence);
+        int err = read_texts(call, question, "close", CHANGE_APPS_MAX, sentence);
 
         if (err >= 0)
-                err = read_texts(call, question, "off", sentence);
+                err = read_texts(call, question, "off", CHANGE_APPS_MAX, sentence);
         return err < 0 ? err : read_numbers(call, question, add_change, sentence);
+}
+
+static int add_goal(struct cJSON *question, const char *name, double value, char *sentence)
+{
+        if (strcmp(name, "battery_percent") != 0)
+                return wrong(sentence, "the option is battery_percent");
+        cJSON_AddNumberToObject(question, name, value);
+        return 0;
+}
+
+static int read_endure(sd_bus_message *call, struct cJSON *question, char *sentence)
+{
+        double minutes;
+        const char *app;
+        int err = sd_bus_message_read(call, "ds", &minutes, &app);
+
+        if (err < 0)
+                return err;
+        cJSON_AddNumberToObject(question, "minutes", minutes);
+        err = add_text(question, "app", app, sentence);
+        if (err >= 0)
+                err = read_texts(call, question, "without", ENDURE_WITHOUT_MAX, sentence);
+        return err < 0 ? err : read_numbers(call, question, add_goal, sentence);
 }
 
 static int read_nothing(sd_bus_message *call, struct cJSON *question, char *sentence)
@@ -169,7 +195,8 @@ static int read_call(sd_bus_message *call, struct cJSON *question, char *sentenc
         } methods[] = {
                 { "Cost", "cost", read_cost },           { "Predict", "predict", read_predict },
                 { "Budget", "budget", read_budget },     { "Remaining", "budget", read_nothing },
-                { "WhatIf", "whatif", read_whatif },     { "Advise", "advise", read_nothing },
+                { "WhatIf", "whatif", read_whatif },     { "Endure", "endure", read_endure },
+                { "Advise", "advise", read_nothing },
                 { "Apps", "apps", read_nothing },
         };
         const char *member = sd_bus_message_get_member(call);
@@ -189,7 +216,7 @@ int dbus_question(sd_bus_message *call, char **ret, char sentence[DBUS_SENTENCE_
         struct cJSON *question;
         int err;
 
-        (void)json_failed(); /* of what was before */
+        (void)json_failed(); /* clears an earlier failure */
         question = cJSON_CreateObject();
         *sentence = '\0';
         err = read_call(call, question, sentence);

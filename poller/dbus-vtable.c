@@ -1,7 +1,7 @@
 /* SPDX-FileCopyrightText: joulecast authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* What is at /org/joulecast1: methods, properties, and the signal that they changed. */
+/* The object /org/joulecast1: methods, properties, and the signal for changed properties. */
 
 #include <math.h>
 #include <string.h>
@@ -12,14 +12,15 @@
 static const char *status_name(enum battery_status status)
 {
         static const char *const names[] = {
-                [BATTERY_UNKNOWN] = "unknown",           [BATTERY_DISCHARGING] = "discharging", [BATTERY_CHARGING] = "charging",
+                [BATTERY_UNKNOWN] = "unknown",           [BATTERY_DISCHARGING] = "discharging",
+                        [BATTERY_CHARGING] = "charging",
                 [BATTERY_NOT_CHARGING] = "not-charging", [BATTERY_FULL] = "full",
         };
 
         return (size_t)status < ARRAY_SIZE(names) && names[status] ? names[status] : "unknown";
 }
 
-/* The first who reads a property waits for it to be found out; from then on polls do that. */
+/* The first reader of a property waits until its value is computed; afterwards polls keep it up to date. */
 static const struct present *present_of(struct dbus *dbus)
 {
         if (!dbus->wanted) {
@@ -30,8 +31,8 @@ static const struct present *present_of(struct dbus *dbus)
         return &dbus->present;
 }
 
-static int get_property(sd_bus *bus, const char *path, const char *interface, const char *property, sd_bus_message *reply,
-                        void *data, sd_bus_error *error)
+static int get_property(sd_bus *bus, const char *path, const char *interface, const char *property,
+                        sd_bus_message *reply, void *data, sd_bus_error *error)
 {
         const struct present *present = present_of(data);
         const struct joulecast_value *minutes = &present->minutes;
@@ -51,8 +52,8 @@ static int get_property(sd_bus *bus, const char *path, const char *interface, co
         return sd_bus_message_append(reply, "(ddd)", minutes->value, minutes->low, minutes->high);
 }
 
-static int get_version(sd_bus *bus, const char *path, const char *interface, const char *property, sd_bus_message *reply,
-                       void *data, sd_bus_error *error)
+static int get_version(sd_bus *bus, const char *path, const char *interface, const char *property,
+                       sd_bus_message *reply, void *data, sd_bus_error *error)
 {
         return sd_bus_message_append(reply, "s", JOULECAST_VERSION);
 }
@@ -70,7 +71,10 @@ static const sd_bus_vtable vtable[] = {
         ASK("Remaining", "", , budget),
         ASK("WhatIf", "asasa{sd}", SD_BUS_PARAM(close) SD_BUS_PARAM(off) SD_BUS_PARAM(options), gain),
         ASK("Advise", "", , advice),
-        SD_BUS_METHOD_WITH_NAMES("Calibrate", "", , "s", SD_BUS_PARAM(unit), dbus_on_calibrate, SD_BUS_VTABLE_UNPRIVILEGED),
+        ASK("Endure", "dsasa{sd}",
+            SD_BUS_PARAM(minutes) SD_BUS_PARAM(app) SD_BUS_PARAM(without) SD_BUS_PARAM(options), endurance),
+        SD_BUS_METHOD_WITH_NAMES("Calibrate", "", , "s", SD_BUS_PARAM(unit), dbus_on_calibrate,
+                                 SD_BUS_VTABLE_UNPRIVILEGED),
         SHOW("BatteryPercent", "d"),
         SHOW("BatteryState", "s"),
         SHOW("PercentPerHour", "d"),
@@ -93,7 +97,7 @@ static bool minutes_differ(const struct joulecast_value *now, const struct joule
                present_differs(now->high, told->high, 1, 0.05);
 }
 
-/* Those that a panel would show otherwise. */
+/* Reports properties whose change would be visible on a panel. */
 void dbus_tell_changes(struct dbus *dbus)
 {
         const struct present *now = &dbus->present, *told = &dbus->told;

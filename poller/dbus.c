@@ -1,7 +1,7 @@
 /* SPDX-FileCopyrightText: joulecast authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* The connection to the system's bus: it may not be there, end at any time, and be flooded by any user. */
+/* The connection to the system bus. The bus may be missing or end at any time, and any user may flood it. */
 
 #include "dbus.h"
 
@@ -17,14 +17,14 @@
 #include "util/util.h"
 
 /*
- * Messages come in the order in which all users sent them, and cannot be left to wait by user. So they take at most a fifth of
- * the time: after some of them comes a pause, in which the bus keeps them.
+ * Messages come in the order in which all users sent them and cannot be queued by user. So they take at most
+ * a fifth of the time: after some messages comes a pause, in which the bus keeps them.
  */
 #define BATCH_NS (50 * NS_PER_MS)
 #define PAUSE_PART 4
-#define WAIT_MOST 64 /* polls between two tries to get the name */
+#define WAIT_MOST 64 /* most polls between two tries to get the name */
 
-/* Each thing once, until it is good again. */
+/* Logs each problem once, until it is solved. */
 static void __attribute__((format(printf, 2, 3))) say(struct dbus *dbus, const char *format, ...)
 {
         char sentence[sizeof(dbus->said)];
@@ -60,7 +60,10 @@ static void lose(struct dbus *dbus, const char *why, int err)
         dbus->wait = dbus->waits;
 }
 
-/* The reply to RequestName. Where another program has the name, we wait in the bus's queue, and get NameAcquired. */
+/*
+ * Handles the reply to RequestName. If another program owns the name, this service waits in the bus's queue
+ * and later gets NameAcquired.
+ */
 static int on_name(sd_bus_message *reply, void *data, sd_bus_error *error)
 {
         struct dbus *dbus = data;
@@ -142,7 +145,7 @@ uint64_t dbus_deadline_ns(struct dbus *dbus)
                 return UINT64_MAX;
         if (dbus->more || dbus->pause_ns > now_ns)
                 return dbus->pause_ns;
-        /* sd-bus's clock is CLOCK_MONOTONIC. */
+        /* sd-bus uses CLOCK_MONOTONIC. */
         if (sd_bus_get_timeout(dbus->bus, &until_us) >= 0 && until_us < UINT64_MAX / 1000) {
                 monotonic_ns = util_clock_ns(CLOCK_MONOTONIC);
                 deadline_ns = now_ns + (until_us * 1000 > monotonic_ns ? until_us * 1000 - monotonic_ns : 0);

@@ -1,7 +1,7 @@
 /* SPDX-FileCopyrightText: joulecast authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* joulecastd: reads periodically what apps have used, and stores the differences. */
+/* joulecastd: periodically reads the totals of all apps and stores the differences. */
 
 #include <errno.h>
 #include <limits.h>
@@ -42,7 +42,10 @@ struct options {
         bool manual;
 };
 
-/* Sixteen agents and as many questions at once have, with the most expensive collector, about a hundred open. */
+/*
+ * Sixteen agents, as many questions at once, and the most expensive collector have about a hundred
+ * descriptors open.
+ */
 #define DESCRIPTORS_NEEDED 128
 #define DESCRIPTORS_MOST 65536
 
@@ -65,21 +68,21 @@ static int take_descriptors(void)
         return -EMFILE;
 }
 
-/* Without BPF and netlink for a machine tree. */
+/* A machine tree has no BPF and no netlink. */
 static const struct collector *collectors_of(const struct options *options)
 {
         return options->machine ? plain_collectors : all_collectors;
 }
 
-/* Those that go on when rights are given up. */
+/* Collectors that continue after privileges are given up. */
 static const struct collector *lasting_collectors(const struct options *options)
 {
         const struct collector *collectors = collectors_of(options);
 
         if (strncmp(collectors->name, "bpf", 3) != 0 || rights_bpf_stays())
                 return collectors;
-        log_warning(&program_log, "processes are read without BPF: this kernel (older than Linux 5.19) would want its rights kept, "
-                                  "which the service gives up before it reads what users write");
+        log_warning(&program_log, "processes are read without BPF: this kernel (older than Linux 5.19) would want"
+                                  " its rights kept, which the service gives up before it reads what users write");
         while (strncmp(collectors->name, "bpf", 3) == 0)
                 collectors++;
         return collectors;
@@ -113,7 +116,13 @@ static void print_after_options(FILE *file)
         config_print_help(file);
 }
 
-/* -1: go on; else the exit code. */
+/* Does it write the machine's database for all users, as the service manager or root started it? */
+static bool is_service(const struct options *options)
+{
+        return !options->database && options->count == 0 && paths_is_systems(PATHS_SERVICE_SOCKET);
+}
+
+/* Returns -1 to continue, or the exit code. */
 static int parse_options(int argc, char **argv, struct options *options)
 {
         const struct option_row rows[] = {
@@ -122,18 +131,20 @@ static int parse_options(int argc, char **argv, struct options *options)
                 { "count", "N", N_("poll N times in the foreground, print a summary, and exit"),
                   .count = &options->count, .low = 1 },
                 { "collector", "NAME", N_("how to read processes (see below)"), .text = &options->collector },
-                { "database", "FILE", N_("where to store; one process at a time writes to it"),
+                { "database", "FILE", N_("where to store what apps use; one process at a time writes to it"),
                   .text = &options->database },
                 { "config", "FILE", N_("joulecast.conf (see below)"), .text = &options->config },
                 { "machine", "DIR", N_("read DIR/sys and DIR/proc instead of this machine's; needs --database"),
                   .text = &options->machine },
-                { "focus-socket", "PATH", N_("where each session's joulecast-focus connects"),
+                { "focus-socket", "PATH", N_("the socket to which each session's joulecast-focus connects"),
                   .text = &options->focus_socket },
-                { "socket", "PATH", N_("answer users' questions there; the service of root does at the default"),
+                { "socket", "PATH", N_("answer users' questions at this socket; the service of root does so at the "
+                                       "default"),
                   .usual = PATHS_SERVICE_SOCKET, .text = &options->socket },
-                { "profile", "FILE", N_("the power model to answer them by"), .usual = N_("the machine's"),
+                { "profile", "FILE", N_("the power model for these answers"), .usual = N_("the machine's"),
                   .text = &options->profile },
-                { "bus", NULL, N_("answer on the system's bus, too; the service does so anyway"), .flag = &options->bus },
+                { "bus", NULL, N_("answer questions on the system's D-Bus, too; the service does so anyway"),
+                  .flag = &options->bus },
                 { "config-manual", .hidden = true, .flag = &options->manual },
         };
         const struct option_table table = {
@@ -156,6 +167,10 @@ static int parse_options(int argc, char **argv, struct options *options)
         if (options->machine && !options->database) {
                 log_error(&program_log, "--machine needs a --database: numbers of another machine do not belong "
                                         "into this one's");
+                return CODE_USAGE;
+        }
+        if (options->bus && !options->socket && !is_service(options)) {
+                log_error(&program_log, "--bus needs a --socket, where answers are made");
                 return CODE_USAGE;
         }
         if (options->collector && !is_collector(options)) {
@@ -198,13 +213,7 @@ static int open_database(const struct options *options, struct poller *poller, c
         return poller_open_store(poller, *path);
 }
 
-/* Writes the machine's database for all users: started by the service manager, or by root. */
-static bool is_service(const struct options *options)
-{
-        return !options->database && options->count == 0 && paths_is_systems(PATHS_SERVICE_SOCKET);
-}
-
-/* With --count or --machine none by default: the agents belong to the service. */
+/* With --count or --machine there is no socket by default, as the agents belong to the service. */
 static int focus_socket(const struct options *options, char **ret)
 {
         if (options->focus_socket) {
@@ -223,6 +232,8 @@ static int open_machine(const struct options *options, const struct config *conf
                 .collectors = lasting_collectors(options),
                 .collector = strcmp(collector, "auto") == 0 ? NULL : collector,
                 .foreground = config->foreground,
+                .backlight = config->backlight,
+                .counters = config_uses_counters(config) ? COUNTERS_YES : COUNTERS_NO,
                 .focus_socket = focus_socket(options, &socket) == 0 ? socket : NULL,
                 .everyone = is_service(options),
                 .opened = give_up_rights,
@@ -232,7 +243,7 @@ static int open_machine(const struct options *options, const struct config *conf
         return machine_open(&machine, &poller->sources);
 }
 
-/* Without a session manager, locks and suspends are not known, and every user's agent is accepted. */
+/* Without a session manager, locks and suspends are unknown, and every user's agent is accepted. */
 static int add_session(const struct options *options, struct sources *sources)
 {
         struct source *session = NULL;
@@ -243,13 +254,13 @@ static int add_session(const struct options *options, struct sources *sources)
         return 0;
 }
 
-/* Without memory the next change tells it. */
+/* If memory is missing, the next change reports the state again. */
 static void heard_sound(void *held, const pid_t *pids, size_t n, size_t others)
 {
         (void)held_set_players(held, pids, n, others);
 }
 
-/* Without the file, or if it cannot be written, nobody knows. */
+/* Without the file, or if it cannot be written, the rate is unknown. */
 static void heard_refresh(void *data, uint32_t mhz)
 {
         uint32_t *last = data;
@@ -263,18 +274,18 @@ static void heard_refresh(void *data, uint32_t mhz)
                 (void)unlink(PATHS_REFRESH_RATE);
 }
 
-/* The service's folder in /run goes with it, and the file. */
+/* The file is in the service's folder in /run, which is removed with the service. */
 static void connect_refresh(const struct options *options, const struct sources *sources, uint32_t *last)
 {
         if (!is_service(options))
                 return;
-        (void)unlink(PATHS_REFRESH_RATE); /* of a service that did not end by itself */
+        (void)unlink(PATHS_REFRESH_RATE); /* left by a service that was killed */
         for (size_t i = 0; i < sources->n; i++)
                 if (focus_is(sources->list[i]))
                         focus_set_refresh(sources->list[i], heard_refresh, last);
 }
 
-/* What agents tell of their sessions' sound. */
+/* Passes the agents' reports of their sessions' sound to the source of sound. */
 static void connect_sound(const struct sources *sources)
 {
         for (size_t i = 0; i < sources->n; i++)
@@ -283,7 +294,7 @@ static void connect_sound(const struct sources *sources)
                                 focus_set_sound(sources->list[i], heard_sound, sources->list[j]);
 }
 
-/* Without a bus it is not known who uses the GPS. */
+/* Without a bus the users of the GPS are unknown. */
 static int add_location(const struct options *options, struct sources *sources)
 {
         struct source *location = NULL;
@@ -294,7 +305,10 @@ static int add_location(const struct options *options, struct sources *sources)
         return 0;
 }
 
-/* The system service always answers; an error of its default socket does not stop recording. */
+/*
+ * The system service always has a socket for questions; an error of its default socket does not stop
+ * recording.
+ */
 static int open_answers(const struct options *options, const struct question_source *source,
                         double interval_s, struct poller *poller)
 {
@@ -373,7 +387,8 @@ static void answering_kept_freep(struct answering_kept **kept)
 static int run(const struct options *options, const struct config *config)
 {
         _cleanup_(answering_kept_freep) struct answering_kept *kept = NULL;
-        _cleanup_(poller_close) struct poller poller = { .retention = { (uint32_t)config->raw_hours, (uint32_t)config->hour_days,
+        _cleanup_(poller_close) struct poller poller =
+                { .retention = { (uint32_t)config->raw_hours, (uint32_t)config->hour_days,
                                                                         (uint32_t)config->day_days },
                                                          .sync_ns = (uint64_t)(config->sync_s * 1e9),
                                                          .log = &program_log };
@@ -421,11 +436,12 @@ int main(int argc, char **argv)
         int err;
 
         util_hold_standard_fds();
+        util_end_on_shorter_files();
         words_start();
         err = parse_options(argc, argv, &options);
         if (err >= 0)
                 return err;
-        words_stop(); /* the log, and answers to programs of any language */
+        words_stop(); /* the log and answers are in English */
         err = load_config(&options, &config);
         if (err)
                 return CODE_FAILED;

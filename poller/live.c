@@ -8,13 +8,13 @@
 #include "util/util.h"
 
 /*
- * Any user may ask, and each reading costs. Readings are at least so far apart, and take at most this part of the time. It is
- * also how fine other users' sum can be watched.
+ * Any user may ask, and each reading costs time. So readings are at least this far apart and take at most
+ * this part of the time. This is also the time resolution at which other users' sum can be observed.
  */
 #define APART_NS (NS_PER_S / 2)
 #define PART 20
-#define ASKED_WITHIN_NS (60 * NS_PER_S) /* who looks more seldom gets the last interval of each poll */
-#define ROWS_MAX 4096                   /* of all that are kept: 2 MB where each has a dozen operating points */
+#define ASKED_WITHIN_NS (60 * NS_PER_S) /* a client that asks less often gets the last interval of each poll */
+#define ROWS_MAX 4096 /* rows of all kept intervals: 2 MB if each has a dozen operating points */
 
 static void drop_oldest(struct live *live)
 {
@@ -67,7 +67,7 @@ void live_add(struct live *live, const struct interval *interval, uint64_t begin
                 live->n++;
                 return;
         }
-        interval_clear(&live->list[live->n]); /* a hole would look like all of it */
+        interval_clear(&live->list[live->n]); /* a gap would look like a complete answer */
         forget(live);
 }
 

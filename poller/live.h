@@ -3,9 +3,9 @@
 #pragma once
 
 /*
- * What was used just now, for who looks more often than the service polls (`joulecast top`). The last few intervals are
- * kept, numbered, so that everybody who asks gets all of what followed their own last answer. Nothing is kept while nobody
- * asks, and nothing of it is stored.
+ * Usage of the last seconds, for clients that look more often than the service polls (`joulecast top`). The
+ * last few intervals are kept and numbered, so that each client gets all intervals since its own last answer.
+ * Nothing is kept while no client asks, and nothing is stored.
  */
 
 #include "interval/interval.h"
@@ -15,16 +15,25 @@
 struct live {
         struct interval list[LIVE_INTERVALS]; /* ascending */
         size_t n;
-        uint64_t number;      /* of the last one; 0: there was none */
-        uint64_t asked_ns;    /* boottime; 0: not for a long time */
-        uint64_t read_ns;     /* when the sources were read last ... */
-        uint64_t took_ns;     /* ... and for how long */
+        uint64_t number;      /* number of the last one; 0: there was none */
+        uint64_t asked_ns;    /* boottime of the last question; 0: not for a long time */
+        uint64_t read_ns;     /* time of the last reading of the sources */
+        uint64_t took_ns;     /* duration of that reading */
 };
 
-/* Somebody asks: from now on intervals are kept for a while. True: the sources may be read again. */
+/*
+ * Notes a question: from now on intervals are kept for a while. Returns whether the sources may be read
+ * again.
+ */
 bool live_ask(struct live *live, uint64_t now_ns);
-/* They were read, from @begin_ns to @now_ns of boottime, and this is the difference. Without memory it forgets all. */
+/*
+ * Adds an interval; the sources were read from @begin_ns to @now_ns (boottime). Without memory all intervals
+ * are dropped.
+ */
 void live_add(struct live *live, const struct interval *interval, uint64_t begin_ns, uint64_t now_ns);
-/* Those after number @after that are still kept, without @after (0) the last one: the first, and in @n how many. */
+/*
+ * Returns the first kept interval after number @after, or the last interval if @after is 0. @n: how many
+ * there are.
+ */
 const struct interval *live_after(const struct live *live, uint64_t after, size_t *n);
 void live_clear(struct live *live);

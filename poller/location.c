@@ -22,7 +22,7 @@
 #define OBJECTS "org.freedesktop.DBus.ObjectManager"
 #define GPS_SOURCES 0x16u /* MMModemLocationSource: GPS_RAW, GPS_NMEA, GPS_UNMANAGED */
 
-/* As session.c: others' messages must not delay polls. */
+/* As in session.c: messages of other programs must not delay polls. */
 #define CALL_US 500000
 #define MESSAGES_MAX 256
 #define CLIENTS_MAX 32
@@ -38,14 +38,14 @@ struct location_source {
         sd_bus *bus;
         struct source *held;
         bool has_gps, on;
-        char modem[64];       /* whose signal is asked for; "": there is none */
+        char modem[64];       /* modem whose signal is read; "": there is none */
         struct client clients[CLIENTS_MAX];
         size_t n_clients;
-        bool stale;           /* ask the modems again */
+        bool stale;           /* the modems must be read again */
         bool changed;
 };
 
-/* a{sv} of one interface. What @wanted does not name is skipped. */
+/* Reads a{sv} of one interface; properties that are not in @wanted are skipped. */
 struct property {
         const char *name;
         char type;
@@ -83,7 +83,8 @@ static int read_properties(sd_bus_message *message, const struct property *wante
 static int read_modem(struct location_source *self, const char *path, sd_bus_message *message)
 {
         uint32_t enabled = 0, capabilities = 0;
-        const struct property wanted[] = { { "Enabled", 'u', &enabled, NULL }, { "Capabilities", 'u', &capabilities, NULL } };
+        const struct property wanted[] = { { "Enabled", 'u', &enabled, NULL },
+                                           { "Capabilities", 'u', &capabilities, NULL } };
         int err = sd_bus_message_enter_container(message, 'a', "{sa{sv}}");
 
         while (err >= 0 && (err = sd_bus_message_enter_container(message, 'e', "sa{sv}")) > 0) {
@@ -93,7 +94,8 @@ static int read_modem(struct location_source *self, const char *path, sd_bus_mes
                 if (err >= 0 && strcmp(interface, MODEM) == 0 && strlen(path) < sizeof(self->modem))
                         strcpy(self->modem, path);
                 if (err >= 0)
-                        err = strcmp(interface, MODEM_LOCATION) == 0 ? read_properties(message, wanted, ARRAY_SIZE(wanted)) :
+                        err = strcmp(interface, MODEM_LOCATION) ==
+                              0 ? read_properties(message, wanted, ARRAY_SIZE(wanted)) :
                                                                        sd_bus_message_skip(message, "a{sv}");
                 if (err >= 0)
                         err = sd_bus_message_exit_container(message);
@@ -103,11 +105,12 @@ static int read_modem(struct location_source *self, const char *path, sd_bus_mes
         return err < 0 ? err : sd_bus_message_exit_container(message);
 }
 
-/* a{oa{sa{sv}}}: the modems. */
+/* Reads a{oa{sa{sv}}}: the modems. */
 static int ask_modems(struct location_source *self)
 {
         _cleanup_(sd_bus_message_unrefp) sd_bus_message *question = NULL, *reply = NULL;
-        int err = sd_bus_message_new_method_call(self->bus, &question, MODEMS, MODEMS_PATH, OBJECTS, "GetManagedObjects");
+        int err = sd_bus_message_new_method_call(self->bus, &question, MODEMS, MODEMS_PATH, OBJECTS,
+                                                 "GetManagedObjects");
 
         self->stale = false;
         self->changed = true;
@@ -148,7 +151,7 @@ static struct client *find_client(struct location_source *self, const char *path
         return &self->clients[at];
 }
 
-/* geoclue answers a client's questions to itself alone, but tells everybody what changed. */
+/* geoclue answers questions about a client to that client only, but sends its changes to everybody. */
 static int on_client(sd_bus_message *message, void *data, sd_bus_error *error)
 {
         struct location_source *self = data;
@@ -187,7 +190,10 @@ static int on_geoclue_owner(sd_bus_message *message, void *data, sd_bus_error *e
         return 0;
 }
 
-/* A client whose program ended says nothing: geoclue refuses to tell of one that is there, and knows no other. */
+/*
+ * A client whose program has ended sends no signal. For an existing client geoclue refuses access; for a
+ * client that has ended it reports an unknown object.
+ */
 static void drop_gone(struct location_source *self)
 {
         for (size_t i = 0; i < self->n_clients; i++) {
@@ -195,8 +201,8 @@ static void drop_gone(struct location_source *self)
                 int active;
 
                 if (!self->clients[i].active ||
-                    sd_bus_get_property_trivial(self->bus, GEOCLUE, self->clients[i].path, GEOCLUE_CLIENT, "Active", &error, 'b',
-                                                &active) >= 0 ||
+                    sd_bus_get_property_trivial(self->bus, GEOCLUE, self->clients[i].path, GEOCLUE_CLIENT, "Active",
+                                                &error, 'b', &active) >= 0 ||
                     !(sd_bus_error_has_name(&error, SD_BUS_ERROR_UNKNOWN_OBJECT) ||
                       sd_bus_error_has_name(&error, SD_BUS_ERROR_UNKNOWN_METHOD) ||
                       sd_bus_error_has_name(&error, SD_BUS_ERROR_UNKNOWN_INTERFACE)))
@@ -206,7 +212,7 @@ static void drop_gone(struct location_source *self)
         }
 }
 
-/* On without a client that we saw begin: it is somebody's whom we do not know. */
+/* If the GPS is on but no client was seen to begin, it is used by an unknown process. */
 static int tell(struct location_source *self)
 {
         struct holders holders = { 0 };
@@ -237,13 +243,13 @@ static void hear_location(struct source *source, uint64_t boottime_ns)
                 self->modem[0] = '\0';
                 self->changed = true;
         } else if (self->stale) {
-                (void)ask_modems(self); /* who does not answer has no GPS that we know of */
+                (void)ask_modems(self); /* without a reply, no GPS is known */
         }
         if (self->changed && tell(self) < 0)
                 self->changed = true;
 }
 
-/* Asked at polls, as it changes more often than there are polls. */
+/* Read at polls, as it changes more often than there are polls. */
 static void ask_signal(struct location_source *self, struct sample *sample)
 {
         _cleanup_(sd_bus_message_unrefp) sd_bus_message *reply = NULL;
@@ -264,8 +270,8 @@ static int read_location(struct source *source, struct sample *sample)
 
         drop_gone(self);
         ask_signal(self, sample);
-        hear_location(source, sample->boottime_ns); /* what the calls left in the queue, too */
-        return 0;                                   /* the source of what is held has the GPS */
+        hear_location(source, sample->boottime_ns); /* also messages that the calls left in the queue */
+        return 0; /* the source of sound, cameras and GPS writes it to the sample */
 }
 
 static int fd_location(const struct source *source)
@@ -301,7 +307,8 @@ static int watch(struct location_source *self)
                   "arg0='" MODEM_LOCATION "'", on_modem },
                 { "type='signal',sender='" MODEMS "',interface='" OBJECTS "'", on_modem },
                 { "type='signal',sender='org.freedesktop.DBus',member='NameOwnerChanged',arg0='" MODEMS "'", on_modem },
-                { "type='signal',sender='org.freedesktop.DBus',member='NameOwnerChanged',arg0='" GEOCLUE "'", on_geoclue_owner },
+                { "type='signal',sender='org.freedesktop.DBus',member='NameOwnerChanged',arg0='" GEOCLUE "'",
+                  on_geoclue_owner },
         };
         int err = 0;
 

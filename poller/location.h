@@ -3,15 +3,15 @@
 #pragma once
 
 /*
- * Who uses the GPS, by the system's bus: ModemManager tells whether it is on, geoclue which apps asked for a position,
- * by the desktop ids that the user's agent let in. And how strongly the modem hears its cell. Neither service is started
- * for that.
+ * Finds the users of the GPS over the system bus: ModemManager reports whether it is on, and geoclue which
+ * apps asked for a position, by the desktop ids that the user's agent approved. Also reads the signal of the
+ * modem's cell. Neither service is started for this.
  */
 
 #include "source/source.h"
 
 /*
- * @held: is told who uses the GPS; of held_open(), and must live longer. @ret: a source of the modem's signal.
- * 0; -ENODEV: there is no bus; -ENOMEM.
+ * @held: gets the users of the GPS; a source of held_open() that must outlive this one. @ret: a source of the modem's
+ * signal. Returns 0; -ENODEV: there is no bus; -ENOMEM.
  */
 int location_open(struct source *held, struct source **ret);

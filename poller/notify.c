@@ -33,7 +33,7 @@ void notify_manager(const char *state)
                        (socklen_t)(offsetof(struct sockaddr_un, sun_path) + length));
 }
 
-/* Longer than the unit says, rather than another wake-up in each interval. */
+/* Sets a longer timeout than the unit's, which is better than an additional wake-up in each interval. */
 void notify_ready(double interval_s)
 {
         const char *text = getenv("WATCHDOG_USEC");

@@ -15,6 +15,7 @@
 
 #include "notify.h"
 #include "util/units.h"
+#include "util/subordinate.h"
 #include "util/util.h"
 
 void poller_close(struct poller *poller)
@@ -57,7 +58,9 @@ static int open_store(struct poller *poller)
         return 0;
 }
 
-/* A folder in its place, another program that has it, a newer version's: somebody may mend that. */
+/*
+ * A user can solve these problems: the path is a folder, or the database is in use or from a newer version.
+ */
 static bool can_wait(const struct poller *poller, int err)
 {
         return poller->patient && err != -ENOMEM;
@@ -69,6 +72,7 @@ int poller_open_store(struct poller *poller, const char *path)
 
         poller->database = path;
         poller->store_log = (struct log){ say_once, poller };
+        subordinate_read(SUBORDINATE_PATH); /* the store counts the apps of each user as it opens */
         err = open_store(poller);
         if (!err || !can_wait(poller, err))
                 return err;
@@ -81,7 +85,7 @@ static int store_interval(struct poller *poller)
 {
         int err = store_append(poller->store, &poller->interval);
 
-        poller->waiting = err && err != -ERANGE; /* -ERANGE: its times are out of range, and will stay so */
+        poller->waiting = err && err != -ERANGE; /* -ERANGE: its times are out of range, which will not change */
         if (err)
                 return err;
         poller->intervals++;
@@ -89,7 +93,7 @@ static int store_interval(struct poller *poller)
         return store_roll_up(poller->store, poller->interval.end_realtime_ns, &poller->retention);
 }
 
-/* For damage that shows only when writing. Once per run: if it happens again the disk is broken. */
+/* Used for damage that is found only by writing. Once per run; if it happens again, the disk is broken. */
 static int renew_store(struct poller *poller)
 {
         const char *path = poller->own_database;
@@ -127,7 +131,7 @@ static void tell_failure(struct poller *poller, int err)
         poller->failed = err;
 }
 
-/* Return memory to the system after bursts of short processes, such as builds. */
+/* Returns memory to the system after bursts of short processes, such as builds. */
 #define ENDS_PER_TRIM 1024
 
 static void give_back(struct poller *poller)
@@ -138,7 +142,10 @@ static void give_back(struct poller *poller)
         poller->n_ended = 0;
 }
 
-/* A source wants a poll now: before and after a suspend, so that it becomes an interval of its own. */
+/*
+ * Does a source want a poll now? Sources do before and after a suspend, so that it becomes an interval of its
+ * own.
+ */
 static bool is_due(const struct sources *sources)
 {
         for (size_t i = 0; i < sources->n; i++)
@@ -177,7 +184,10 @@ static int store_waiting(struct poller *poller)
         return err == -ENOMEM ? err : 0;
 }
 
-/* While an interval cannot be stored. The kernel's totals go on, so the next interval spans the skipped polls. */
+/*
+ * Used while an interval cannot be stored. The kernel's totals continue, so the next interval covers the
+ * skipped polls.
+ */
 static int skip(struct poller *poller)
 {
         poller->n_skipped += poller->waiting;
@@ -212,12 +222,13 @@ int poller_look(struct poller *poller)
         if (err)
                 return err;
         err = interval_join(&poller->pending, &poller->interval);
+        /* A part of it would be wrong, so this time then counts as not recorded. */
         if (err)
-                interval_clear(&poller->pending); /* a part of it would be wrong; this time counts as not recorded */
+                interval_clear(&poller->pending);
         return err;
 }
 
-/* What was used since the last interval that is stored, in one. */
+/* Joins the usage since the last stored interval to one interval. */
 static int add_pending(struct poller *poller)
 {
         int err = poller->pending.n_rows > 0 ? interval_join(&poller->pending, &poller->interval) : 0;
@@ -237,6 +248,7 @@ int poller_poll(struct poller *poller)
 
         if (err)
                 return err;
+        subordinate_read(SUBORDINATE_PATH);
         poller->polls++;
         poller->n_processes = poller->sample.n_processes + poller->sample.n_unlisted;
         poller->n_ended += poller->sample.n_gone;
@@ -262,14 +274,14 @@ static struct timespec timespec_of(uint64_t ns)
         return (struct timespec){ .tv_sec = (time_t)(ns / NS_PER_S), .tv_nsec = (long)(ns % NS_PER_S) };
 }
 
-/* What the loop waits for. */
+/* Events that the loop waits for. */
 struct waiting {
         int signal_fd;
         int timer_fd;
         const struct sources *sources; /* those with a descriptor */
         struct answers *answers;       /* or NULL */
         struct dbus *dbus;             /* or NULL */
-        uint64_t slack_ns;             /* of a poll */
+        uint64_t slack_ns;             /* slack of a poll */
 };
 
 static void waiting_close(struct waiting *waiting)
@@ -279,8 +291,9 @@ static void waiting_close(struct waiting *waiting)
 }
 
 /*
- * Two timers for one wakeup. ppoll() uses the thread's timer slack, so that a poll's wakeup coincides with others, but its
- * clock stops during suspend. The timerfd, at the end of the slack, uses CLOCK_BOOTTIME and fires after resume.
+ * Two timers for one wakeup. ppoll() uses the thread's timer slack, so that a poll's wakeup coincides with
+ * others, but its clock stops during suspend. The timerfd, at the end of the slack, uses CLOCK_BOOTTIME and
+ * fires after resume.
  */
 static int waiting_open(struct waiting *waiting, const struct poller *poller, double interval_s)
 {
@@ -310,7 +323,7 @@ static int arm(const struct waiting *waiting, uint64_t deadline_ns)
         return timerfd_settime(waiting->timer_fd, TFD_TIMER_ABSTIME, &timer, NULL) < 0 ? -errno : 0;
 }
 
-/* Who asks does not wait until wakeups coincide: a slack of 0 is the kernel's usual one, 50 us. */
+/* A client must not wait for wakeups to coincide. A slack of 0 selects the kernel's default, 50 us. */
 static void set_slack(const struct waiting *waiting, bool polls)
 {
         prctl(PR_SET_TIMERSLACK, polls ? (unsigned long)waiting->slack_ns : 0UL, 0, 0, 0);
@@ -334,7 +347,7 @@ static void hear_sources(const struct sources *sources, const struct pollfd *fds
                         sources->list[i]->ops->hear(sources->list[i], util_boottime_ns());
 }
 
-/* Sleeps until @deadline_ns, or until a source wants a poll. 0; -EINTR: a signal to end. */
+/* Sleeps until @deadline_ns, or until a source wants a poll. Returns 0; -EINTR: a signal to end. */
 static int wait_until(const struct waiting *waiting, uint64_t deadline_ns)
 {
         int err = arm(waiting, deadline_ns);

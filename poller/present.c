@@ -7,10 +7,14 @@
 #include <stdio.h>
 
 #include "api/joulecast-private.h"
+#include "forecast/charging.h"
 #include "util/units.h"
 #include "util/util.h"
 
-/* usage.db is read again after so many polls (an hour at the usual 30 s), or when the charge has changed by so much. */
+/*
+ * usage.db is read again after this many polls (an hour at the usual 30 s), or when the charge has changed by
+ * this much.
+ */
 #define POLLS_MOST 120
 #define PERCENT_MOST 5.0
 
@@ -31,7 +35,7 @@ static void reading_clear(struct reading *reading)
         joulecast_context_free(reading->context);
 }
 
-/* Who asks the same question gets the sentence. */
+/* Messages are dropped, as a client with the same question gets them. */
 static void say_nothing(void *data, enum joulecast_level level, const char *sentence)
 {
 }
@@ -67,7 +71,8 @@ static int read_all(struct reading *reading, const struct question_source *sourc
         if (err < 0)
                 return err;
         reading->usage->live = source->live;
-        err = api_usage_battery(reading->usage, &battery);
+        err = api_usage_battery(reading->usage, reading->profile, &battery);
+        present->stale = reading->usage->stale;
         if (err == 0 && battery->known)
                 take_battery(&battery->battery, present);
         if (err == 0)
@@ -96,8 +101,20 @@ static void scale(struct present *present)
 
         if (!(present->read_percent > 0) || isnan(part))
                 return;
-        present->minutes = (struct joulecast_value){ present->read_minutes.value * part, present->read_minutes.low * part,
+        present->minutes = (struct joulecast_value){ present->read_minutes.value * part,
+                                                     present->read_minutes.low * part,
                                                      present->read_minutes.high * part };
+}
+
+/* The judgement of the last reading of usage.db holds as long as the supply and the battery say what they said. */
+static void take_poll(const struct battery *battery, struct present *present)
+{
+        struct battery now = *battery;
+
+        present->stale = present->stale && charging_is_doubtful(battery);
+        if (present->stale)
+                now.status = BATTERY_DISCHARGING;
+        take_battery(&now, present);
 }
 
 void present_follow(const struct question_source *source, const struct battery *battery, struct present *present)
@@ -105,13 +122,13 @@ void present_follow(const struct question_source *source, const struct battery *
         bool known = battery->have & (BATTERY_CAPACITY | BATTERY_CHARGE_NOW | BATTERY_ENERGY_NOW);
 
         if (known)
-                take_battery(battery, present);
+                take_poll(battery, present);
         if (++present->age >= POLLS_MOST || present->status != present->read_status ||
             fabs(present->percent - present->read_percent) >= PERCENT_MOST ||
             isnan(present->percent) != isnan(present->read_percent)) {
                 present_read(source, present);
                 if (known)
-                        take_battery(battery, present);
+                        take_poll(battery, present);
         } else {
                 scale(present);
         }

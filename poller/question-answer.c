@@ -9,11 +9,12 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "answer.h"
+#include "answer/answer.h"
 #include "answering.h"
+#include "forecast/charging.h"
 #include "model/json-print.h"
 #include "process/collector.h"
-#include "moment.h"
+#include "answer/moment.h"
 #include "question.h"
 #include "util/units.h"
 #include "util/util.h"
@@ -67,7 +68,19 @@ static int answer_whatif(const struct answering *answering, const struct questio
         return err;
 }
 
-/* The commands depend on the user's session; the client finds them. */
+static int answer_endure(const struct answering *answering, const struct question *question, struct cJSON **ret)
+{
+        struct joulecast_endurance *endurance = NULL;
+        const struct joulecast_goal goal = { .goal = question->goal };
+        int err = joulecast_endurance_new(answering->profile, answering->usage, &goal, &endurance);
+
+        if (err == 0)
+                *ret = answer_endure_json(&endurance->endurance, answering->profile->profile);
+        joulecast_endurance_free(endurance);
+        return err;
+}
+
+/* The commands depend on the user's session, so the client finds them. */
 static int answer_advise(const struct answering *answering, struct cJSON **ret)
 {
         struct advice advice[ADVICE_MAX];
@@ -95,14 +108,17 @@ static int answer_apps(const struct answering *answering, struct cJSON **ret)
 {
         struct cJSON *json = cJSON_CreateObject(), *battery;
         int64_t from_ns = INT64_MIN, to_ns = INT64_MIN;
+        const struct forecast_battery *now = NULL;
         double percent = NAN;
         int plugged = -1, err;
 
         err = joulecast_usage_span(answering->usage, &from_ns, &to_ns);
         answer_add_time(json, "from", from_ns);
         answer_add_time(json, "to", to_ns);
-        if (err == 0 && joulecast_usage_battery(answering->usage, &percent, &plugged) == -ENOMEM)
+        if (err == 0 && api_usage_battery(answering->usage, answering->profile, &now) == -ENOMEM)
                 err = -ENOMEM;
+        if (now && api_usage_percent(now, &percent) == 0)
+                plugged = api_usage_plugged(now);
         battery = cJSON_AddObjectToObject(json, "battery");
         cJSON_AddNumberToObject(battery, "percent", percent);
         if (plugged < 0)
@@ -141,7 +157,7 @@ static int answer_timeline(const struct answering *answering, const struct quest
         return err;
 }
 
-/* To the next whole second, so that the poll that ended there is not in a span from then on. */
+/* Rounded up to the next whole second, so that the poll that ended there is not part of the span. */
 static int answer_since(const struct answering *answering, struct cJSON **ret)
 {
         static const struct {
@@ -170,8 +186,22 @@ static int answer_since(const struct answering *answering, struct cJSON **ret)
         return err;
 }
 
-/* @live may be empty: nothing new. */
-static int price_live(const struct answering *answering, const struct question_live *live, uid_t uid, struct cJSON **ret)
+/* Opens the database only where a supply may have stayed online: no other live question needs it. */
+static void correct_battery(const struct answering *answering, const struct question_source *source,
+                            struct battery *battery)
+{
+        struct store *store = NULL;
+
+        if (!charging_is_doubtful(battery) ||
+            store_open(source->database, STORE_READ, &answering->context->log, &store) < 0)
+                return;
+        (void)charging_correct(store, answering->profile->profile, (int64_t)util_clock_ns(CLOCK_REALTIME), battery);
+        store_close(store);
+}
+
+/* @live may be empty: there is nothing new. */
+static int price_live(const struct answering *answering, const struct question_source *source,
+                      const struct question_live *live, uid_t uid, struct cJSON **ret)
 {
         _cleanup_(cost_freep) struct cost *cost = NULL;
         const struct profile *profile = answering->profile->profile;
@@ -180,8 +210,10 @@ static int price_live(const struct answering *answering, const struct question_l
 
         for (size_t i = 0; i < live->n; i++)
                 about.suspend_s += (double)live->list[i].suspend_ns / (double)NS_PER_S;
-        if (live->n > 0)
+        if (live->n > 0) {
                 about.battery = live->list[live->n - 1].battery;
+                correct_battery(answering, source, &about.battery);
+        }
         if (!err)
                 *ret = answer_live_json(&about, cost, profile);
         return err;
@@ -198,12 +230,15 @@ static int answer_live(struct answering *answering, const struct question_source
         if (err == -EBUSY)
                 snprintf(answering->sentence, sizeof(answering->sentence),
                          "the service cannot write its database and waits; see its log");
-        return err ? err : price_live(answering, &live, uid, ret);
+        return err ? err : price_live(answering, source, &live, uid, ret);
 }
 
-/* Only their own apps; root, and whose service it is, may forget all. The database is not read while it is written anew. */
-static int answer_forget(struct answering *answering, const struct question_source *source, const struct question *question, uid_t uid,
-                         struct cJSON **ret)
+/*
+ * Users may forget their own apps only; root and the owner of the service may forget all. The database is not
+ * read while it is rewritten.
+ */
+static int answer_forget(struct answering *answering, const struct question_source *source,
+                         const struct question *question, uid_t uid, struct cJSON **ret)
 {
         const struct store_forget what = { question->from.ns, question->to_ns, answering_seen_by(uid), question->app };
         struct store_forgotten forgotten = { 0 };
@@ -232,6 +267,8 @@ static int answer(const struct answering *answering, const struct question *ques
                 return answer_budget(answering, question, ret);
         case ASK_ADVISE:
                 return answer_advise(answering, ret);
+        case ASK_ENDURE:
+                return answer_endure(answering, question, ret);
         case ASK_WHATIF:
                 return answer_whatif(answering, question, ret);
         case ASK_APPS:
@@ -247,7 +284,7 @@ static int answer(const struct answering *answering, const struct question *ques
         }
 }
 
-/* About the service: its collector, and how many process ends it missed. */
+/* Describes the service: its collector, and how many process ends it missed. */
 static struct cJSON *answer_service(const struct question_source *source)
 {
         struct cJSON *json = cJSON_CreateObject();
@@ -276,7 +313,7 @@ static char *print_line(struct cJSON *json)
 
 char *question_refuse(int err, const char *sentence)
 {
-        bool none = json_failed(); /* of what is refused: no matter for its refusal */
+        bool none = json_failed(); /* clears an earlier failure, which does not matter for the refusal */
         struct cJSON *json = cJSON_CreateObject();
 
         if (none)

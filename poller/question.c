@@ -1,7 +1,7 @@
 /* SPDX-FileCopyrightText: joulecast authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Parses a question, which is not trusted. Unknown keys are errors. */
+/* Parses a question, which is untrusted. Unknown keys are errors. */
 
 #include "question.h"
 
@@ -13,9 +13,9 @@
 #include <string.h>
 
 #include "model/json-print.h"
-#include "moment.h"
+#include "answer/moment.h"
 #include "util/util.h"
-#include "values.h"
+#include "answer/values.h"
 
 struct reading {
         struct question *question;
@@ -35,8 +35,8 @@ static int __attribute__((format(printf, 2, 3))) wrong(struct reading *reading, 
 static int read_ask(struct reading *reading, const char *key, const struct cJSON *value)
 {
         static const char *const asks[] = {
-                [ASK_ADVISE] = "advise", [ASK_APPS] = "apps", [ASK_BUDGET] = "budget", [ASK_COST] = "cost", [ASK_FORGET] = "forget",
-                [ASK_LIVE] = "live",
+                [ASK_ADVISE] = "advise", [ASK_APPS] = "apps", [ASK_BUDGET] = "budget", [ASK_COST] = "cost",
+                [ASK_ENDURE] = "endure", [ASK_FORGET] = "forget", [ASK_LIVE] = "live",
                 [ASK_PREDICT] = "predict", [ASK_SERVICE] = "service", [ASK_SINCE] = "since",
                 [ASK_TIMELINE] = "timeline", [ASK_USAGE] = "usage",
                 [ASK_WHATIF] = "whatif",
@@ -48,8 +48,9 @@ static int read_ask(struct reading *reading, const char *key, const struct cJSON
                         return 0;
                 }
         }
-        return wrong(reading, "\"ask\" is \"advise\", \"apps\", \"budget\", \"cost\", \"forget\", \"live\", \"predict\", \"service\", "
-                              "\"since\", \"timeline\", \"usage\" or \"whatif\"");
+        return wrong(reading, "\"ask\" is \"advise\", \"apps\", \"budget\", \"cost\", \"endure\", \"forget\", "
+                              "\"live\", \"predict\", "
+                              "\"service\", \"since\", \"timeline\", \"usage\" or \"whatif\"");
 }
 
 static int read_from(struct reading *reading, const char *key, const struct cJSON *value)
@@ -169,13 +170,35 @@ static int read_off(struct reading *reading, const char *key, const struct cJSON
         const struct cJSON *one;
 
         if (!cJSON_IsArray(value))
-                return wrong(reading, "\"off\" is a list of \"display\", \"wifi\", \"cellular\", \"gps\" and \"audio\"");
+                return wrong(reading, "\"off\" is a list of \"display\", \"wifi\", \"cellular\", \"gps\" and"
+                                      " \"audio\"");
         cJSON_ArrayForEach(one, value) {
                 int c = cJSON_IsString(one) ? component_find(one->valuestring, strlen(one->valuestring)) : -EINVAL;
 
                 if (c < 0 || !(CHANGE_OFF_ALL & UINT32_C(1) << c))
-                        return wrong(reading, "\"off\" is a list of \"display\", \"wifi\", \"cellular\", \"gps\" and \"audio\"");
+                        return wrong(reading, "\"off\" is a list of \"display\", \"wifi\", \"cellular\", \"gps\" and"
+                                              " \"audio\"");
                 reading->question->changes.off |= UINT32_C(1) << c;
+        }
+        return 0;
+}
+
+static int read_without(struct reading *reading, const char *key, const struct cJSON *value)
+{
+        struct endure_goal *goal = &reading->question->goal;
+        const struct cJSON *one;
+
+        if (!cJSON_IsArray(value))
+                return wrong(reading, "\"without\" is a list of actions and apps");
+        cJSON_ArrayForEach(one, value) {
+                if (!cJSON_IsString(one) || !one->valuestring[0])
+                        return wrong(reading, "\"without\" is a list of actions and apps");
+                if (goal->n_without == ENDURE_WITHOUT_MAX)
+                        return wrong(reading, "\"without\" has more than %d texts", ENDURE_WITHOUT_MAX);
+                goal->without[goal->n_without] = strdup(one->valuestring);
+                if (!goal->without[goal->n_without])
+                        return -ENOMEM;
+                goal->n_without++;
         }
         return 0;
 }
@@ -191,6 +214,7 @@ static int read_key(struct reading *reading, const struct cJSON *value)
                 { "standby", read_minutes }, { "keep", read_percent }, { "battery_percent", read_percent },
                 { "reserve", read_reserve }, { "close", read_close },  { "off", read_off },
                 { "after", read_after },     { "brightness_percent", read_percent }, { "keep_minutes", read_minutes },
+                { "without", read_without },
         };
         char printable[64];
 
@@ -217,6 +241,8 @@ static int check(struct reading *reading)
                 return wrong(reading, "\"app\" is missing");
         if (question->ask == ASK_PREDICT && isnan(question->minutes))
                 return wrong(reading, "\"minutes\" is missing");
+        if (question->ask == ASK_ENDURE && !(question->minutes > 0))
+                return wrong(reading, "\"minutes\" is missing, or 0");
         if (question->ask == ASK_WHATIF && !has_change(&question->changes))
                 return wrong(reading, "\"close\", \"off\" or \"brightness_percent\" is missing");
         if (!question->from.word && question->from.ns >= question->to_ns)
@@ -242,7 +268,7 @@ static int read_question(struct reading *reading, const struct cJSON *json)
 int question_parse(const char *text, size_t length, struct question *ret, char error[QUESTION_ERROR_MAX])
 {
         struct question question = { .from.ns = INT64_MIN, .to_ns = INT64_MAX, .minutes = NAN,
-                                     .plan.battery_percent = NAN, .changes = CHANGES_NONE };
+                                     .plan.battery_percent = NAN, .changes = CHANGES_NONE, .goal = ENDURE_GOAL_NONE };
         struct reading reading = { .question = &question, .error = error };
         const char *end = NULL;
         struct cJSON *json = cJSON_ParseWithLengthOpts(text, length, &end, 0);
@@ -258,7 +284,9 @@ int question_parse(const char *text, size_t length, struct question *ret, char e
                 err = read_question(&reading, json);
         cJSON_Delete(json);
         question.plan.app = question.app;
-        question.changes.battery_percent = question.plan.battery_percent;
+        question.changes.battery_percent = question.goal.battery_percent = question.plan.battery_percent;
+        question.goal.app = question.app;
+        question.goal.minutes = question.minutes;
         if (err < 0)
                 question_clear(&question);
         else
@@ -272,6 +300,8 @@ void question_clear(struct question *question)
                 free((char *)question->plan.reserves[i].app);
         for (size_t i = 0; i < question->changes.n_close; i++)
                 free((char *)question->changes.close[i]);
+        for (size_t i = 0; i < question->goal.n_without; i++)
+                free((char *)question->goal.without[i]);
         free(question->app);
         free(question->profile);
         *question = (struct question){ 0 };

@@ -2,7 +2,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* A user's question, one line of JSON, and the answer, another line. */
+/* A user's question, one line of JSON, and its answer, another line. */
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -10,8 +10,9 @@
 #include <sys/types.h>
 
 #include "api/service.h"
+#include "forecast/endure.h"
 #include "forecast/whatif.h"
-#include "moment.h"
+#include "answer/moment.h"
 #include "store/store.h"
 
 enum ask {
@@ -20,6 +21,7 @@ enum ask {
         ASK_APPS,
         ASK_BUDGET,
         ASK_COST,
+        ASK_ENDURE,
         ASK_FORGET,
         ASK_LIVE,
         ASK_PREDICT,
@@ -37,44 +39,48 @@ struct question {
         char *app;
         double minutes; /* NaN: not given */
         uint64_t after; /* number of the last live answer; 0: there was none */
-        struct budget_plan plan; /* its app is `app`; its reserves are owned */
-        struct changes changes; /* its apps are owned */
+        struct budget_plan plan; /* plan.app is `app`; its reserves are owned */
+        struct changes changes; /* changes.apps are owned */
+        struct endure_goal goal; /* goal.app is `app`; the list of apps to do without is owned */
         char *profile;          /* fingerprint of the profile that the client wants, or NULL */
 };
 
 #define QUESTION_ERROR_MAX 256
 
-/* 0; -EINVAL, with a printable sentence in @error; -ENOMEM. @text is not trusted. */
+/* @text is untrusted. Returns 0; -EINVAL, with a printable sentence in @error; -ENOMEM. */
 int question_parse(const char *text, size_t length, struct question *ret, char error[QUESTION_ERROR_MAX]);
 void question_clear(struct question *question);
 
 struct sources;
 struct interval;
 
-/* What was used just now: intervals that follow one another. */
+/* Usage of the last seconds: consecutive intervals. */
 struct question_live {
         const struct interval *list;
         size_t n;
-        uint64_t number;     /* of the last one */
+        uint64_t number;     /* number of the last one */
 };
 
-struct answering_kept; /* the history that the last forecast read: answering.h */
+struct answering_kept; /* history read for the last forecast (answering.h) */
 
 struct question_source {
         const char *database;
-        const char *profile; /* NULL: the machine's */
-        const char *machine; /* folder of a recorded one; NULL: this one */
+        const char *profile; /* NULL: the machine's profile */
+        const char *machine; /* folder of a recorded machine; NULL: this machine */
         bool live;           /* @database is this machine's, so its battery can be read */
-        const struct sources *sources; /* of the service */
-        /* Looks now, for what followed number @after. 0, or a negative errno. NULL: it cannot. */
+        const struct sources *sources; /* sources of the service */
+        /* Reads now, for usage after number @after. Returns 0 or a negative errno. NULL: not available. */
         int (*look)(void *data, uint64_t after, struct question_live *ret);
         void *look_data;
-        /* Forgets in the database that the service writes. 0, or a negative errno. NULL: it cannot. */
+        /*
+         * Forgets from the database that the service writes. Returns 0 or a negative errno. NULL: not
+         * available.
+         */
         int (*forget)(void *data, const struct store_forget *what, struct store_forgotten *ret);
-        struct answering_kept *kept; /* NULL: nothing is kept from one question for the next */
+        struct answering_kept *kept; /* NULL: nothing is kept between questions */
 };
 
-/* The answer to a question of @uid, with a newline; free() it. NULL: out of memory. */
+/* Answers a question of @uid, with a newline; free() the result. NULL: out of memory. */
 char *question_answer(const struct question_source *source, uid_t uid, const char *text, size_t length);
-/* The answer for an error. */
+/* Makes the answer for an error. */
 char *question_refuse(int err, const char *sentence);

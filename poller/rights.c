@@ -48,11 +48,14 @@ static void remove_given(struct rights *rights, bool for_good)
                 if (!for_good)
                         continue;
                 data->permitted &= ~CAP_TO_MASK(given[i]);
-                data->inheritable &= ~CAP_TO_MASK(given[i]); /* and with it ambient */
+                data->inheritable &= ~CAP_TO_MASK(given[i]); /* which also removes it from the ambient set */
         }
 }
 
-/* For root the bounding set too, or a program that it executes had them again. Others lack CAP_SETPCAP, and no_new_privs does. */
+/*
+ * Root also drops them from the bounding set, as a program that it executes would get them back. Others lack
+ * CAP_SETPCAP, and have no_new_privs for that.
+ */
 int rights_give_up(void)
 {
         struct rights rights;
@@ -67,7 +70,10 @@ int rights_give_up(void)
         return set(&rights);
 }
 
-/* Asks without them, by a look into no map: the kernel says whether we may ask before it says that there is none. */
+/*
+ * Tries a lookup in an invalid map after dropping them: the kernel checks the permission before it finds that
+ * there is no map.
+ */
 bool rights_bpf_stays(void)
 {
         union bpf_attr attr = { .map_fd = UINT32_MAX };

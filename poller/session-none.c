@@ -1,7 +1,7 @@
 /* SPDX-FileCopyrightText: joulecast authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Built without sd-bus. */
+/* Used in a build without sd-bus. */
 
 #include <errno.h>
 

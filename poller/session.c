@@ -15,7 +15,10 @@
 #define LOGIN_SEAT LOGIN ".Seat"
 #define LOGIN_SESSION LOGIN ".Session"
 #define SEAT0_PATH LOGIN_PATH "/seat/seat0"
-/* A session manager that hangs or sends without end must not delay polls: the rest waits for the next one. */
+/*
+ * A session manager that hangs, or sends without end, must not delay polls: further messages wait for the
+ * next poll.
+ */
 #define CALL_US 500000
 #define MESSAGES_MAX 256
 #define LOOKS_MAX 3
@@ -26,13 +29,13 @@ struct session_source {
         struct source *focus;
         const struct log *log;
         char path[128];   /* D-Bus path of the active session of seat0; "": none */
-        bool seat_known;  /* it is known which session is active, or that none is */
+        bool seat_known;  /* it is known that this session, or none, is active */
         bool session_known;
-        uid_t uid;        /* of the active session */
-        bool system;      /* a greeter or a lock screen */
+        uid_t uid;        /* user of the active session */
+        bool system;      /* it is a greeter or a lock screen */
         bool locked, sleeping;
-        bool stale;       /* read the properties again */
-        bool reported;    /* the focus has got a state */
+        bool stale;       /* the properties must be read again */
+        bool reported;    /* a state was reported to the focus source */
 };
 
 static int get_bool(struct session_source *self, const char *property, bool *ret)
@@ -45,7 +48,7 @@ static int get_bool(struct session_source *self, const char *property, bool *ret
         return err;
 }
 
-/* (so): the session's name and path; "/" where none is active. */
+/* Reads (so): the session's name and path; "/" if none is active. */
 static int ask_active(struct session_source *self)
 {
         _cleanup_(sd_bus_message_unrefp) sd_bus_message *reply = NULL;
@@ -102,7 +105,7 @@ static bool may_speak(void *data, uid_t uid)
         const struct session_source *self = data;
 
         if (!self->seat_known)
-                return true; /* no seat or no answer: accept every agent */
+                return true; /* no seat or no reply: accept every agent */
         return self->session_known && uid == self->uid && !self->system;
 }
 
@@ -137,7 +140,7 @@ static int fd_session(const struct source *source)
         return sd_bus_get_fd(((const struct session_source *)source)->bus);
 }
 
-/* 0; >0: there are more; a negative errno: the manager is gone. */
+/* Returns 0; >0: there are more messages; a negative errno: the manager is gone. */
 static int take_messages(struct session_source *self)
 {
         int more = 1;
@@ -162,7 +165,7 @@ static void hear_session(struct source *source, uint64_t boottime_ns)
 
         for (unsigned n = 0; more >= 0 && self->stale && n < LOOKS_MAX; n++) {
                 ask(self);
-                more = take_messages(self); /* sd-bus may have queued signals while it waited for answers */
+                more = take_messages(self); /* sd-bus may have queued signals while it waited for replies */
         }
         if (more < 0)
                 lose(self, more);
@@ -175,9 +178,9 @@ static int read_session(struct source *source, struct sample *sample)
 {
         struct session_source *self = (struct session_source *)source;
 
-        if (!self->reported || self->stale) /* the state at the start, and what the last call left */
+        if (!self->reported || self->stale) /* the state at the start, and messages left by the last call */
                 hear_session(source, sample->boottime_ns);
-        return -ENODATA; /* the focus source has the levels */
+        return -ENODATA; /* the focus source writes the levels */
 }
 
 static void close_session(struct source *source)

@@ -27,17 +27,17 @@ static bool is_here(const struct ask *ask)
         return (ask->usage->live || ask->usage->service) && !ask->context->device && !ask->context->machine;
 }
 
-/* What cannot be done here is no advice. */
+/* Finds the command for each advice; removes advice that cannot be followed on this machine. */
 static int find_commands(struct advised *advised)
 {
-        _cleanup_(action_list_freep) struct actions *actions = NULL;
-        int err = action_list(&actions);
+        _cleanup_(user_apps_freep) struct user_apps *apps = NULL;
+        int err = user_apps_read(&apps);
         size_t kept = 0;
 
         for (size_t i = 0; i < advised->n && err == 0; i++) {
                 char *command = NULL;
 
-                err = action_find(actions, &advised->list[i], &command);
+                err = action_find(apps, &advised->list[i], &command);
                 if (err == -ENOENT) {
                         err = 0;
                         continue;

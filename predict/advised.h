@@ -2,14 +2,17 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* What would gain most now, with the commands that do it on this machine: `joulecast advise`, and a line of the status. */
+/*
+ * The changes that would gain most now, with the commands that make them on this machine: for `joulecast advise`, and
+ * for a line of the status.
+ */
 
 #include "ask.h"
 #include "forecast/advice.h"
 
 struct advised {
         struct advice list[ADVICE_MAX]; /* the best first */
-        char *commands[ADVICE_MAX];     /* NULL: none is known, or it is not about this machine */
+        char *commands[ADVICE_MAX];     /* NULL: none is known, or the advice is for another machine */
         size_t n;
 };
 

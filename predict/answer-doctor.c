@@ -22,19 +22,10 @@ static const char *const status_words[] = { /* the kernel's */
         [BATTERY_FULL] = N_("Full"),
 };
 
-static double percent_of(const struct battery_unit *unit)
+/* As the last calibration tested it; NULL: none did. */
+static const char *gauge_of(const struct findings *findings)
 {
-        const struct battery *battery = &unit->battery;
-
-        if (battery->have & BATTERY_CAPACITY)
-                return battery->capacity_percent;
-        if (battery->have & BATTERY_CHARGE_NOW && battery->have & BATTERY_CHARGE_FULL &&
-            battery->charge_full_uah > 0)
-                return 100.0 * (double)battery->charge_now_uah / (double)battery->charge_full_uah;
-        if (battery->have & BATTERY_ENERGY_NOW && battery->have & BATTERY_ENERGY_FULL &&
-            battery->energy_full_uwh > 0)
-                return 100.0 * (double)battery->energy_now_uwh / (double)battery->energy_full_uwh;
-        return NAN;
+        return findings->model ? profile_extra(findings->model, "profile", "x-gauge") : NULL;
 }
 
 static double if_known(bool known, uint64_t value)
@@ -48,7 +39,7 @@ static struct cJSON *battery_json(const struct battery_unit *unit)
 
         cJSON_AddItemToObject(json, "name", answer_text(unit->name));
         cJSON_AddStringToObject(json, "status", status_words[unit->battery.status]);
-        cJSON_AddNumberToObject(json, "percent", percent_of(unit));
+        cJSON_AddNumberToObject(json, "percent", battery_percent(&unit->battery));
         cJSON_AddNumberToObject(json, "energy_now_uwh",
                                 if_known(unit->energy_have & BATTERY_ENERGY_NOW, unit->energy_now_uwh));
         cJSON_AddNumberToObject(json, "energy_full_uwh",
@@ -59,6 +50,35 @@ static struct cJSON *battery_json(const struct battery_unit *unit)
         for (size_t i = 0; i < unit->n_quirks; i++)
                 cJSON_AddItemToArray(quirks, answer_text(unit->quirks[i]));
         return json;
+}
+
+static const char *const supply_words[ROLE_LEFT_OUT] = {
+        [ROLE_MAINS] = "mains", [ROLE_USB] = "usb", [ROLE_WIRELESS] = "wireless",
+};
+
+/* Adds the units that do not count as a battery, and why; and the supplies beside the batteries. */
+static void add_units(struct cJSON *json, const struct findings *findings)
+{
+        enum supply_state supply = findings->n_units > 0 ? findings->batteries[0].supply : SUPPLY_UNKNOWN;
+        struct cJSON *left_out = cJSON_AddArrayToObject(json, "left_out"),
+                     *supplies = cJSON_AddArrayToObject(json, "supplies"), *item;
+
+        for (size_t i = findings->n_batteries; i < findings->n_units; i++) {
+                const struct battery_unit *unit = &findings->batteries[i];
+
+                if (unit->role == ROLE_LEFT_OUT && !unit->why)
+                        continue;
+                item = cJSON_CreateObject();
+                cJSON_AddItemToObject(item, "name", answer_text(unit->name));
+                if (unit->why) {
+                        cJSON_AddItemToObject(item, "why", answer_text(_(unit->why)));
+                } else {
+                        cJSON_AddStringToObject(item, "type", supply_words[unit->role]);
+                        cJSON_AddBoolToObject(item, "online", unit->online);
+                }
+                cJSON_AddItemToArray(unit->why ? left_out : supplies, item);
+        }
+        answer_add_known(json, "external_power", supply == SUPPLY_UNKNOWN ? -1 : supply == SUPPLY_ONLINE);
 }
 
 static struct cJSON *policy_json(const struct cpu_policy *policy)
@@ -81,7 +101,8 @@ static struct cJSON *policy_json(const struct cpu_policy *policy)
 static struct cJSON *display_json(const struct findings *findings)
 {
         const struct display_state *display = &findings->display;
-        struct cJSON *json;
+        const struct backlight_choice *choice = &findings->backlights;
+        struct cJSON *json, *others, *other;
 
         if (!findings->has_display)
                 return cJSON_CreateNull();
@@ -94,6 +115,16 @@ static struct cJSON *display_json(const struct findings *findings)
                 cJSON_AddBoolToObject(json, "on", display->screen_on);
         else
                 cJSON_AddNullToObject(json, "on");
+        cJSON_AddBoolToObject(json, "monitor", display->monitor_on);
+        cJSON_AddItemToObject(json, "why", answer_text(choice->taken ? choice->list[0].why : NULL));
+        cJSON_AddBoolToObject(json, "certain", choice->certain);
+        others = cJSON_AddArrayToObject(json, "others");
+        for (size_t i = choice->taken; i < choice->n; i++) {
+                other = cJSON_CreateObject();
+                cJSON_AddItemToObject(other, "backlight", answer_text(choice->list[i].name));
+                cJSON_AddItemToObject(other, "why", answer_text(choice->list[i].why));
+                cJSON_AddItemToArray(others, other);
+        }
         return json;
 }
 
@@ -103,7 +134,8 @@ static const struct {
 } count_names[] = {
         { COUNTS_CPU, N_("CPU") },       { COUNTS_DISK, N_("disk") },   { COUNTS_NET, N_("network") },
         { COUNTS_OPPS, N_("frequency") }, { COUNTS_CYCLES, N_("cycles") }, { COUNTS_EXITS, N_("exits") },
-        { COUNTS_BURSTS, N_("bursts of packets") },
+        { COUNTS_BURSTS, N_("bursts of packets") }, { COUNTS_KINDS, N_("instructions") },
+        { COUNTS_MISSES, N_("cache events") },
 };
 
 static struct cJSON *overhead_json(const struct overhead *overhead)
@@ -142,6 +174,22 @@ static const char *counts_text(uint32_t counts, uint32_t net_by, char *buf, size
                                                    count_names[i].counts == COUNTS_NET && net_by < NET_BY_COUNT &&
                                                    net_by_names[net_by] ? _(net_by_names[net_by]) : "");
         return buf;
+}
+
+static struct cJSON *counters_json(const struct counters *counters)
+{
+        struct cJSON *json, *list;
+
+        if (!counters->known)
+                return cJSON_CreateNull();
+        json = cJSON_CreateObject();
+        cJSON_AddBoolToObject(json, "allowed", counters->allowed);
+        list = cJSON_AddArrayToObject(json, "available");
+        for (int i = 0; i < counters->n && i < COUNTED_COUNT; i++)
+                cJSON_AddItemToArray(list, cJSON_CreateString(counted_words[i]));
+        cJSON_AddItemToObject(json, "cache_event", answer_text(counters->misses[0] ? counters->misses : NULL));
+        cJSON_AddItemToObject(json, "held_by", answer_text(counters->holders[0] ? counters->holders : NULL));
+        return json;
 }
 
 static struct cJSON *recorded_json(const struct recorded *recorded)
@@ -197,6 +245,7 @@ int doctor_json(const struct findings *findings)
         list = cJSON_AddArrayToObject(json, "batteries");
         for (size_t i = 0; i < findings->n_batteries; i++)
                 cJSON_AddItemToArray(list, battery_json(&findings->batteries[i]));
+        add_units(json, findings);
         list = cJSON_AddArrayToObject(json, "policies");
         for (size_t i = 0; i < findings->n_policies; i++)
                 cJSON_AddItemToArray(list, policy_json(&findings->policies[i]));
@@ -219,14 +268,17 @@ int doctor_json(const struct findings *findings)
                 cJSON_AddStringToObject(list, findings->collectors[i]->name,
                                         counts_text(findings->counts[i], findings->net_by[i], text, sizeof(text)));
         }
+        cJSON_AddItemToObject(json, "counters", counters_json(&findings->counters));
         cJSON_AddItemToObject(json, "display", display_json(findings));
         cJSON_AddBoolToObject(json, "disk", findings->has_disk);
         cJSON_AddBoolToObject(json, "network", findings->has_net);
         cJSON_AddNumberToObject(json, "wifi_signal_dbm",
                                 findings->signal.have & SIGNAL_WIFI ? findings->signal.wifi_signal_dbm : NAN);
         cJSON_AddItemToObject(json, "profile", answer_text(findings->profile[0] ? findings->profile : NULL));
-        cJSON_AddItemToObject(json, "profile_basis", answer_text(findings->model ? profile_basis(findings->model) : NULL));
+        cJSON_AddItemToObject(json, "profile_basis",
+                              answer_text(findings->model ? profile_basis(findings->model) : NULL));
         cJSON_AddItemToObject(json, "profile_device", answer_text(findings->model ? findings->model->device : NULL));
+        cJSON_AddItemToObject(json, "gauge", answer_text(gauge_of(findings)));
         cJSON_AddItemToObject(json, "coverage", coverage_json(findings->model));
         cJSON_AddItemToObject(json, "profile_why", answer_text(findings->model_why[0] ? findings->model_why : NULL));
         cJSON_AddItemToObject(json, "database",
@@ -242,7 +294,7 @@ static void print_batteries(const struct findings *findings)
         table_heads(table, N_("Battery"), N_("Status"), N_("Charge"), N_("Full"), N_("Power"), NULL);
         for (size_t i = 0; i < findings->n_batteries; i++) {
                 const struct battery_unit *unit = &findings->batteries[i];
-                double percent = percent_of(unit);
+                double percent = battery_percent(&unit->battery);
 
                 table_row(table, TABLE_PLAIN);
                 table_cell(table, "%s", unit->name);
@@ -270,6 +322,39 @@ static void print_batteries(const struct findings *findings)
                         table_note("%s: %s", findings->batteries[i].name, _(findings->batteries[i].quirks[q]));
         }
         putchar('\n');
+}
+
+/* Beside a supply that is online a battery's own word may be wrong. */
+static bool doubts_supply(const struct findings *findings)
+{
+        for (size_t i = 0; i < findings->n_batteries; i++)
+                if (findings->batteries[i].battery.status == BATTERY_DISCHARGING ||
+                    findings->batteries[i].battery.status == BATTERY_UNKNOWN)
+                        return true;
+        return false;
+}
+
+static void print_units(const struct findings *findings)
+{
+        bool doubts = doubts_supply(findings), told = false;
+
+        for (size_t i = findings->n_batteries; i < findings->n_units; i++) {
+                const struct battery_unit *unit = &findings->batteries[i];
+
+                if (unit->why)
+                        table_note("%s is left out: %s", unit->name, _(unit->why));
+                else if (unit->role == ROLE_LEFT_OUT || !unit->online || unit->of_device || !doubts)
+                        continue;
+                else if (unit->supply == SUPPLY_ONLINE)
+                        table_note("%s is online: the machine is plugged in, whatever its batteries say", unit->name);
+                else
+                        table_note("%s says that it is online, but the mains supply is not: the batteries' "
+                                   "own words count",
+                                   unit->name);
+                told = true;
+        }
+        if (told)
+                putchar('\n');
 }
 
 static void print_policies(const struct findings *findings)
@@ -342,8 +427,10 @@ static void print_overhead(const struct overhead *overhead)
         if (overhead->n_running > 1)
                 table_note("Several are running; this is the one that answers queries, else the first.");
         if (short_run)
-                table_note("It has run for too short a time to say what a day costs: look again after %d minutes, or "
-                           "better some hours, since its start costs as much as an hour of polls.", OVERHEAD_LEAST_S / 60);
+                table_note(
+                        "It has run for too short a time to say what a day costs: look again after %d minutes, or "
+                        "better some hours, since its start costs as much as an hour of polls.",
+                        OVERHEAD_LEAST_S / 60);
         else if (overhead->running_s < START_FADES_S)
                 table_note("This includes its start, which costs as much as an hour of polls: look again later for "
                            "what a day costs.");
@@ -374,6 +461,18 @@ static void print_recorded(const struct recorded *recorded)
                            recorded->cellular_signal_percent);
 }
 
+static void print_backlights(const struct backlight_choice *choice)
+{
+        _cleanup_(table_freep) struct table *table = table_new("lll");
+
+        table_heads(table, N_("Backlight"), N_("Taken"), N_("Why"), NULL);
+        for (size_t i = 0; i < choice->n; i++)
+                table_texts(table, TABLE_PLAIN, choice->list[i].name, i == 0 && choice->taken ? _("yes") : _("no"),
+                            *choice->list[i].why ? _(choice->list[i].why) : "", NULL);
+        table_print(table);
+        putchar('\n');
+}
+
 int doctor_table(const struct findings *findings)
 {
         _cleanup_(table_freep) struct table *table = table_new("ll");
@@ -383,8 +482,11 @@ int doctor_table(const struct findings *findings)
                 print_overhead(&findings->overhead);
         if (findings->n_batteries > 0)
                 print_batteries(findings);
+        print_units(findings);
         if (findings->n_policies > 0)
                 print_policies(findings);
+        if (findings->backlights.n > 0)
+                print_backlights(&findings->backlights);
         if (findings->n_collectors > 0)
                 table_heads(table, N_("Collector"), N_("How, and what it counts"), NULL);
         for (size_t i = 0; i < findings->n_collectors; i++) {
@@ -402,6 +504,10 @@ int doctor_table(const struct findings *findings)
         table_print(table);
         if (findings->signal.have & SIGNAL_WIFI)
                 table_note("The signal of WiFi is %d dBm.", findings->signal.wifi_signal_dbm);
+        if (findings->counters.misses[0])
+                table_note("The cache event that tells kinds of work apart is %s.", findings->counters.misses);
+        if (gauge_of(findings))
+                table_note("The battery's gauge, as the calibration found it: %s.", gauge_of(findings));
         print_recorded(&findings->recorded);
         return CODE_OK;
 }

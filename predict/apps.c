@@ -59,7 +59,8 @@ static int print_apps(const struct usage_table *recorded, const struct seen *lis
         _cleanup_(table_freep) struct table *table = table_new("nnrrll");
 
         table_spare(table, "541");
-        table_heads(table, N_("App"), N_("Id"), N_("Foreground"), N_("Background"), N_("Last seen"), N_("First seen"), NULL);
+        table_heads(table, N_("App"), N_("Id"), N_("Foreground"), N_("Background"), N_("Last seen"),
+                    N_("First seen"), NULL);
         for (size_t i = 0; i < n; i++) {
                 char text[32], name[APP_ID_MAX + 2];
 
@@ -79,7 +80,7 @@ static int print_apps(const struct usage_table *recorded, const struct seen *lis
         return CODE_OK;
 }
 
-/* What a program, or a shell's completion, reads. */
+/* Prints one id per line, for programs and for a shell's completion. */
 static int print_ids(const struct seen *list, size_t n)
 {
         for (size_t i = 0; i < n; i++)
@@ -114,8 +115,8 @@ int apps_main(int argc, char **argv)
         bool ids = false;
         const struct option_row rows[] = {
                 OPTIONS_FROM(&recorded.from),
-                { "to", "T", N_("end, likewise"), OPTION_TIME(&recorded.to_ns) },
-                { "ids", NULL, N_("only their ids, one a line"), .flag = &ids },
+                { "to", "T", N_("end: a time as with --from"), OPTION_TIME(&recorded.to_ns) },
+                { "ids", NULL, N_("print only the ids of the apps, one a line"), .flag = &ids },
         };
         const struct option_table command = {
                 .called = "joulecast apps",
@@ -126,7 +127,8 @@ int apps_main(int argc, char **argv)
         };
         _cleanup_(usage_table_freep) struct usage_table *table = NULL;
         _cleanup_free_ struct seen *list = NULL;
-        int code = options_parse(&command, SHARED_DEVICE | SHARED_DATABASE | SHARED_JSON, argc, argv, &recorded.options);
+        int code = options_parse(&command, SHARED_DEVICE | SHARED_DATABASE | SHARED_JSON, argc, argv,
+                                 &recorded.options);
         size_t n;
 
         if (code >= 0)

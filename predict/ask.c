@@ -10,6 +10,7 @@
 #include "api/joulecast-private.h"
 #include "moment.h"
 #include "util/paths.h"
+#include "util/tuning.h"
 #include "util/util.h"
 #include "util/words.h"
 
@@ -134,6 +135,25 @@ char *ask_span(double minutes, char *buf)
         else
                 ask_minutes(seconds / 60, 0, buf);
         return buf;
+}
+
+/* An upper bound of more than so many times the likely time tells nothing. */
+#define TELLING_HIGH 10
+
+bool ask_too_early(const struct joulecast_budget *budget)
+{
+        return budget->budget.recorded_s < TUNING_TOO_EARLY_S;
+}
+
+struct joulecast_value ask_told_minutes(const struct joulecast_budget *budget)
+{
+        struct joulecast_value minutes = joulecast_budget_minutes(budget);
+
+        if (ask_too_early(budget))
+                minutes.low = minutes.high = NAN;
+        if (minutes.high > TELLING_HIGH * minutes.value)
+                minutes.high = NAN;
+        return minutes;
 }
 
 char *ask_minutes(double minutes, double beside, char *buf)

@@ -4,6 +4,8 @@
 
 /* predict and budget ask the public API, as any app may. */
 
+#include <stdbool.h>
+
 #include "joulecast.h"
 #include "options.h"
 
@@ -19,10 +21,10 @@ int ask_open_usage(const struct options *options, struct ask *ret); /* without a
 /* As ask_open(), but its usage is NULL where nothing is recorded, and @handler gets the library's sentences. */
 int ask_try(const struct options *options, joulecast_log_handler handler, void *data, struct ask *ret);
 void ask_close(struct ask *ask);
-/* An exit code for what an API call returned, after its sentence where the library has logged none. */
+/* The exit code for an API call's return value @err; logs a sentence first where the library has logged none. */
 int ask_failed(int err);
 
-/* What @moment stands for becomes its time. An exit code, after its sentence. */
+/* Finds the time of @moment, such as an event. An exit code, after its sentence. */
 int ask_moment(struct joulecast_usage *usage, struct moment *moment);
 /* CODE_USAGE after a sentence where @from is not before @to_ns, else CODE_OK. */
 int ask_check_span(const char *command, const struct moment *from, int64_t to_ns);
@@ -32,6 +34,12 @@ int ask_check_span(const char *command, const struct moment *from, int64_t to_ns
  * number that is printed @beside it (0: none). @buf of 32 bytes.
  */
 char *ask_minutes(double minutes, double beside, char *buf);
+/*
+ * Minutes of a budget for texts. Before ten minutes were recorded, no bound is given; an upper bound that is more than
+ * ten times the likely time is left out, too. Such bounds are NaN.
+ */
+struct joulecast_value ask_told_minutes(const struct joulecast_budget *budget);
+bool ask_too_early(const struct joulecast_budget *budget);
 /* "held at 80 % by the charge limit". @buf of 96. */
 char *ask_held(double percent, double limit_percent, char *buf);
 /* To the second: "90 s", "10 min 30 s", else as above. */

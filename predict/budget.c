@@ -20,7 +20,7 @@
 
 #define RESERVES_MAX 16
 
-/* What the command line asks; a reserve is "APP=TIME". */
+/* The question on the command line; a reserve is "APP=TIME". */
 struct question {
         const char *app;
         char *reserve_app[RESERVES_MAX];
@@ -57,7 +57,7 @@ static int take_reserve(const char *value, void *data)
         return 0;
 }
 
-/* A budget ends at 1e6 minutes, which stand for that and more. */
+/* Budgets are limited to 1e6 minutes, which stand for that and more. */
 static const char *format_minutes(double minutes, double beside, char *buf)
 {
         return minutes >= 1e6 ? _("years") : ask_minutes(minutes, beside, buf);
@@ -68,13 +68,13 @@ static bool is_mixed(const struct joulecast_budget *budget)
         return !*joulecast_budget_app(budget);
 }
 
-/* "73 minutes ..., 79 likely" */
+/* Length of the number alone, as in "73 minutes ..., probably 79". */
 static int without_unit(const char *minutes)
 {
         return (int)strcspn(minutes, " ");
 }
 
-/* Of an app. */
+/* Prints how long an app can run. */
 static void print_app(const struct joulecast_budget *budget, const char *app)
 {
         struct joulecast_value minutes = joulecast_budget_minutes(budget);
@@ -83,24 +83,28 @@ static void print_app(const struct joulecast_budget *budget, const char *app)
         const char *likely = format_minutes(minutes.value, 0, value);
 
         if (isnan(minutes.value))
-                table_text(TABLE_HEAD, "How long %s can run is unknown: the profile has no coefficient for what it uses.", app);
+                table_text(TABLE_HEAD, "How long %s can run is unknown: the profile has no coefficient for "
+                                       "what it uses.", app);
         else if (minutes.value < 1 && joulecast_budget_reserved_percent(budget) > 0)
                 table_text(TABLE_HEAD, "Nothing is left for %s: what is set aside takes it all.", app);
         else if (minutes.value < 1)
                 table_text(TABLE_HEAD, "Nothing is left for %s.", app);
+        else if (ask_too_early(budget) && !isnan(minutes.low))
+                table_text(TABLE_HEAD, "%s can run for about %s; too little was recorded yet to say more.",
+                           app, likely);
         else if (isnan(minutes.low) && isnan(minutes.high))
                 table_text(TABLE_HEAD, "%s can run for about %s; this profile has no error estimates.", app, likely);
-        else if (isnan(minutes.low)) /* what has no coefficient makes it less */
+        else if (isnan(minutes.low)) /* the time is shorter by usage without a coefficient */
                 table_text(TABLE_HEAD, "%s can run for at most about %s; this profile has no coefficient for some of "
                            "what it uses.", app, likely);
         else if (minutes.low < 1)
-                table_text(TABLE_HEAD, "%s may run for %s, but not for sure (95 %% confidence).", app, likely);
+                table_text(TABLE_HEAD, "%s can probably run for %s, but perhaps for less than a minute.", app, likely);
         else
-                table_text(TABLE_HEAD, "%s can run for %s for sure (95 %% confidence), %.*s likely.", app, sure,
+                table_text(TABLE_HEAD, "%s can run for at least %s (19 times in 20), probably %.*s.", app, sure,
                            minutes.value < 120 ? without_unit(likely) : (int)strlen(likely), likely);
 }
 
-/* Of use as it is now. */
+/* Prints how long the battery lasts if use goes on as it is now. */
 static void print_mixed(const struct joulecast_budget *budget)
 {
         struct joulecast_value minutes = joulecast_budget_minutes(budget);
@@ -109,24 +113,29 @@ static void print_mixed(const struct joulecast_budget *budget)
         const char *likely = format_minutes(minutes.value, 0, value);
 
         if (isnan(minutes.value))
-                table_text(TABLE_HEAD, "How long the battery lasts is unknown: the profile has no coefficient for what is used.");
+                table_text(TABLE_HEAD, "How long the battery lasts is unknown: the profile has no "
+                                       "coefficient for what is used.");
         else if (minutes.value < 1 && joulecast_budget_reserved_percent(budget) > 0)
                 table_text(TABLE_HEAD, "Nothing is left in the battery: what is set aside takes it all.");
         else if (minutes.value < 1)
                 table_text(TABLE_HEAD, "Nothing is left in the battery.");
+        else if (ask_too_early(budget) && !isnan(minutes.low))
+                table_text(TABLE_HEAD, "The battery lasts for about %s; too little was recorded yet to say "
+                                       "more.", likely);
         else if (isnan(minutes.low) && isnan(minutes.high))
                 table_text(TABLE_HEAD, "The battery lasts for about %s; this profile has no error estimates.", likely);
         else if (isnan(minutes.low))
-                table_text(TABLE_HEAD, "The battery lasts for at most about %s; this profile has no coefficient for some of "
-                           "what is used.", likely);
+                table_text(TABLE_HEAD, "The battery lasts for at most about %s; this profile has no "
+                           "coefficient for some of what is used.", likely);
         else if (minutes.low < 1)
-                table_text(TABLE_HEAD, "The battery may last for %s, but not for sure (95 %% confidence).", likely);
+                table_text(TABLE_HEAD, "The battery probably lasts for %s, but perhaps for less than a "
+                                       "minute.", likely);
         else
-                table_text(TABLE_HEAD, "The battery lasts for %s for sure (95 %% confidence), %.*s likely.", sure,
+                table_text(TABLE_HEAD, "The battery lasts for at least %s (19 times in 20), probably %.*s.", sure,
                            minutes.value < 120 ? without_unit(likely) : (int)strlen(likely), likely);
 }
 
-/* What is set aside, and what for. */
+/* Prints how much charge is set aside, and for what. */
 static int print_aside(const struct joulecast_budget *budget, const struct question *question)
 {
         double battery = joulecast_budget_battery_percent(budget);
@@ -145,7 +154,7 @@ static int print_aside(const struct joulecast_budget *budget, const struct quest
         }
         if (question->standby_minutes > 0) {
                 fputs(between, stream);
-                fprintf(stream, _("%s of standby"), ask_span(question->standby_minutes, span));
+                fprintf(stream, _("%s of standby (screen off)"), ask_span(question->standby_minutes, span));
                 between = ", ";
         }
         if (question->keep_percent > 0) {
@@ -160,7 +169,7 @@ static int print_aside(const struct joulecast_budget *budget, const struct quest
         return CODE_OK;
 }
 
-/* On the charger. */
+/* Prints the state on the charger. */
 static void print_charging(const struct joulecast_budget *budget)
 {
         struct joulecast_value full = joulecast_budget_minutes_to_full(budget);
@@ -173,12 +182,13 @@ static void print_charging(const struct joulecast_budget *budget)
         else if (joulecast_budget_held_at_limit(budget) > 0)
                 table_text(TABLE_PLAIN, "It is %s.", ask_held(joulecast_budget_battery_percent(budget), limit, held));
         else if (!isnan(limit) && full.value > 0)
-                table_text(TABLE_PLAIN, "It charges: %s until the limit of %.3g %% likely, %s at the latest (95 %% confidence).",
+                table_text(TABLE_PLAIN, "It charges: probably %s until the limit of %.3g %%, at most %s (19 "
+                                        "times in 20).",
                            ask_minutes(full.value, full.high, value), limit, ask_minutes(full.high, full.value, high));
         else if (!isnan(limit) && full.value == 0)
                 table_text(TABLE_PLAIN, "It charges, and is at the limit of %.3g %%.", limit);
         else if (full.value > 0)
-                table_text(TABLE_PLAIN, "It charges, and is full in %s likely, in %s at the latest (95 %% confidence).",
+                table_text(TABLE_PLAIN, "It charges, and is full in probably %s, at most %s (19 times in 20).",
                            ask_minutes(full.value, full.high, value), ask_minutes(full.high, full.value, high));
         else if (joulecast_budget_charging(budget) > 0)
                 table_text(TABLE_PLAIN, "It charges; when it is full is not known yet.");
@@ -250,14 +260,19 @@ static int answer(const struct options *options, const struct question *question
 int budget_main(int argc, char **argv)
 {
         _cleanup_(question_clear) struct question question = { .battery_percent = NAN };
+        const char *word = NULL;
+        double suspend_minutes = 0;
         const struct option_row rows[] = {
-                { "app", "A", N_("the app that is to run: its id or its name; without: as it is now"),
+                { "app", "A", N_("the app that is to run, by its id or its name; without it use goes on as now"),
                   .text = &question.app },
-                { "reserve", "B=10m", N_("leave so much of another app; may be repeated"), .parse = take_reserve,
+                { "reserve", "B=10m", N_("leave enough for so much time of another app; may be repeated"),
+                  .parse = take_reserve,
                   .data = &question, .wants = N_("APP=TIME like phone=10m"),
                   .range = N_("at most 16 times, and at most 1000000 minutes") },
-                { "standby", "3h", N_("leave so much time with the screen off"),
+                { "standby", "3h", N_("leave enough for so much time with the screen off, of which the device is "
+                                      "suspended for the same part as until now"),
                   OPTION_MINUTES(&question.standby_minutes) },
+                { "suspend", "3h", N_("another word for --standby"), OPTION_MINUTES(&suspend_minutes) },
                 { "keep", "PERCENT", N_("leave so much charge at the end"), .number = &question.keep_percent,
                   .high = 100, .unit = "%" },
                 { "battery-percent", "N", N_("answer as if the battery had this charge"),
@@ -265,13 +280,14 @@ int budget_main(int argc, char **argv)
         };
         const struct option_table command = {
                 .called = "joulecast budget",
-                .usage = "joulecast budget [--app A] [--reserve B=10m]... [--standby 3h]\n"
-                         "                 [--keep PERCENT] [--battery-percent N]",
-                .about = N_("How long an app can run and leave enough for what is needed later. The time \"for\n"
-                         "sure\" holds in 95 of 100 cases. The whole device's energy counts: base, the app,\n"
-                         "and the usual background. Without --app: how long the battery lasts if use goes\n"
-                         "on as it is now, and, on the charger, when it is full."),
-                .rows = rows, .n_rows = ARRAY_SIZE(rows),
+                .usage = "joulecast budget [APP | --app A] [--reserve B=10m]...\n"
+                         "                 [--standby 3h | --suspend 3h] [--keep PERCENT]\n"
+                         "                 [--battery-percent N]",
+                .about = N_("How long an app can run and leave enough for what is needed later. The time after \"at "
+                            "least\" is reached 19 times in 20. The whole device's energy counts: base, the app, "
+                            "and the usual background. Without an app: how long the battery lasts if use goes on as "
+                            "it is now, and, on the charger, when it is full."),
+                .rows = rows, .n_rows = ARRAY_SIZE(rows), .words = &word, .max_words = 1,
         };
         struct options options = { 0 };
         int code;
@@ -279,5 +295,12 @@ int budget_main(int argc, char **argv)
         code = options_parse(&command, SHARED_ASK, argc, argv, &options);
         if (code >= 0)
                 return code;
+        if (!options_one_app(word, &question.app))
+                return CODE_USAGE;
+        if (suspend_minutes > 0 && question.standby_minutes > 0) {
+                log_error(&program_log, "--suspend is another word for --standby; say one of them");
+                return CODE_USAGE;
+        }
+        question.standby_minutes += suspend_minutes;
         return answer(&options, &question);
 }

@@ -55,7 +55,8 @@ static void dearest_cell(struct table *table, const struct cost *cost)
                 if (!isnan(app->percent.value))
                         length += (size_t)snprintf(cell + length, sizeof(cell) - length, "%s%s %s %%", i ? ", " : "",
                                                    names_in_table(app->app, app->name, name, sizeof(name)),
-                                                   answer_print_number(app->percent.value, app->percent.value / 5, number));
+                                                   answer_print_number(app->percent.value, app->percent.value / 5,
+                                                                       number));
         }
         table_cell(table, "%s", cell);
 }
@@ -99,7 +100,7 @@ static int add_day(struct days *days, int64_t from_ns, int64_t to_ns)
         return 0;
 }
 
-/* Of what is recorded. */
+/* Each day that has a record. */
 static int add_days(struct days *days, int64_t from_ns, int64_t to_ns)
 {
         int64_t first_ns, last_ns;

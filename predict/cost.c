@@ -24,6 +24,7 @@ struct arguments {
         const char *usage;
         bool csv;
         const char *by; /* "component"; NULL: the whole of each app */
+        const char *app; /* NULL: all */
         struct moment from;
         int64_t to_ns;
 };
@@ -40,11 +41,22 @@ static int answer(const struct arguments *arguments, const struct cost *cost, co
         return arguments->by ? answer_parts_table(cost, profile) : answer_cost_table(cost, profile);
 }
 
+/* Leaves the rows of the app that the user calls so; base, battery and sums stay those of the whole device. */
+static int keep_app(struct cost *cost, const char *called)
+{
+        char app[APP_ID_MAX];
+        int code = called ? names_app_called(cost, called, app) : CODE_OK;
+
+        if (called && code == CODE_OK)
+                cost_keep_app(cost, app);
+        return code;
+}
+
 static int cost_of_table(const struct arguments *arguments, const struct profile *profile)
 {
         _cleanup_(usage_table_freep) struct usage_table *table = NULL;
         _cleanup_(cost_freep) struct cost *cost = NULL;
-        int err;
+        int code, err;
 
         err = usage_table_load(arguments->usage, &program_log, &table);
         if (err < 0)
@@ -58,7 +70,8 @@ static int cost_of_table(const struct arguments *arguments, const struct profile
                 log_error(&program_log, "%s: %s", arguments->usage, strerror(-err));
                 return CODE_FAILED;
         }
-        return answer(arguments, cost, profile);
+        code = keep_app(cost, arguments->app);
+        return code == CODE_OK ? answer(arguments, cost, profile) : code;
 }
 
 static int nothing_recorded(struct joulecast_usage *usage)
@@ -104,7 +117,9 @@ static int cost_of_database(struct arguments *arguments)
         index = arguments->options.device ? NULL : desktop_index_of_user();
         names_localise(index, cost->cost);
         desktop_index_free(index);
-        code = answer(arguments, cost->cost, ask.profile->profile);
+        code = keep_app(cost->cost, arguments->app);
+        if (code == CODE_OK)
+                code = answer(arguments, cost->cost, ask.profile->profile);
         joulecast_cost_free(cost);
         return code;
 }
@@ -114,22 +129,25 @@ int cost_main(int argc, char **argv)
         struct arguments arguments = { .from.ns = INT64_MIN, .to_ns = INT64_MAX };
         const struct option_row rows[] = {
                 OPTIONS_FROM(&arguments.from),
-                { "to", "T", N_("end, likewise"), OPTION_TIME(&arguments.to_ns) },
-                { "by", "WORD", N_("component: joules by component in place of intervals; day: a row for each day"),
+                { "to", "T", N_("end: a time as with --from"), OPTION_TIME(&arguments.to_ns) },
+                { "by", "WORD", N_("component: show joules by component instead of intervals; day: show a row for "
+                                   "each day"),
                   .text = &arguments.by, .words = "component day" },
-                { "csv", NULL, N_("as CSV, also by day"), .flag = &arguments.csv },
+                { "csv", NULL, N_("answer in CSV; also with --by day"), .flag = &arguments.csv },
                 { "usage", "FILE", N_("price a usage table (CSV) instead of the database"), .text = &arguments.usage },
         };
         const struct option_table command = {
                 .called = "joulecast cost",
-                .usage = "joulecast cost [--from T | --since WHAT] [--to T] [--by component | day]\n"
-                         "               [--csv]\n"
-                         "joulecast cost --usage FILE --profile FILE [--by component]",
+                .usage = "joulecast cost [APP] [--from T | --since WHAT] [--to T]\n"
+                         "               [--by component | day] [--csv]\n"
+                         "joulecast cost [APP] --usage FILE --profile FILE [--by component]",
                 /* xgettext:no-c-format */
-                .about = N_("What each app cost the battery, in the foreground and in the background, with\n"
-                         "95 % confidence intervals; or by component, as --json always has it. Without\n"
-                         "--from and --to everything that is recorded counts."),
+                .about = N_("What each app cost the battery, in the foreground and in the background, with 95 % "
+                            "confidence intervals. --by component shows joules by component instead, which --json "
+                            "always has. Without --from and --to everything that is recorded counts. With APP, an "
+                            "id or a name, only that app and the sums of the whole device are shown."),
                 .rows = rows, .n_rows = ARRAY_SIZE(rows),
+                .words = &arguments.app, .max_words = 1,
         };
         _cleanup_(profile_freep) struct profile *profile = NULL;
         int code;
@@ -141,8 +159,13 @@ int cost_main(int argc, char **argv)
         code = ask_check_span("cost", &arguments.from, arguments.to_ns);
         if (code != CODE_OK)
                 return code;
-        if (arguments.usage && (arguments.from.word || arguments.from.ns != INT64_MIN || arguments.to_ns != INT64_MAX)) {
+        if (arguments.usage &&
+            (arguments.from.word || arguments.from.ns != INT64_MIN || arguments.to_ns != INT64_MAX)) {
                 log_error(&program_log, "--from and --to are for what is recorded; the table of --usage has no times");
+                return CODE_USAGE;
+        }
+        if (arguments.app && arguments.by && strcmp(arguments.by, "day") == 0) {
+                log_error(&program_log, "--by day is for all apps together; name an app or a day with --from and --to");
                 return CODE_USAGE;
         }
         if (arguments.csv && arguments.options.json) {

@@ -68,7 +68,8 @@ void csv_end(void)
 
 void csv_cost_head(void)
 {
-        fputs("from,to,kind,app,name,state,active_s,energy_j,energy_low_j,energy_high_j,percent,percent_low,percent_high",
+        fputs("from,to,kind,app,name,state,active_s,energy_j,energy_low_j,energy_high_j,percent,percent_low,"
+              "percent_high",
               stdout);
         for (size_t c = 0; c < COMPONENT_COUNT; c++)
                 if (c != COMPONENT_BASE)
@@ -76,19 +77,18 @@ void csv_cost_head(void)
         fputs("\r\n", stdout);
 }
 
-static void put_energy(const struct cost_value *energy_j, const struct profile *profile)
+/* @joule_part: relative error of joules; 0 for energies that the battery itself measured. */
+static void put_energy(const struct cost_value *energy_j, double joule_part, const struct profile *profile)
 {
-        double percent_j = J_PER_PERCENT(profile->energy_full_mwh);
-        const struct cost_value percent = { energy_j->value / percent_j, energy_j->low / percent_j,
-                                            energy_j->high / percent_j };
+        const struct cost_value joules = cost_joules(energy_j, joule_part), percent = cost_percent(energy_j, profile);
 
-        csv_value(energy_j);
+        csv_value(&joules);
         csv_value(&percent);
 }
 
-/* What is no app. */
+/* Prints a line that is not for an app. */
 static void put_line(const struct cost *cost, const char *kind, const struct cost_value *energy_j,
-                     const struct profile *profile)
+                     double joule_part, const struct profile *profile)
 {
         csv_time(cost->from_ns);
         csv_time(cost->to_ns);
@@ -97,7 +97,7 @@ static void put_line(const struct cost *cost, const char *kind, const struct cos
         csv_text("");
         csv_text("");
         csv_number(cost->recorded_s);
-        put_energy(energy_j, profile);
+        put_energy(energy_j, joule_part, profile);
         for (size_t c = 0; c < COMPONENT_COUNT; c++)
                 if (c != COMPONENT_BASE)
                         csv_number(NAN);
@@ -118,14 +118,14 @@ void csv_cost(const struct cost *cost, const struct profile *profile)
                 csv_text(app->name);
                 csv_text(answer_state(app->state));
                 csv_number(app->active_s);
-                put_energy(&app->energy_j, profile);
+                put_energy(&app->energy_j, cost->joule_part, profile);
                 for (size_t c = 0; c < COMPONENT_COUNT; c++)
                         if (c != COMPONENT_BASE)
                                 csv_number(app->component_j[c]);
                 csv_end();
         }
-        put_line(cost, "base", &base, profile);
-        put_line(cost, "total", &cost->total_j, profile);
-        put_line(cost, "battery", &cost->measured_j, profile);
-        put_line(cost, "unattributed", &cost->unexplained_j, profile);
+        put_line(cost, "base", &base, 0, profile);
+        put_line(cost, "total", &cost->total_j, cost->joule_part, profile);
+        put_line(cost, "battery", &cost->measured_j, 0, profile);
+        put_line(cost, "unattributed", &cost->unexplained_j, 0, profile);
 }

@@ -15,6 +15,9 @@ void csv_value(const struct cost_value *value); /* value, low, high */
 void csv_time(int64_t time_ns);
 void csv_end(void);
 
-/* A cost: its head, and a line for each app and state, for the base, the total, the battery and what is unattributed. */
+/*
+ * A cost: its head, and a line for each app and state, for the base, the total, the battery and unattributed
+ * energy.
+ */
 void csv_cost_head(void);
 void csv_cost(const struct cost *cost, const struct profile *profile);

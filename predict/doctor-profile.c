@@ -1,7 +1,7 @@
 /* SPDX-FileCopyrightText: joulecast authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Which profile answers are made by: the device's own, or that of the first day. */
+/* Finds the profile for answers: the device's own, or that of the first day. */
 
 #include <errno.h>
 #include <string.h>
@@ -15,10 +15,14 @@
 static void miss(const char *why, struct findings *findings)
 {
         if (findings->model)
-                doctor_miss(findings, N_("profile"), "%.150s: %s; run joulecast calibrate. Until then answers are made by %s (%s)",
+                doctor_miss(findings, N_("profile"), "%.150s: %s; run joulecast calibrate. Until then "
+                                                     "answers are made by %s (%s)",
                             findings->profile, why, findings->model->device, findings->model_why);
-        else
+        else if (findings->n_batteries > 0)
                 doctor_miss(findings, N_("profile"), "%.150s: %s; run joulecast calibrate", findings->profile, why);
+        else
+                doctor_miss(findings, N_("profile"), "%.150s: %s; run joulecast profile use class-laptop",
+                            findings->profile, why);
 }
 
 /* Whoever asks for an answer by it is told which line of it is wrong. */

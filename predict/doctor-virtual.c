@@ -1,7 +1,7 @@
 /* SPDX-FileCopyrightText: joulecast authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* What a virtual device offers, from the same samples that the poller sees. */
+/* Features of a virtual device, found in the same samples that the poller sees. */
 
 #include <errno.h>
 #include <stdio.h>
@@ -29,7 +29,7 @@ static int add_battery(const struct sample *sample, struct findings *findings)
         unit->energy_now_uwh = sample->battery.energy_now_uwh;
         unit->energy_full_uwh = sample->battery.energy_full_uwh;
         if (!(unit->energy_have & BATTERY_ENERGY_FULL) && sample->battery.have & BATTERY_CHARGE_FULL &&
-            sample->battery.have & BATTERY_VOLTAGE) { /* rough, as for a real one */
+            sample->battery.have & BATTERY_VOLTAGE) { /* rough, as for a real battery */
                 unit->energy_full_uwh = sample->battery.charge_full_uah *
                                         (sample->battery.voltage_uv / 1000) / 1000;
                 unit->energy_have |= BATTERY_ENERGY_FULL;

@@ -12,10 +12,12 @@
 #include <string.h>
 
 #include "commands.h"
+#include "doctor-trial.h"
 #include "process/bpf/process-records.h"
 #include "source/disk.h"
 #include "source/gpu.h"
 #include "source/net.h"
+#include "source/proc.h"
 #include "util/paths.h"
 #include "util/util.h"
 #include "util/words.h"
@@ -51,7 +53,8 @@ void doctor_miss(struct findings *findings, const char *what, const char *format
 
 static void look_at_batteries(int root_fd, struct findings *findings)
 {
-        int err = doctor_saw(findings, battery_list(root_fd, &findings->batteries, &findings->n_batteries));
+        int err = doctor_saw(findings, battery_list_all(root_fd, &findings->batteries, &findings->n_batteries,
+                                                     &findings->n_units));
 
         if (err < 0)
                 doctor_miss(findings, N_("battery"), "sys/class/power_supply cannot be read: %s",
@@ -61,7 +64,7 @@ static void look_at_batteries(int root_fd, struct findings *findings)
         doctor_check_batteries(findings);
 }
 
-/* A calibration takes batteries together: a current sensor in the one that discharges is enough. */
+/* A calibration adds up all batteries: a current sensor in the one that discharges is enough. */
 void doctor_check_batteries(struct findings *findings)
 {
         struct battery sum = { 0 };
@@ -88,11 +91,11 @@ void doctor_check_batteries(struct findings *findings)
 
 #define POLICIES_MAX 256
 
-/* Policies that lack something, in one line: laptops have a policy for each CPU. */
+/* Policies that lack something; they are listed in one line, as laptops have a policy for each CPU. */
 struct lacking {
         uint32_t policies[POLICIES_MAX];
         size_t n;
-        int err; /* of the first */
+        int err; /* error of the first policy */
 };
 
 static void add_lacking(struct lacking *lacking, uint32_t policy, int err)
@@ -147,7 +150,7 @@ static void look_at_cpus(int root_fd, struct findings *findings)
         look_at_frequencies(root_fd, findings);
 }
 
-/* A source opens where the machine has what it reads. */
+/* True if the source opens: then the machine has the files that it reads. */
 static bool opens(int root_fd, int (*open_source)(int root_fd, struct source **ret), struct findings *findings)
 {
         struct source *source = NULL;
@@ -171,23 +174,15 @@ static void look_at_net(int root_fd, struct findings *findings)
         if (source->ops->read(source, &sample) == 0)
                 findings->signal = sample.signal;
         if (sample.wifi_on && !(sample.signal.have & SIGNAL_WIFI))
-                doctor_miss(findings, N_("WiFi signal"), "neither nl80211 nor proc/net/wireless tells how strong it is");
+                doctor_miss(findings, N_("WiFi signal"), "neither nl80211 nor proc/net/wireless tells how "
+                                                         "strong it is");
         source->ops->close(source);
         sample_clear(&sample);
 }
 
 static void look_at_rest(int root_fd, struct findings *findings)
 {
-        int err = doctor_saw(findings, display_look(root_fd, &findings->display));
-
-        findings->has_display = err == 0;
-        if (err < 0)
-                doctor_miss(findings, N_("display"),
-                              "there is neither a backlight nor a connected screen in sys/class");
-        else if (!findings->display.max_brightness)
-                doctor_miss(findings, N_("brightness"),
-                              "sys/class/backlight is empty: the screen's cost has the range over "
-                              "all levels");
+        doctor_look_at_display(root_fd, findings);
         findings->has_disk = opens(root_fd, disk_open, findings);
         if (!findings->has_disk)
                 doctor_miss(findings, N_("disk"), "proc/diskstats shows no storage");
@@ -204,7 +199,7 @@ static bool has_sockets(int root_fd, struct findings *findings)
         return true;
 }
 
-/* Without BPF. */
+/* Notes which network bytes are not counted by app without BPF. */
 static void miss_network(bool sockets, struct findings *findings)
 {
         if (sockets)
@@ -216,17 +211,17 @@ static void miss_network(bool sockets, struct findings *findings)
 }
 
 /* The service adds network bytes by socket where the collector counts none. */
-static void add_collector(const struct collector *collector, const struct source *source, bool sockets,
+static void add_collector(const struct collector *collector, const struct trial_result *result, bool sockets,
                           struct findings *findings)
 {
-        bool by_sockets = sockets && !(source->counts & COUNTS_NET);
+        bool by_sockets = sockets && !(result->counts & COUNTS_NET);
 
-        findings->counts[findings->n_collectors] = source->counts | (by_sockets ? COUNTS_NET : 0);
-        findings->net_by[findings->n_collectors] = by_sockets ? NET_BY_SOCKETS : source->net_by;
+        findings->counts[findings->n_collectors] = result->counts | (by_sockets ? COUNTS_NET : 0);
+        findings->net_by[findings->n_collectors] = by_sockets ? NET_BY_SOCKETS : result->net_by;
         findings->collectors[findings->n_collectors++] = collector;
 }
 
-/* Where the kernel does not count it: how it is shared out instead, or why it is unknown. */
+/* Where the kernel does not count CPU time by frequency: says how it is estimated, or why it is unknown. */
 static void miss_cpu_by_frequency(int root_fd, struct findings *findings)
 {
         static const char *const what = N_("CPU time by frequency");
@@ -246,7 +241,8 @@ static void miss_cpu_by_frequency(int root_fd, struct findings *findings)
                 doctor_miss(findings, what,
                             now ? N_("unknown: no policy has stats/time_in_state, and no collector here counts cycles; "
                                      "scaling_cur_freq tells it of a moment, enough for a calibration alone")
-                                : N_("unknown: no policy has stats/time_in_state, and no collector here counts cycles"));
+                                : N_("unknown: no policy has stats/time_in_state, and no collector here "
+                                     "counts cycles"));
         else if (most_khz < 2)
                 doctor_miss(findings, what, "there is one frequency");
         else if (n_khz > BPF_OPPS_MAX || findings->n_policies > BPF_POLICIES_MAX)
@@ -256,26 +252,50 @@ static void miss_cpu_by_frequency(int root_fd, struct findings *findings)
                 doctor_miss(findings, what, "%s", shared);
 }
 
-/* joulecastd takes the first that opens; what that does not count is missing. */
+static void look_at_gpu(int root_fd, struct findings *findings)
+{
+        char why[512];
+
+        if (!opens(root_fd, gpu_open, findings))
+                doctor_miss(findings, N_("GPU by app"), "sys/class/drm shows no render node");
+        else if (doctor_saw(findings, gpu_explain(root_fd, why, sizeof(why))) == 0 && why[0])
+                doctor_miss(findings, N_("GPU by app"), "%s", why);
+}
+
+/* libbpf has one error for anything that is missing, so this looks for the cause. */
+static const char *why_not(int root_fd, const char *collector, int err)
+{
+        bool bpf = strncmp(collector, "bpf", 3) == 0;
+
+        if (bpf && err != -EPERM && err != -EACCES && faccessat(root_fd, "sys/kernel/btf/vmlinux", R_OK, 0) < 0)
+                return _("this kernel describes no types in /sys/kernel/btf (CONFIG_DEBUG_INFO_BTF)");
+        return strerror(-err);
+}
+
+/* joulecastd uses the first collector that opens; whatever that one does not count is missing. */
 static void look_at_collectors(int root_fd, const struct options *options, struct findings *findings)
 {
-        const struct collector_options how = { .root_fd = root_fd, .log = &program_log };
+        const struct collector_options how = { .root_fd = root_fd, .log = &program_log,
+                                               .no_counters = !findings->counters.allowed };
         const struct collector *collector = options->machine ? plain_collectors : all_collectors;
         bool sockets = has_sockets(root_fd, findings);
+        struct trial trials[ARRAY_SIZE(findings->collectors)];
+        size_t n = 0;
         uint32_t counts = 0;
 
-        for (; collector->name && findings->n_collectors < ARRAY_SIZE(findings->collectors); collector++) {
-                struct source *source = NULL;
-                int err = doctor_saw(findings, collector->open(&how, &source));
+        for (; collector->name && n < ARRAY_SIZE(trials); collector++)
+                trial_begin(collector, &how, &trials[n++]);
+        for (size_t i = 0; i < n; i++) {
+                struct trial_result result = trial_end(&trials[i]);
 
-                if (err) {
-                        doctor_miss(findings, collector->name, "%s: %s", _(collector->what), strerror(-err));
+                if (doctor_saw(findings, result.err)) {
+                        doctor_miss(findings, trials[i].collector->name, "%s: %s", _(trials[i].collector->what),
+                                    why_not(root_fd, trials[i].collector->name, result.err));
                         continue;
                 }
                 if (findings->n_collectors == 0)
-                        counts = source->counts;
-                add_collector(collector, source, sockets, findings);
-                source->ops->close(source);
+                        counts = result.counts;
+                add_collector(trials[i].collector, &result, sockets, findings);
         }
         if (!(counts & COUNTS_NET))
                 miss_network(sockets, findings);
@@ -288,8 +308,8 @@ static void look_at_collectors(int root_fd, const struct options *options, struc
                               "what begins and ends between two polls is attributed to no app");
         if (!(counts & COUNTS_OPPS))
                 miss_cpu_by_frequency(root_fd, findings);
-        if (!opens(root_fd, gpu_open, findings))
-                doctor_miss(findings, N_("GPU by app"), "sys/class/drm shows no render node");
+        doctor_miss_counters(root_fd, counts, findings);
+        look_at_gpu(root_fd, findings);
 }
 
 static int look_at_files(const struct options *options, struct findings *findings)
@@ -322,10 +342,13 @@ static int look_at_machine(const struct options *options, struct findings *findi
         look_at_batteries(root_fd, findings);
         look_at_cpus(root_fd, findings);
         look_at_rest(root_fd, findings);
+        doctor_look_at_counters(root_fd, options, findings);
         look_at_collectors(root_fd, options, findings);
         if (!options->machine && geteuid() != 0)
                 doctor_miss(findings, N_("other users' disk bytes"),
                               "only root can read /proc/PID/io of other users");
+        if (proc_hides(root_fd))
+                doctor_miss(findings, N_("other users' processes"), PROC_HIDES);
         return look_at_files(options, findings);
 }
 
@@ -333,7 +356,8 @@ int doctor_main(int argc, char **argv)
 {
         _cleanup_(doctor_clear) struct findings findings = { 0 };
         const struct option_row rows[] = {
-                { "overhead", .help = N_("what the running service itself costs"), .flag = &findings.with_overhead },
+                { "overhead", .help = N_("show, too, what the running service itself costs"),
+                  .flag = &findings.with_overhead },
         };
         const struct option_table command = {
                 .called = "joulecast doctor",
@@ -355,5 +379,12 @@ int doctor_main(int argc, char **argv)
                 code = CODE_FAILED;
         if (code != CODE_OK)
                 return code;
-        return options.json ? doctor_json(&findings) : doctor_table(&findings);
+        if (options.json)
+                return doctor_json(&findings);
+        if (!options.device)
+                doctor_print_verdict(&findings);
+        code = doctor_table(&findings);
+        if (!options.device)
+                doctor_print_next(&findings);
+        return code;
 }

@@ -1,7 +1,10 @@
 /* SPDX-FileCopyrightText: joulecast authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* `joulecast forget`: what was recorded is deleted, by this program where the database is the user's own, else by the service. */
+/*
+ * `joulecast forget`: deletes records. This program does it where the database is the user's own,
+ * else the service.
+ */
 
 #include <cjson/cJSON.h>
 #include <errno.h>
@@ -30,7 +33,7 @@ struct arguments {
         bool all;
 };
 
-/* What is there to be forgotten: an app's id, how many apps, and when. */
+/* Records that can be deleted: the app's id, how many apps, and the span. */
 struct found {
         char app[APP_ID_MAX]; /* "": all */
         size_t apps;
@@ -84,12 +87,14 @@ static int ask_user(const struct found *found, const struct options *options)
         if (*found->app)
                 snprintf(question, sizeof(question), _("Forget what %s used, in %s?"), found->app, span);
         else if (found->whole)
-                snprintf(question, sizeof(question), _("Forget all that was recorded in %s, of %zu apps?"), span, found->apps);
+                snprintf(question, sizeof(question), _("Forget all that was recorded in %s, of %zu apps?"),
+                         span, found->apps);
         else
                 snprintf(question, sizeof(question), _("Forget what your %zu apps used, in %s?"), found->apps, span);
         if (agree_ask(stdout, question))
                 return CODE_OK;
         printf("%s\n", _("Nothing was forgotten."));
+        log_tell();
         return CODE_FAILED;
 }
 
@@ -127,8 +132,9 @@ static int forget_by_service(const char *socket, const struct store_forget *what
         return service_check(&usage, err);
 }
 
-/* Root becomes the owner of the database: what SQLite keeps beside it must be the owner's. */
-static int forget_in_file(const struct options *options, const char *path, const struct store_forget *what, struct store_forgotten *ret)
+/* Root becomes the owner of the database: files that SQLite creates beside it must be the owner's. */
+static int forget_in_file(const struct options *options, const char *path, const struct store_forget *what,
+                          struct store_forgotten *ret)
 {
         _cleanup_(store_closep) struct store *store = NULL;
         struct stat status;
@@ -164,7 +170,7 @@ static int find_service(const struct options *options, char **path, const char *
         return 0;
 }
 
-/* Of which apps something was learnt is kept without users and times, and is the machine's. */
+/* Tells that the power model stays. What it learnt of apps has no users and times, and belongs to the machine. */
 static void print_what_stays(const struct options *options, bool by_service)
 {
         _cleanup_free_ char *path = NULL;
@@ -172,8 +178,8 @@ static void print_what_stays(const struct options *options, bool by_service)
         if (by_service && geteuid() != 0)
                 table_note("What the machine's power model learnt of apps stays, without users; root can remove it.");
         else if (paths_everyday(options->device, &path) == 0 && access(path, F_OK) == 0)
-                table_note("The power model stays, with what it learnt of apps (joulecast profile reset removes it), and so do the spans of "
-                           "everyday use that it is learnt from, in %s.", path);
+                table_note("The power model stays, with what it learnt of apps (joulecast profile reset "
+                           "removes it), and so do the spans of everyday use that it is learnt from, in %s.", path);
         else
                 table_note("The power model stays, with what it learnt of apps; joulecast profile reset removes it.");
 }
@@ -184,8 +190,8 @@ static int print_forgotten(const struct store_forgotten *done, const struct opti
                 printf("%s\n", _("There was nothing to forget."));
                 return CODE_OK;
         }
-        printf(words_counted("Forgotten: %llu app, in %llu polls, %llu hours and %llu days.", "Forgotten: %llu apps, in %llu polls, %llu hours "
-                             "and %llu days.", (unsigned long)done->apps),
+        printf(words_counted("Forgotten: %llu app, in %llu polls, %llu hours and %llu days.", "Forgotten: "
+                             "%llu apps, in %llu polls, %llu hours and %llu days.", (unsigned long)done->apps),
                (unsigned long long)done->apps, (unsigned long long)done->polls, (unsigned long long)done->hours,
                (unsigned long long)done->days);
         printf("\n\n");
@@ -193,8 +199,8 @@ static int print_forgotten(const struct store_forgotten *done, const struct opti
                 table_note("What they used stays in the sums of the machine, as other programs of nobody.");
         print_what_stays(options, by_service);
         if (done->stayed_large)
-                table_note("The file could not be written anew, and parts that are no longer used may still have names: see the message "
-                           "before, and forget again.");
+                table_note("The file could not be written anew, and parts that are no longer used may still "
+                           "have names: see the message before, and forget again.");
         return CODE_OK;
 }
 
@@ -222,7 +228,8 @@ static int forget(struct arguments *arguments)
         err = socket ? forget_by_service(socket, &what, &done) : forget_in_file(options, path, &what, &done);
         if (err)
                 return CODE_FAILED; /* said already */
-        return options->json ? answer_print_json(answer_forgotten_json(&done)) : print_forgotten(&done, options, socket);
+        return options->json ? answer_print_json(answer_forgotten_json(&done)) :
+                               print_forgotten(&done, options, socket);
 }
 
 int forget_main(int argc, char **argv)
@@ -230,32 +237,36 @@ int forget_main(int argc, char **argv)
         struct arguments arguments = { .recorded = { .from.ns = INT64_MIN, .to_ns = INT64_MAX } };
         struct recorded *recorded = &arguments.recorded;
         const struct option_row rows[] = {
-                { "app", "APP", N_("only this app: its id, its name, or a part of it"), .text = &recorded->app },
+                { "app", "APP", N_("delete only what this app used: its id, its name, or a part of it"),
+                  .text = &recorded->app },
                 OPTIONS_FROM(&recorded->from),
-                { "before", "T", N_("end, likewise"), OPTION_TIME(&recorded->to_ns) },
-                { "all", NULL, N_("everything, from the first to the last"), .flag = &arguments.all },
+                { "before", "T", N_("end: a time as with --from"), OPTION_TIME(&recorded->to_ns) },
+                { "all", NULL, N_("delete everything, from the first record to the last"), .flag = &arguments.all },
         };
         const struct option_table command = {
                 .called = "joulecast forget",
                 .usage = "joulecast forget [--app APP] [--from T | --since WHAT] [--before T]\n"
                          "                 [--yes]\n"
                          "joulecast forget --all [--yes]",
-                .about = N_("Deletes what was recorded: of one app, of a time, or all. It asks before, and says\n"
-                         "after what is gone. Of a database of your own everything goes: apps, polls, sums,\n"
-                         "sleeps and charges. Of the service's database only your own apps go, and root's\n"
-                         "word counts for all; what these apps used stays in the sums of the machine, without\n"
-                         "name and user. Recording goes on; the power model stays."),
+                .about = N_("Deletes what was recorded: of one app, of a span of time, or everything. It asks "
+                            "first, and then says what it has deleted. In a database of your own, or as root, a "
+                            "span of time or --all takes everything in it: apps, polls, sums, sleeps and charges. "
+                            "With --app, and in the service's database without root, only apps are deleted, of the "
+                            "service's only your own; what they used stays in the sums of the whole machine, "
+                            "without name and user. Recording goes on; the power model stays."),
                 .rows = rows, .n_rows = ARRAY_SIZE(rows),
         };
         bool some;
-        int code = options_parse(&command, SHARED_DEVICE | SHARED_DATABASE | SHARED_JSON | SHARED_YES, argc, argv, &recorded->options);
+        int code = options_parse(&command, SHARED_DEVICE | SHARED_DATABASE | SHARED_JSON | SHARED_YES, argc,
+                                 argv, &recorded->options);
 
         if (code >= 0)
                 return code;
         some = recorded->app || recorded->from.word || recorded->from.ns != INT64_MIN || recorded->to_ns != INT64_MAX;
         if (some == arguments.all) {
                 log_error(&program_log, "%s", some ? _("--all is everything; give it alone") :
-                                                     _("what is to be forgotten? give --app, --since, --before or --all"));
+                                                     _("what is to be forgotten? give --app, --since, "
+                                                       "--before or --all"));
                 return CODE_USAGE;
         }
         code = ask_check_span("forget", &recorded->from, recorded->to_ns);

@@ -59,7 +59,7 @@ static int on_recorded(void *data, const char *app, const char *name, enum joule
         return strcmp(app, STORE_OTHERS) == 0 ? 0 : add(data, app, name);
 }
 
-/* Where nothing is recorded, what runs is enough. */
+/* Adds the recorded apps. It is no error if nothing is recorded: the running apps are enough. */
 static int add_recorded(const struct options *options, struct candidates *to)
 {
         struct joulecast_context *context = NULL;
@@ -100,7 +100,8 @@ static int say_none(const struct candidates *candidates, bool limited, const cha
         util_printable(asked, name, sizeof(name));
         if (near)
                 log_error(&program_log, "%s is %s; did you mean %s?", name,
-                          limited ? "not limited" : "no app that runs or was recorded", util_printable(near, offer, sizeof(offer)));
+                          limited ? "not limited" : "no app that runs or was recorded",
+                          util_printable(near, offer, sizeof(offer)));
         else
                 log_error(&program_log, "%s is %s; see joulecast %s", name,
                           limited ? "not limited" : "no app that runs or was recorded", limited ? "limit" : "apps");
@@ -115,9 +116,11 @@ static int say_several(const struct candidates *candidates, enum match how, cons
                 size_t length = strlen(list);
 
                 if (match_app(asked, candidates->list[i].app, candidates->list[i].name) == how)
-                        snprintf(list + length, sizeof(list) - length, "%s%s", length ? ", " : "", candidates->list[i].app);
+                        snprintf(list + length, sizeof(list) - length, "%s%s", length ? ", " : "",
+                                 candidates->list[i].app);
         }
-        log_error(&program_log, "several apps are called %s: %s; say which", util_printable(asked, name, sizeof(name)), list);
+        log_error(&program_log, "several apps are called %s: %s; say which",
+                  util_printable(asked, name, sizeof(name)), list);
         return CODE_FAILED;
 }
 
@@ -135,7 +138,8 @@ static int choose(const struct candidates *candidates, bool limited, const char 
         return CODE_OK;
 }
 
-int limit_name_find(const struct options *options, const struct limit_wishes *wishes, bool limited, const char *asked, char *app)
+int limit_name_find(const struct options *options, const struct limit_wishes *wishes, bool limited,
+                    const char *asked, char *app)
 {
         struct candidates candidates = { 0 };
         char name[256];
@@ -161,12 +165,14 @@ static int refuse(const struct app_unit *unit)
                 log_error(&program_log, "%s is part of the desktop, which is never limited", unit->app);
                 return CODE_FAILED;
         case UNIT_SHARED:
-                log_error(&program_log, "%s shares the unit %s with %s, so that it cannot be limited alone; start it from the "
-                          "desktop's menu", unit->app, unit->unit, unit->other);
+                log_error(&program_log, "%s shares the unit %s with %s, so that it cannot be limited alone; "
+                          "start it from the desktop's menu", unit->app, unit->unit, unit->other);
                 return CODE_FAILED;
         case UNIT_NOT_APPS:
-                log_error(&program_log, "%s is not in a unit of its own below app.slice but in %s, so that it cannot be limited "
-                          "alone; start it from the desktop's menu", unit->app, *unit->unit ? unit->unit : "none");
+                log_error(&program_log,
+                          "%s is not in a unit of its own below app.slice but in %s, so that "
+                          "it cannot be limited alone; start it from the desktop's menu",
+                          unit->app, *unit->unit ? unit->unit : "none");
                 return CODE_FAILED;
         default:
                 return CODE_OK;

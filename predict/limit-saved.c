@@ -12,11 +12,11 @@
 #define HOUR_NS (3600 * (int64_t)NS_PER_S)
 #define BEFORE_NS (7 * 24 * HOUR_NS)
 #define BLOCKS_MAX 7
-#define LEAST_S 600 /* in the background, to tell anything */
+#define LEAST_S 600 /* time in the background that is needed for an answer */
 
 struct part {
-        double hours;                   /* in the background */
-        struct joulecast_value percent; /* in all of it */
+        double hours;                   /* time in the background */
+        struct joulecast_value percent; /* charge used in all of it */
 };
 
 /* 0; -ENODATA: too little; another negative errno. */
@@ -38,7 +38,7 @@ static int read_part(const struct ask *ask, const char *app, int64_t from_ns, in
 
 struct spread {
         size_t n;
-        double deviation;   /* of the rate of a block, percent an hour */
+        double deviation;   /* standard deviation of the rates of blocks, percent per hour */
         double block_hours;
 };
 
@@ -74,10 +74,11 @@ static double half_width(const struct joulecast_value *value)
 }
 
 /*
- * What it would have taken is not known but by what it took before: the mean of the blocks has an error, and the time
- * since then may have been unlike them. The model's errors of both parts count as independent, though most are common.
+ * The energy that it would have taken is estimated from before the limit: the mean of the blocks has an error, and the
+ * time since then may differ from them. The model's errors of both parts count as independent, though most are common.
  */
-static void compare(const struct part *before, const struct spread *spread, const struct part *since, struct limit_saved *ret)
+static void compare(const struct part *before, const struct spread *spread, const struct part *since,
+                    struct limit_saved *ret)
 {
         double rate = before->percent.value / before->hours, times = MAX(1, since->hours / spread->block_hours);
         double scatter = quantile_student_t((double)(spread->n - 1), 0.95) * spread->deviation * since->hours *
@@ -101,7 +102,9 @@ int limit_saved_read(const struct ask *ask, const char *app, int64_t since_ns, s
         int64_t first_ns, last_ns;
         int err = joulecast_usage_span(ask->usage, &first_ns, &last_ns);
 
-        *ret = (struct limit_saved){ .percent = { NAN, NAN, NAN }, .before_per_hour = NAN, .since_per_hour = NAN, .hours = NAN };
+        *ret = (struct limit_saved){
+                .percent = { NAN, NAN, NAN }, .before_per_hour = NAN, .since_per_hour = NAN, .hours = NAN
+        };
         if (!err) {
                 first_ns = MAX(first_ns, since_ns - BEFORE_NS);
                 err = read_part(ask, app, first_ns, since_ns, &before);

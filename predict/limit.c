@@ -1,7 +1,7 @@
 /* SPDX-FileCopyrightText: joulecast authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* `joulecast limit`: which apps get less CPU time in the background, or none. joulecast-focus does it. */
+/* `joulecast limit`: chooses apps that get less CPU time in the background, or none. joulecast-focus enforces it. */
 
 #include <cjson/cJSON.h>
 #include <errno.h>
@@ -24,14 +24,14 @@
 #include "util/words.h"
 
 #define USUAL_CPU_PERCENT 10
-#define ANSWER_TRIES 150 /* of 20 ms: what the agent does is soon done */
+#define ANSWER_TRIES 150 /* waits of 20 ms: the agent answers soon */
 
 struct limit {
         struct options options;
         struct limit_wishes wishes;
         struct limit_state state;
         char *wishes_path, *state_path;
-        bool runs; /* the agent */
+        bool runs; /* the agent runs */
 };
 
 static void limit_clear(struct limit *limit)
@@ -56,8 +56,8 @@ static int open_all(struct limit *limit)
         if (!err)
                 err = limit_state_path(LIMIT_STATE, &limit->state_path);
         if (err == -ENOENT)
-                log_error(&program_log, "limits are those of a user's session: run it there, where HOME and XDG_RUNTIME_DIR are set, "
-                          "without sudo");
+                log_error(&program_log, "limits are those of a user's session: run it there, where HOME and "
+                          "XDG_RUNTIME_DIR are set, without sudo");
         if (!err)
                 err = limit_wishes_read(limit->wishes_path, &program_log, &limit->wishes);
         if (!err)
@@ -65,15 +65,22 @@ static int open_all(struct limit *limit)
         return err ? CODE_FAILED : CODE_OK;
 }
 
-/* ---- what people and programs read ---- */
+/* ---- output for people and programs ---- */
 
 static const char *const states[LIMIT_EFFECTS] = {
         "absent", "front", "waits", "cpu", "frozen", "busy", "unseen", "refused", "failed",
 };
 
 static const char *const sentences[LIMIT_EFFECTS] = {
-        N_("does not run"), N_("in front"), N_("runs"), N_("CPU limited"), N_("frozen"), N_("not frozen: busy"), N_("focus unknown"),
-        N_("no unit of its own"), N_("cannot be limited"),
+        N_("does not run"),
+        N_("in front"),
+        N_("runs"),
+        N_("CPU limited"),
+        N_("frozen"),
+        N_("not frozen: busy"),
+        N_("focus unknown"),
+        N_("no unit of its own"),
+        N_("cannot be limited"),
 };
 
 static const struct limit_app *app_now(struct limit *limit, const char *app)
@@ -95,7 +102,7 @@ static char *print_limit(const struct limit_wish *wish, char *buf, size_t size)
         return buf;
 }
 
-/* Nothing is asked where nothing is limited. */
+/* Opens the costs only if some app is limited. */
 static bool open_costs(struct limit *limit, struct ask *ask)
 {
         return limit->wishes.n > 0 && ask_open(&limit->options, ask) == CODE_OK;
@@ -108,17 +115,20 @@ static void print_saved(const struct limit_saved *saved, char *buf, size_t size)
         else if (isnan(saved->percent.low))
                 snprintf(buf, size, "%.2g %%", saved->percent.value);
         else
-                snprintf(buf, size, "%.2g %% (%.2g .. %.2g)", saved->percent.value, saved->percent.low, saved->percent.high);
+                snprintf(buf, size, "%.2g %% (%.2g .. %.2g)", saved->percent.value, saved->percent.low,
+                         saved->percent.high);
 }
 
-static void print_row(struct limit *limit, const struct limit_wish *wish, const struct limit_saved *saved, struct table *table)
+static void print_row(struct limit *limit, const struct limit_wish *wish, const struct limit_saved *saved,
+                      struct table *table)
 {
         const struct limit_app *now = app_now(limit, wish->app);
         char name[256], printable[258], text[128];
 
         table_row(table, TABLE_PLAIN);
-        table_cell(table, "%s", names_in_table(wish->app, names_of(&limit->options, wish->app, name, sizeof(name)), printable,
-                                               sizeof(printable)));
+        table_cell(table, "%s",
+                   names_in_table(wish->app, names_of(&limit->options, wish->app, name, sizeof(name)),
+                                  printable, sizeof(printable)));
         table_cell(table, "%s", print_limit(wish, text, sizeof(text)));
         table_cell(table, "%s", _("background"));
         table_cell(table, "%s", now ? _(sentences[now->effect]) : _("not done"));
@@ -135,13 +145,13 @@ static void print_notes(struct limit *limit)
         for (size_t i = 0; limit->runs && i < limit->state.n_apps; i++)
                 busy = busy || limit->state.apps[i].effect == LIMIT_BUSY;
         if (!limit->runs && limit->wishes.n > 0)
-                table_note("joulecast-focus does not run in this session, so that nothing is limited now; systemctl --user enable "
-                           "--now joulecast-focus starts it.");
+                table_note("joulecast-focus does not run in this session, so that nothing is limited now; "
+                           "systemctl --user enable --now joulecast-focus starts it.");
         if (busy)
                 table_note("Busy: it plays, records, films or keeps the device awake.");
         if (limit->wishes.n > 0)
-                table_note("CPU: percent of one core. Saved: percent of a full battery since then, with its 95 %% interval, by what it took "
-                           "in the background before.");
+                table_note("CPU: percent of one core. Saved: percent of a full battery since then, with its "
+                           "95 %% interval, by what it took in the background before.");
 }
 
 static struct cJSON *saved_json(const struct limit_saved *saved)
@@ -187,7 +197,10 @@ static int show(struct limit *limit)
         table_heads(table, N_("App"), N_("Limit"), N_("When"), N_("Now"), N_("Since"), N_("Saved"), NULL);
         for (size_t i = 0; !err && i < limit->wishes.n; i++) {
                 const struct limit_wish *wish = &limit->wishes.list[i];
-                struct limit_saved saved = { .percent = { NAN, NAN, NAN }, .before_per_hour = NAN, .since_per_hour = NAN, .hours = NAN };
+                struct limit_saved saved = { .percent = { NAN, NAN, NAN },
+                                             .before_per_hour = NAN,
+                                             .since_per_hour = NAN,
+                                             .hours = NAN };
 
                 if (costs)
                         err = limit_saved_read(&ask, wish->app, wish->since_ns, &saved);
@@ -210,9 +223,9 @@ static int show(struct limit *limit)
         return CODE_OK;
 }
 
-/* ---- what the user wishes ---- */
+/* ---- setting and ending limits ---- */
 
-/* Until the agent has done it. */
+/* Writes the wishes and, if the agent runs, waits until they are in effect. */
 static int write_wishes(struct limit *limit)
 {
         int err = limit_wishes_write(limit->wishes_path, &limit->wishes);
@@ -234,18 +247,21 @@ static void say_now(struct limit *limit, const char *app, bool runs)
         const struct limit_app *now = app_now(limit, app);
 
         if (!limit->runs)
-                table_note("joulecast-focus does not run in this session, so that nothing is limited yet; systemctl --user enable "
-                           "--now joulecast-focus starts it.");
+                table_note("joulecast-focus does not run in this session, so that nothing is limited yet; "
+                           "systemctl --user enable --now joulecast-focus starts it.");
         else if (!runs)
-                table_note("It does not run now. It is limited once it runs in a unit of its own, as desktops start apps.");
+                table_note("It does not run now. It is limited once it runs in a unit of its own, as "
+                           "desktops start apps.");
         else if (now && now->effect == LIMIT_UNSEEN)
-                table_note("joulecast-focus does not know which app is in front; until then nothing is limited. See joulecast focus "
-                           "--list.");
+                table_note("joulecast-focus does not know which app is in front; until then nothing is "
+                           "limited. See joulecast focus --list.");
 }
 
 static int set(struct limit *limit, const char *asked, double cpu_percent, double freeze_minutes)
 {
-        struct limit_wish wish = { .cpu_percent = cpu_percent, .freeze_after_s = freeze_minutes * 60, .since_ns = values_now_ns() };
+        struct limit_wish wish = { .cpu_percent = cpu_percent,
+                                   .freeze_after_s = freeze_minutes * 60,
+                                   .since_ns = values_now_ns() };
         const struct limit_wish *before;
         char text[128], name[256], printable[256];
         bool runs = false;
@@ -257,11 +273,12 @@ static int set(struct limit *limit, const char *asked, double cpu_percent, doubl
                 return code;
         before = limit_wish_find(&limit->wishes, wish.app);
         if (before)
-                wish.since_ns = before->since_ns; /* what it took without any limit was before that */
+                wish.since_ns = before->since_ns; /* the app's use without any limit was before that */
         err = limit_wish_set(&limit->wishes, &wish);
         if (err) {
                 if (err == -ENOSPC)
-                        log_error(&program_log, "there are %d limits already; take one away with --off", LIMIT_WISHES_MAX);
+                        log_error(&program_log, "there are %d limits already; take one away with --off",
+                                  LIMIT_WISHES_MAX);
                 else
                         log_error(&program_log, "an app of this name cannot be limited");
                 return CODE_FAILED;
@@ -293,7 +310,8 @@ static int unset(struct limit *limit, const char *asked)
         if (code == CODE_OK && limit->options.json)
                 return show(limit);
         if (code == CODE_OK)
-                table_text(TABLE_PLAIN, asked ? N_("%s is no longer limited.") : N_("No app is limited."), asked ? app : "");
+                table_text(TABLE_PLAIN, asked ? N_("%s is no longer limited.") : N_("No app is limited."),
+                           asked ? app : "");
         return code;
 }
 
@@ -329,10 +347,14 @@ int limit_main(int argc, char **argv)
         double cpu_percent = 0, freeze_minutes = 0;
         bool off = false;
         const struct option_row rows[] = {
-                { "when", "WHEN", N_("when it is limited; never while it is in front"), .usual = "background", .text = &when, .words = "background" },
-                { "cpu", "PERCENT", N_("limit to this share of one core, such as 10%; 10% if no limit is given"), .number = &cpu_percent, .low = LIMIT_CPU_MIN,
-                  .high = LIMIT_CPU_MAX, .unit = "%" },
-                { "freeze-after", "TIME", N_("freeze it after this time in the background, such as 5m"), OPTION_MINUTES(&freeze_minutes) },
+                { "when", "WHEN", N_("when the app is limited; never while it is in front"), .usual = "background",
+                  .text = &when, .words = "background" },
+                { "cpu", "PERCENT",
+                  N_("limit its CPU time to this share of one core, such as 10%; without --cpu and --freeze-after "
+                     "it is 10%"),
+                  .number = &cpu_percent, .low = LIMIT_CPU_MIN, .high = LIMIT_CPU_MAX, .unit = "%" },
+                { "freeze-after", "TIME", N_("freeze it after this time in the background, such as 5m"),
+                  OPTION_MINUTES(&freeze_minutes) },
                 { "off", NULL, N_("end the limit of APP, or all of them"), .flag = &off },
         };
         const struct option_table command = {

@@ -3,14 +3,16 @@
 
 /* joulecast: runs a command here, or the program that has it. */
 
-#include <errno.h>
 #include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "commands.h"
+#include "live.h"
 #include "options.h"
 #include "program.h"
+#include "util/match.h"
 #include "util/offer.h"
 #include "util/paths.h"
 #include "util/text.h"
@@ -19,60 +21,111 @@
 
 /* A command is a function of this program, or another program of ours: in FOLDER of the build. */
 struct entry {
-        const char *name, *help;
+        const char *name, *help, *example; /* a NULL name: @help is a heading */
         int (*main)(int argc, char **argv);
         const char *program, *folder;
-        char *argument; /* its first one, before the user's */
+        const char *argument; /* its first one, before the user's */
 };
-
-static char learn_argument[] = "--learn";
 
 static const struct entry entries[] = {
-        { "status", N_("charge, time left, and what was dear; also without a command"), status_main },
-        { "cost", N_("what each app cost the battery"), cost_main },
-        { "predict", N_("what so many minutes of an app will cost"), predict_main },
-        { "budget", N_("how long an app can run and leave enough for later"), budget_main },
-        { "whatif", N_("how much longer the battery lasts with a change"), whatif_main },
-        { "advise", N_("which few changes gain most now, and how to make them"), advise_main },
-        { "usage", N_("what was recorded: CPU time, bytes and more by app"), usage_main },
-        { "apps", N_("which apps were seen"), apps_main },
-        { "forget", N_("delete what was recorded: an app, a time, or all"), forget_main },
-        { "report", N_("a page of all that: pictures and tables in one file"), report_main },
-        { "warn", N_("what is about to go wrong; joulecast-focus shows it"), warn_main },
-        { "limit", N_("less CPU time for apps in the background, or none"), limit_main },
-        { "metrics", N_("for Prometheus: charge, time left, energy by app"), metrics_main },
-        { "top", N_("what draws power now, by app, live"), top_main },
-        { "trace", N_("power by component and app, every second"), trace_main },
-        { "price-packets", N_("energy of a radio for a sequence of packets"), price_packets_main },
-        { "diff", N_("why a program needs more energy than another, by task"), diff_main },
-        { "emulate", N_("what an app would cost on a device that is not here"), emulate_main },
-        { "compare", N_("runs of joulecast emulate beside each other"), compare_main },
-        { "bench", N_("how fast this CPU is, to emulate it elsewhere"), bench_main },
-        { "doctor", N_("what this machine offers, and what is missing and why"), doctor_main },
-        { "profile", N_("list, show, use, undo or reset the power model"), profile_main },
-        { "simulate", N_("play a scenario on a virtual device"), simulate_main },
-        { "calibrate", N_("learn this device's power model, overnight"), NULL, "joulecast-calibrate", "calibrate" },
-        { "learn", N_("correct that model by what everyday use shows"), NULL, "joulecast-fit", "calibrate", learn_argument },
-        { "fit", N_("make a profile from recorded observations"), NULL, "joulecast-fit", "calibrate" },
-        { "community", N_("share with other devices, to learn: the app, or mine?"), NULL, "joulecast-share", "poller/community" },
-        { "record", N_("where in a program its energy goes, by call stack"), NULL, "joulecast-record", "predict" },
-        { "poll", N_("record what each app uses (the background service)"), NULL, "joulecastd", "poller" },
-        { "focus", N_("report to that service which app has the screen"), NULL, "joulecast-focus", "poller/focus" },
+        { NULL, N_("Everyday:") },
+        { "status", N_("charge, time left, and what was dear; also without a command"),
+          "joulecast", status_main },
+        { "cost", N_("what each app cost the battery"), "joulecast cost --since full", cost_main },
+        { "predict", N_("what so many minutes of an app will cost"),
+          "joulecast predict firefox --minutes 30", predict_main },
+        { "budget", N_("how long an app can run and leave enough for later"),
+          "joulecast budget firefox --reserve phone=10m",
+          budget_main },
+        { "whatif", N_("how much longer the battery lasts with a change"),
+          "joulecast whatif --brightness 40%", whatif_main },
+        { "advise", N_("which few changes gain most now, and how to make them"),
+          "joulecast advise --until 18:00", advise_main },
+        { "top", N_("what draws power now, by app, live"), "joulecast top", NULL, "joulecast-live",
+          "predict", "top" },
+        { "report", N_("a page of all of this: pictures and tables in one file"),
+          "joulecast report -o battery.html", report_main },
+        { "limit", N_("less CPU time for apps in the background, or none"),
+          "joulecast limit firefox --cpu 10%", limit_main },
+        { "usage", N_("what was recorded: CPU time, bytes and more by app"),
+          "joulecast usage --from 14:00", usage_main },
+        { "apps", N_("which apps were seen"), "joulecast apps --from yesterday", apps_main },
+        { "forget", N_("delete what was recorded: an app, a time, or all"),
+          "joulecast forget --app firefox", forget_main },
+
+        { NULL, N_("Set up:") },
+        { "doctor", N_("what this machine offers, and what is missing and why"),
+          "joulecast doctor", NULL, "joulecast-live", "predict", "doctor" },
+        { "calibrate", N_("learn this device's power model, overnight"),
+          "sudo joulecast calibrate --schedule 01:30", NULL,
+          "joulecast-calibrate", "calibrate" },
+        { "learn", N_("correct that model by what everyday use shows"),
+          "joulecast learn --dry-run", NULL, "joulecast-fit",
+          "calibrate", "--learn" },
+        { "profile", N_("list, show, use, undo or reset the power model"),
+          "joulecast profile use class-laptop", profile_main },
+        { "community", N_("compare with other devices: is it the app, or this device?"),
+          "joulecast community preview", NULL,
+          "joulecast-share", "community" },
+
+        { NULL, N_("For developers:") },
+        { "record", N_("where in a program its energy goes, by call stack"),
+          "joulecast record -o new -- ./app", NULL,
+          "joulecast-record", "develop" },
+        { "diff", N_("why a program needs more energy than another, by task"),
+          "joulecast diff old new", NULL, "joulecast-develop", "develop", "diff" },
+        { "emulate", N_("what an app would cost on a device that is not here"),
+          "joulecast emulate --target nexus-one -- ./app", NULL,
+          "joulecast-develop", "develop", "emulate" },
+        { "compare", N_("runs of joulecast emulate beside each other"),
+          "joulecast compare old new", NULL, "joulecast-develop", "develop", "compare" },
+        { "bench", N_("how fast this CPU is, to emulate it elsewhere"), "joulecast bench", NULL,
+          "joulecast-develop", "develop", "bench" },
+        { "price-packets", N_("energy of a radio for a sequence of packets"),
+          "joulecast price-packets --radio lte --until 60 mail.csv", NULL,
+          "joulecast-develop", "develop", "price-packets" },
+        { "simulate", N_("play a scenario on a virtual device"),
+          "joulecast --device virtual:laptop simulate --scenario office", simulate_main },
+        { "fit", N_("make a profile from recorded observations, or a measured trace"),
+          "joulecast fit --help", NULL, "joulecast-fit", "calibrate" },
+        { "replay", N_("how right a profile is on a measured trace"),
+          "joulecast replay --trace laptop.csv --profile laptop.ini", replay_main },
+
+        { NULL, N_("For scripts and services:") },
+        { "poll", N_("record what each app uses (the background service)"),
+          "joulecast poll --interval 30", NULL, "joulecastd",
+          "poller" },
+        { "focus", N_("report to that service which app has the screen"),
+          "joulecast focus", NULL, "joulecast-focus",
+          "poller/focus" },
+        { "trace", N_("power by component and app, every second"), "joulecast trace --json", NULL,
+          "joulecast-live", "predict", "trace" },
+        { "metrics", N_("for Prometheus: charge, time left, energy by app"),
+          "joulecast metrics --output joulecast.prom",
+          metrics_main },
+        { "warn", N_("what is about to go wrong; joulecast-focus shows it"), "joulecast warn", warn_main },
 };
+
+const struct live live = { NULL };
 
 static void print_help(void)
 {
-        printf("%sjoulecast [COMMAND] [OPTIONS]\n\n", _("Usage: "));
+        printf("%sjoulecast [--device virtual:NAME] [COMMAND] [OPTIONS]\n\n", _("Usage: "));
         text_print(stdout, _("What an app costs the battery of this device, how long it can run, and what that "
                              "leaves for what you need later. Without a command: joulecast status."));
-        printf("\n%s\n", _("Commands:"));
         for (size_t i = 0; i < ARRAY_SIZE(entries); i++) {
+                if (!entries[i].name) {
+                        printf("\n%s\n", _(entries[i].help));
+                        continue;
+                }
                 printf("  %-15s", entries[i].name);
                 text_wrap(stdout, _(entries[i].help), 17, 17, TEXT_COLUMNS);
-                putchar('\n');
+                printf("\n                 $ %s\n", entries[i].example);
         }
         putchar('\n');
-        text_print(stdout, _("See joulecast COMMAND --help for each; begin with joulecast doctor."));
+        text_print(stdout, _("See joulecast COMMAND --help for each command; begin with joulecast doctor. To try a "
+                             "virtual device in place of this one: joulecast --device virtual:laptop COMMAND; for "
+                             "all commands, set the environment variable JOULECAST_DEVICE to virtual:laptop."));
 }
 
 static int print_version(void)
@@ -91,7 +144,8 @@ static int list_names(const char *what)
         _cleanup_free_ char *folder = NULL, *names = NULL;
 
         for (size_t i = 0; strcmp(what, "commands") == 0 && i < ARRAY_SIZE(entries); i++)
-                puts(entries[i].name);
+                if (entries[i].name)
+                        puts(entries[i].name);
         for (size_t i = 0; i < ARRAY_SIZE(kinds); i++)
                 if (strcmp(what, kinds[i].what) == 0 && paths_data(kinds[i].folder, &folder) == 0)
                         names = offer_list(folder);
@@ -106,23 +160,15 @@ static bool is_help(const char *word)
 
 static int run_program(const struct entry *entry, char **argv)
 {
-        _cleanup_free_ char *name = strdup(entry->program);
-
-        if (!name)
-                return CODE_FAILED;
-        argv[0] = name;
-        program_exec(entry->folder, entry->program, argv);
-        log_error(&program_log, "%s: cannot run %s: %s; was it built and installed?", entry->name,
-                  entry->program, strerror(errno));
-        return CODE_FAILED;
+        return program_become(entry->name, entry->folder, entry->program, entry->argument, argv);
 }
 
-int main_become(const char *name, char **argv)
+static const struct entry *find_entry(const char *name)
 {
         for (size_t i = 0; i < ARRAY_SIZE(entries); i++)
-                if (strcmp(entries[i].name, name) == 0 && entries[i].program)
-                        return run_program(&entries[i], argv);
-        return CODE_FAILED;
+                if (entries[i].name && strcmp(entries[i].name, name) == 0)
+                        return &entries[i];
+        return NULL;
 }
 
 static int finish(int code)
@@ -138,19 +184,73 @@ static int status_alone(void)
         int code = status_main(1, (char *[]){ status_name, NULL });
 
         if (code == CODE_NO_DATA)
-                log_error(&program_log, "joulecast doctor says what this machine offers; joulecast --help lists all commands");
+                log_error(&program_log, "joulecast doctor says what this machine offers; joulecast --help "
+                                        "lists all commands");
         return code;
+}
+
+static int unknown_command(const char *name)
+{
+        size_t least = match_typos(name) + 1;
+        const char *like = NULL;
+        char word[64];
+
+        for (size_t i = 0; i < ARRAY_SIZE(entries); i++) {
+                size_t away = entries[i].name ? match_distance(entries[i].name, name) : least;
+
+                if (away < least)
+                        like = entries[i].name;
+                least = MIN(least, away);
+        }
+        util_printable(name, word, sizeof(word));
+        if (like)
+                log_error(&program_log, "unknown command %s; did you mean %s? See joulecast --help", word, like);
+        else
+                log_error(&program_log, "unknown command %s; see joulecast --help", word);
+        return CODE_USAGE;
+}
+
+static int run_entry(const struct entry *entry, int argc, char **argv)
+{
+        return entry->main ? entry->main(argc, argv) : run_program(entry, argv);
+}
+
+/*
+ * "--device virtual:NAME" or "--device=..." before a command is for that command, as in the environment.
+ * Arguments taken.
+ */
+static int take_device_first(int argc, char **argv)
+{
+        static const char option[] = "--device";
+        const char *device = NULL;
+        int taken = 0;
+
+        if (argc > 3 && strcmp(argv[1], option) == 0) {
+                device = argv[2];
+                taken = 2;
+        } else if (argc > 2 && strncmp(argv[1], "--device=", sizeof(option)) == 0) {
+                device = argv[1] + sizeof(option);
+                taken = 1;
+        }
+        if (!device || argv[1 + taken][0] == '-' || setenv(OPTION_DEVICE_VARIABLE, device, 1) < 0)
+                return 0;
+        return taken;
 }
 
 int main(int argc, char **argv)
 {
         static char help_option[] = "--help";
-        char word[64];
+        const struct entry *entry;
+        int taken;
 
         util_hold_standard_fds();
+        util_end_on_shorter_files();
         words_start();
         if (argc < 2)
                 return finish(status_alone());
+        taken = take_device_first(argc, argv);
+        argc -= taken;
+        argv += taken;
         if (argc > 2 && is_help(argv[1])) { /* joulecast help COMMAND */
                 argv[1] = argv[2];
                 argv[2] = help_option;
@@ -167,19 +267,6 @@ int main(int argc, char **argv)
                 argv[0] = status_name;
                 return finish(status_main(argc, argv));
         }
-        for (size_t i = 0; i < ARRAY_SIZE(entries); i++) {
-                if (strcmp(argv[1], entries[i].name) != 0)
-                        continue;
-                if (!entries[i].main && entries[i].argument) {
-                        argv[0] = argv[1]; /* so that the argument stands in place of the command's name */
-                        argv[1] = entries[i].argument;
-                        return finish(run_program(&entries[i], argv));
-                }
-                if (!entries[i].main)
-                        return finish(run_program(&entries[i], argv + 1));
-                return finish(entries[i].main(argc - 1, argv + 1));
-        }
-        log_error(&program_log, "unknown command %s; see joulecast --help",
-                  util_printable(argv[1], word, sizeof(word)));
-        return CODE_USAGE;
+        entry = find_entry(argv[1]);
+        return entry ? finish(run_entry(entry, argc - 1, argv + 1)) : unknown_command(argv[1]);
 }

@@ -3,7 +3,8 @@
 
 /*
  * `joulecast metrics`: for Prometheus, as a file of node_exporter's textfile collector. Its names follow
- * https://prometheus.io/docs/practices/naming/: base units, `_total` for what only grows. What is unknown has no sample.
+ * https://prometheus.io/docs/practices/naming/: base units, `_total` for counters that only grow. An unknown value
+ * has no sample.
  */
 
 #include <cjson/cJSON.h>
@@ -95,7 +96,7 @@ static void put_battery(const struct writer *writer)
         if (!state->budget)
                 return;
         put_value(writer, "battery_remaining_seconds",
-                  "Time left if use goes on as it is, without external power; low holds in 95 of 100 cases.",
+                  "Time left if use goes on as it is, without external power; low holds 19 times in 20.",
                   joulecast_budget_minutes(state->budget), 60);
         put_value(writer, "battery_full_seconds", "Time until the battery is full, or at its charge limit.",
                   joulecast_budget_minutes_to_full(state->budget), 60);
@@ -111,31 +112,33 @@ static void put_app_labels(const struct writer *writer, const struct cost_app *a
 }
 
 static void put_apps(const struct writer *writer, const char *name, const char *type, const char *help,
-                     double (*value)(const struct cost_app *app))
+                     double (*value)(const struct cost *cost, const struct cost_app *app))
 {
         head(writer, name, type, help);
         for (size_t i = 0; i < writer->cost->n_apps; i++) {
                 const struct cost_app *app = &writer->cost->apps[i];
 
-                if (isnan(value(app)))
+                if (isnan(value(writer->cost, app)))
                         continue;
                 fprintf(writer->file, "joulecast_%s{", name);
                 put_app_labels(writer, app);
-                fprintf(writer->file, "} %.10g\n", value(app));
+                fprintf(writer->file, "} %.10g\n", value(writer->cost, app));
         }
 }
 
-static double energy_j(const struct cost_app *app)
+static double energy_j(const struct cost *cost, const struct cost_app *app)
 {
         return app->energy_j.value;
 }
 
-static double error_j(const struct cost_app *app)
+static double error_j(const struct cost *cost, const struct cost_app *app)
 {
-        return (app->energy_j.high - app->energy_j.low) / 2;
+        const struct cost_value joules = cost_joules(&app->energy_j, cost->joule_part);
+
+        return (joules.high - joules.low) / 2;
 }
 
-static double active_s(const struct cost_app *app)
+static double active_s(const struct cost *cost, const struct cost_app *app)
 {
         return app->active_s;
 }
@@ -148,9 +151,12 @@ static void put_components(const struct writer *writer)
         for (size_t c = 0; c < COMPONENT_COUNT; c++) {
                 sums[c] = 0;
                 for (size_t i = 0; i < writer->cost->n_apps; i++)
-                        sums[c] += isnan(writer->cost->apps[i].component_j[c]) ? 0 : writer->cost->apps[i].component_j[c];
+                        sums[c] += isnan(writer->cost->apps[i].component_j[c]) ?
+                                           0 :
+                                           writer->cost->apps[i].component_j[c];
         }
-        head(writer, "component_energy_joules_total", "counter", "Energy of all apps by component, as far as it is known.");
+        head(writer, "component_energy_joules_total", "counter",
+             "Energy of all apps by component, as far as it is known.");
         for (size_t c = 0; c < COMPONENT_COUNT; c++)
                 if (c != COMPONENT_BASE)
                         sample(writer, "component_energy_joules_total", "component", component_names[c], sums[c]);
@@ -161,7 +167,8 @@ static void put_cost(const struct writer *writer)
         const struct cost *cost = writer->cost;
 
         put_apps(writer, "app_energy_joules_total", "counter", "Energy of an app by the power model.", energy_j);
-        put_apps(writer, "app_energy_error_joules", "gauge", "Half the 95 % confidence interval of app_energy_joules_total.",
+        put_apps(writer, "app_energy_error_joules", "gauge",
+                 "Half the 95 % confidence interval of app_energy_joules_total.",
                  error_j);
         put_apps(writer, "app_active_seconds_total", "counter",
                  "Time that an app was alive in that state (foreground: had the screen).", active_s);
@@ -175,7 +182,8 @@ static void put_model(const struct writer *writer)
 {
         const struct profile *profile = writer->state->ask.profile->profile;
 
-        head(writer, "model_info", "gauge", "The power model: its device, how it was made, and where its numbers are from.");
+        head(writer, "model_info", "gauge", "The power model: its device, how it was made, and where its "
+                                            "numbers are from.");
         fputs("joulecast_model_info{", writer->file);
         put_label(writer, "device", profile->device);
         fputc(',', writer->file);
@@ -222,7 +230,9 @@ int metrics_main(int argc, char **argv)
 {
         const char *path = NULL;
         const struct option_row rows[] = {
-                { "output", "FILE", N_("write it there, whole or not at all"), .letter = 'o', .text = &path },
+                { "output", "FILE", N_("write the metrics to this file, whole or not at all; without it to standard "
+                                       "output"),
+                  .letter = 'o', .text = &path },
         };
         const struct option_table command = {
                 .called = "joulecast metrics",

@@ -31,12 +31,14 @@ static char *escape(const char *text)
 
 static int make(sd_bus *bus, const char *summary, const char *body, sd_bus_message **ret)
 {
-        int err = sd_bus_message_new_method_call(bus, ret, "org.freedesktop.Notifications", "/org/freedesktop/Notifications",
+        int err = sd_bus_message_new_method_call(bus, ret, "org.freedesktop.Notifications",
+                                                 "/org/freedesktop/Notifications",
                                                  "org.freedesktop.Notifications", "Notify");
 
         if (err >= 0)
-                err = sd_bus_message_append(*ret, "susssasa{sv}i", "joulecast", UINT32_C(0), "battery-caution", summary, body, 0,
-                                            1, "category", "s", "device", INT32_C(-1));
+                err = sd_bus_message_append(*ret, "susssasa{sv}i", "joulecast", UINT32_C(0),
+                                            "battery-caution", summary, body, 0, 1, "category", "s", "device",
+                                            INT32_C(-1));
         return err;
 }
 

@@ -2,7 +2,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /*
- * `joulecast doctor --overhead`: what the service itself costs, from the kernel's
+ * `joulecast doctor --overhead`: the energy and time that the service itself uses, from the kernel's
  * counters since it started. The time that its BPF programs add to other processes
  * counts as theirs; docs/performance.md has it.
  */
@@ -33,7 +33,7 @@ static ssize_t read_of(int proc_fd, int pid, const char *name, char *text, size_
         return util_read_at(proc_fd, path, text, size);
 }
 
-/* The number behind a key of /proc/PID/status; NaN: not there. */
+/* The number after a key of /proc/PID/status; NaN: the key is missing. */
 static double number_after(const char *text, const char *key)
 {
         const char *at = strstr(text, key);
@@ -49,7 +49,7 @@ static bool is_service(int proc_fd, int pid, struct proc_stat *ret)
         return length > 0 && proc_parse_stat(text, (size_t)length, ret) && strcmp(ret->comm, SERVICE) == 0;
 }
 
-/* Of several, the one that answers queries (@answers), which is the system's. */
+/* Finds a running service; among several the system's, which answers queries (@answers: its process). */
 static void find_service(int proc_fd, int answers, struct overhead *overhead, struct proc_stat *ret)
 {
         _cleanup_closedir_ DIR *dir = util_opendir_at(proc_fd, ".");
@@ -69,7 +69,7 @@ static void find_service(int proc_fd, int answers, struct overhead *overhead, st
         }
 }
 
-/* Of the machine, as /proc/PID/stat counts a start from. */
+/* Time since the machine was started: /proc/PID/stat counts the start of a process from there. NaN: unknown. */
 static double uptime_s(int proc_fd)
 {
         char text[64];
@@ -99,7 +99,7 @@ static void price(const struct profile *profile, struct overhead *overhead)
         usage_clear(&usage);
 }
 
-/* NaN: unknown. */
+/* Number of lost events that the service reports; NaN: unknown. */
 static double read_lost(const char *socket)
 {
         _cleanup_free_ char *line = NULL;
@@ -136,7 +136,8 @@ static void measure(int proc_fd, const struct proc_stat *stat, struct overhead *
 
 int overhead_look(const struct options *options, struct findings *findings)
 {
-        _cleanup_close_ int root_fd = open(options->machine ? options->machine : "/", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+        _cleanup_close_ int root_fd =
+                open(options->machine ? options->machine : "/", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
         _cleanup_close_ int proc_fd = root_fd < 0 ? -1 : openat(root_fd, "proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
         const char *socket = service_path();
         struct overhead *overhead = &findings->overhead;

@@ -51,18 +51,21 @@ static int print_table(const struct joulecast_forecast *forecast, const struct a
 
 int predict_main(int argc, char **argv)
 {
-        const char *app = NULL;
+        const char *app = NULL, *word = NULL;
         double minutes = NAN;
         const struct option_row rows[] = {
-                { "app", "A", N_("its id or its name"), .text = &app },
-                { "minutes", "N", N_("for how long; also 90s, 20m or 1h30m"), OPTION_MINUTES(&minutes) },
+                { "app", "A", N_("the app, by its id or its name"), .text = &app },
+                { "minutes", "N", N_("how long it will run: minutes, or a time like 90s, 20m or 1h30m"),
+                  OPTION_MINUTES(&minutes) },
         };
         const struct option_table command = {
                 .called = "joulecast predict",
-                .usage = "joulecast predict --app A --minutes N",
+                .usage = "joulecast predict APP --minutes N\n"
+                         "joulecast predict --app A --minutes N",
                 /* xgettext:no-c-format */
-                .about = N_("What an app will cost, from what it used before; 90 % prediction intervals."),
-                .rows = rows, .n_rows = ARRAY_SIZE(rows),
+                .about = N_("What an app will cost the battery in so many minutes, judged by what it used before, "
+                            "with 90 % prediction intervals."),
+                .rows = rows, .n_rows = ARRAY_SIZE(rows), .words = &word, .max_words = 1,
         };
         struct options options = { 0 };
         struct joulecast_forecast *forecast = NULL;
@@ -72,8 +75,10 @@ int predict_main(int argc, char **argv)
         code = options_parse(&command, SHARED_ASK, argc, argv, &options);
         if (code >= 0)
                 return code;
+        if (!options_one_app(word, &app))
+                return CODE_USAGE;
         if (!app || isnan(minutes)) {
-                log_error(&program_log, "--app and --minutes are needed; see joulecast predict --help");
+                log_error(&program_log, "an app and --minutes are needed; see joulecast predict --help");
                 return CODE_USAGE;
         }
         code = ask_open(&options, &ask);

@@ -30,7 +30,7 @@ void profile_add_text(struct cJSON *json, const char *key, const char *text)
         cJSON_AddItemToObject(json, key, answer_text(text && *text ? text : NULL));
 }
 
-/* What a calibration measured of a coefficient that everyday use corrected; NULL: it did not, or nothing was learnt. */
+/* The calibrated value of a coefficient that everyday use corrected; NULL: it has none, or nothing was learnt. */
 static const struct coefficient *find_measured(const struct profile *profile, const struct coefficient *now)
 {
         ssize_t at = !profile->measured ? -ENOENT :
@@ -48,8 +48,8 @@ static const char *app_of(const struct profile *profile, const struct coefficien
 }
 
 /*
- * What multiplies a coefficient to make percent of the battery: for 10 s of what is on or busy, for a MB, or each.
- * NaN: it is a part of something, and has none.
+ * The factor that makes a coefficient percent of the battery: for 10 s on or busy, for a MB, or for each event.
+ * NaN: the coefficient is itself a factor, without a unit.
  */
 static double percent_of_unit(const struct profile *profile, enum term term)
 {
@@ -111,7 +111,7 @@ int profile_show_json(const struct profile *profile, const char *path)
         return answer_print_json(json);
 }
 
-/* Policies of one kind are measured as one: which others have the coefficients of a policy in the table. */
+/* Prints which policies share the coefficients of a policy in the table: those of one kind are measured as one. */
 static void print_alike(const struct profile *profile)
 {
         bool first = true;
@@ -147,16 +147,7 @@ static void name_cell(struct table *table, const struct profile *profile, const 
                 table_cell(table, "%s", profile_coefficient_key(coefficient, key));
 }
 
-/* Three digits: a MB is a millionth of a percent on one device and a tenth on another. */
-static char *print_digits(double value, char *buf)
-{
-        int before = value != 0 ? (int)floor(log10(fabs(value))) + 1 : 1;
-
-        snprintf(buf, 64, "%.*f", MIN(MAX(3 - before, 0), 12), value);
-        return buf;
-}
-
-/* By its unit; in percent of the battery with @percent, where it has such a unit. */
+/* The unit in which a coefficient is shown: its own; or percent of the battery, if asked for and if it has that. */
 struct unit {
         double times;
         const char *text;
@@ -170,9 +161,10 @@ static struct unit unit_of(const struct profile *profile, enum term term, bool p
         return (struct unit){ 1, term_keys[term].unit, false };
 }
 
+/* Prints percent with three digits, as a MB takes a millionth of a percent on one device and a tenth on another. */
 static char *print_in(const struct unit *unit, double value, double least, char *buf)
 {
-        return unit->percent ? print_digits(value * unit->times, buf)
+        return unit->percent ? answer_print_digits(value * unit->times, buf)
                              : answer_print_number(value, fmax(fabs(value) / 100, least), buf);
 }
 
@@ -188,10 +180,10 @@ static void measured_cell(struct table *table, const struct profile *profile, co
 static void interval_cell(struct table *table, const struct coefficient *c, double half_width, const struct unit *unit)
 {
         const struct cost_value interval = { c->value, c->value - half_width, c->value + half_width };
-        char text[64], high[64];
+        char text[128], high[64];
 
-        if (c->term < TERM_CURVE && c->value > 0 && half_width > 0.5 * c->value)
-                table_cell(table, _("not resolved, below %s"), print_in(unit, interval.high, 0, text));
+        if (answer_print_unresolved(c, half_width, unit->times, text))
+                table_cell(table, "%s", text);
         else if (unit->percent && !isnan(half_width))
                 table_cell(table, "%s .. %s", print_in(unit, interval.low, 0, text),
                            print_in(unit, interval.high, 0, high));
@@ -212,7 +204,7 @@ int profile_show_table(const struct profile *profile, const char *path, bool per
                 const struct coefficient *c = &profile->coefficients[i];
                 const struct unit unit = unit_of(profile, c->term, percent);
 
-                if (c->term == TERM_CURVE) /* of the gauge, for a fit */
+                if (c->term == TERM_CURVE) /* a wave of the gauge, only for fits */
                         continue;
                 table_row(table, TABLE_PLAIN);
                 name_cell(table, profile, c, index);
@@ -229,7 +221,8 @@ int profile_show_table(const struct profile *profile, const char *path, bool per
         table_print(table);
         if (percent) {
                 putchar('\n');
-                table_note("Percent of the full battery: per 10 s on or busy (CPU: of one core), per 10^6 bytes, and per burst.");
+                table_note("Percent of the full battery: per 10 s on or busy (CPU: of one core), per 10^6 "
+                           "bytes, and per burst.");
         }
         print_alike(profile);
         answer_note_profile(profile);

@@ -10,17 +10,18 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 
 #include "answer.h"
 #include "api/first-day.h"
 #include "commands.h"
-#include "import/import.h"
 #include "model/profile-history.h"
 #include "model/profile-match.h"
 #include "options.h"
 #include "profile-show.h"
+#include "program.h"
 #include "util/agree.h"
 #include "util/ini-text.h"
 #include "util/own-folder.h"
@@ -70,12 +71,13 @@ static int list_one(struct cJSON *json, struct table *table, const char *name, c
         cJSON_AddItemToArray(json, item);
 
         snprintf(coefficients, sizeof(coefficients), "%zu", profile->n_coefficients);
-        table_texts(table, current ? TABLE_HEAD : TABLE_PLAIN, name ? name : _("(in use)"), profile_known(profile->device),
-                    profile_known(profile->method), profile_known(profile->created), coefficients, path, NULL);
+        table_texts(table, current ? TABLE_HEAD : TABLE_PLAIN, name ? name : _("(in use)"),
+                    profile_known(profile->device), profile_known(profile->method),
+                    profile_known(profile->created), coefficients, path, NULL);
         return 0;
 }
 
-/* Those that come with joulecast. */
+/* Lists the profiles that come with joulecast. */
 static int list_shipped(struct cJSON *json, struct table *table)
 {
         _cleanup_free_ char *folder = NULL;
@@ -123,9 +125,9 @@ static int list_profiles(const struct options *options)
         table_print(table);
         if (!used && !options->profile) {
                 putchar('\n');
-                table_note("No profile is in use: answers are by one that ships for this device, else by that of its class. "
-                           "Run joulecast calibrate to make this device's own, or joulecast profile use NAME to take one of "
-                           "these.");
+                table_note("No profile is in use: answers are by one that ships for this device, else by "
+                           "that of its class. Run joulecast calibrate to make this device's own, or "
+                           "joulecast profile use NAME to take one of these.");
         }
         cJSON_Delete(json);
         return CODE_OK;
@@ -149,7 +151,7 @@ static int find_profile(const char *name, char **ret)
         return *ret ? CODE_OK : CODE_FAILED;
 }
 
-/* That of a class as it is for this device. */
+/* Loads a profile; one of a class is adapted to this device. */
 static int load_adapted(const struct options *options, const char *path, struct profile **ret)
 {
         _cleanup_(profile_freep) struct profile *profile = NULL;
@@ -208,8 +210,10 @@ static int use_profile(const struct options *options, const char *name)
                 return CODE_FAILED;
         if (!options->device && profile_is_of_another(profile, NULL)) {
                 if (!options->profile) {
-                        log_error(&program_log, "%s was made for another device (match = %s), so that no answer here would "
-                                  "use it; name it with --profile where you want it", name, profile->match);
+                        log_error(&program_log,
+                                  "%s was made for another device (match = %s), so that no "
+                                  "answer here would use it; name it with --profile where you want it",
+                                  name, profile->match);
                         return CODE_FAILED;
                 }
                 log_warning(&program_log, "%s was made for another device (match = %s)", name, profile->match);
@@ -233,7 +237,7 @@ static int use_profile(const struct options *options, const char *name)
         return CODE_OK;
 }
 
-/* The profile in use, if it is ours to change: what the service learnt, or where a calibration writes. */
+/* The profile that undo applies to: of --profile, else the learnt one if it is in use, else the calibration's. */
 static int own_path(const struct options *options, bool *learnt, char **ret)
 {
         _cleanup_free_ char *used = NULL, *learned = NULL;
@@ -259,7 +263,7 @@ static int undo_profile(const struct options *options)
         if (own_path(options, &learnt, &path) < 0)
                 return CODE_FAILED;
         err = profile_history_undo(path, &back, &unused);
-        /* Root writes nothing in the service's folder, and need not: what was learnt can be learnt again. */
+        /* Root does not write in the service's folder, and need not: a learnt profile can be learnt again. */
         if (err < 0 && learnt && unlink(path) == 0) {
                 printf(_("%s, what was learnt, is removed; joulecast learn learns it anew.\n"), path);
                 return CODE_OK;
@@ -320,7 +324,8 @@ static int list_history(const struct options *options)
         }
         json = cJSON_CreateArray();
         table_spare(table, "542");
-        table_heads(table, N_("State"), N_("Device"), N_("Method"), N_("Created"), N_("Coefficients"), N_("File"), NULL);
+        table_heads(table, N_("State"), N_("Device"), N_("Method"), N_("Created"), N_("Coefficients"),
+                    N_("File"), NULL);
         err = access(path, F_OK) == 0 ? list_version(json, table, path, "in use") : 0;
         for (size_t i = 0; i < history.n && !err; i++)
                 err = list_version(json, table, history.list[i].path, history.list[i].unused ? "unused" : "before");
@@ -365,7 +370,7 @@ static int reset_profile(const struct options *options)
                 printf(_("%s: not a valid profile\n"), path);
         if (!agreed(options))
                 return CODE_OK;
-        /* What was learnt would be in use next, or what it was learnt over. */
+        /* The learnt profile must go, too: otherwise it, or the one it was learnt from, would be used next. */
         if (!options->profile && paths_learned(options->device, &learned) == 0 && strcmp(learned, path) != 0)
                 unlink(learned);
         err = profile_history_remove(path, &kept);
@@ -373,36 +378,73 @@ static int reset_profile(const struct options *options)
                 log_error(&program_log, "%s: cannot remove the profile: %s", path, util_reason(err));
                 return CODE_FAILED;
         }
-        printf(_("Removed; it is kept as %s, and profile undo goes back to it. joulecast calibrate makes a new one.\n"), kept);
+        printf(_("Removed; it is kept as %s, and profile undo goes back to it. joulecast calibrate makes a "
+                 "new one.\n"), kept);
         return CODE_OK;
+}
+
+/* Runs the import of joulecast-develop. */
+static int import_profile(const char *path, const char *output, double battery_mwh, const char *cpus)
+{
+        char command[] = "profile", output_option[] = "--output", battery_option[] = "--battery",
+             cpus_option[] = "--cpus", end[] = "--", battery[32];
+        _cleanup_free_ char *from = strdup(path), *to = output ? strdup(output) : NULL,
+                            *cores = cpus ? strdup(cpus) : NULL;
+        char *words[10] = { command };
+        size_t n = 1;
+
+        if (!from || (output && !to) || (cpus && !cores))
+                return CODE_FAILED;
+        snprintf(battery, sizeof(battery), "%.17g", battery_mwh);
+        if (output) {
+                words[n++] = output_option;
+                words[n++] = to;
+        }
+        if (!isnan(battery_mwh)) {
+                words[n++] = battery_option;
+                words[n++] = battery;
+        }
+        if (cpus) {
+                words[n++] = cpus_option;
+                words[n++] = cores;
+        }
+        words[n++] = end;
+        words[n] = from;
+        return program_become("profile", "develop", "joulecast-develop", "import", words);
 }
 
 int profile_main(int argc, char **argv)
 {
-        const char *words[2] = { NULL, NULL }, *output = NULL;
+        const char *words[2] = { NULL, NULL }, *output = NULL, *cpus = NULL;
         double battery_mwh = NAN;
         bool percent = false;
         const struct option_row rows[] = {
-                { "units", NULL, N_("with show: percent of the battery per 10 s, per MB or per burst"),
+                { "units", NULL, N_("with show: coefficients in percent of the battery per 10 s, per MB or per burst"),
                   .flag = &percent },
-                { "output", "FILE", N_("with import: the profile to write, whose name is the device's; without it standard output"),
+                { "output", "FILE",
+                  N_("with import: write the profile to this file, whose name becomes the device's; without it to "
+                     "standard output"),
                   .letter = 'o', .text = &output },
                 { "battery", "MWH", N_("with import: energy of the full battery, in place of the file's capacity"),
                   .number = &battery_mwh, .low = 1, .high = 1e7, .unit = "mWh" },
+                { "cpus", "N",
+                  N_("with import: number of cores, in place of the file's; for cores of two kinds as 4+4"),
+                  .text = &cpus },
         };
         const struct option_table command = {
                 .called = "joulecast profile",
                 .usage = "joulecast profile list | show [NAME] [--units] | use NAME | undo |\n"
                          "                  history | reset | import FILE.xml [-o FILE.ini]",
-                .about = N_("Power models: those that come with joulecast, and the one of this machine.\n\n"
-                         "  list    those that come with joulecast, and the one in use\n"
-                         "  show    the coefficients of one (a NAME of the list, or a FILE), else of the\n"
-                         "          one in use\n"
-                         "  use     make one this machine's own; the one before is kept beside it\n"
-                         "  undo    go back to the one before\n"
-                         "  history this machine's own, and those kept beside it, the newest first\n"
-                         "  reset   remove this machine's own; without a terminal it needs --yes\n"
-                         "  import  make one of Android's power_profile.xml, for joulecast emulate"),
+                .about = N_("Power models: those that come with joulecast, and the one of this machine.\n"
+                            "\n"
+                            "  list    those that come with joulecast, and the one in use\n"
+                            "  show    the coefficients of NAME (one of the list, or a file), else of the\n"
+                            "          one in use\n"
+                            "  use     make NAME this machine's own; the one before is kept beside it\n"
+                            "  undo    go back to the one before\n"
+                            "  history this machine's own, and those kept beside it, the newest first\n"
+                            "  reset   remove this machine's own; without a terminal it needs --yes\n"
+                            "  import  make one from a power_profile.xml of Android, for joulecast emulate"),
                 .rows = rows, .n_rows = ARRAY_SIZE(rows),
                 .words = words, .max_words = ARRAY_SIZE(words),
         };
@@ -413,8 +455,9 @@ int profile_main(int argc, char **argv)
 
         if (code >= 0)
                 return code;
-        if ((output || !isnan(battery_mwh)) && (!words[0] || strcmp(words[0], "import") != 0)) {
-                log_error(&program_log, "--output and --battery go with profile import only; see joulecast profile --help");
+        if ((output || cpus || !isnan(battery_mwh)) && (!words[0] || strcmp(words[0], "import") != 0)) {
+                log_error(&program_log, "--output, --battery and --cpus go with profile import only; see "
+                                        "joulecast profile --help");
                 return CODE_USAGE;
         }
         if (percent && (!words[0] || strcmp(words[0], "show") != 0)) {
@@ -434,13 +477,13 @@ int profile_main(int argc, char **argv)
         if (strcmp(words[0], "reset") == 0 && !words[1])
                 return reset_profile(&options);
         if (strcmp(words[0], "import") == 0 && words[1])
-                return import_power_profile(words[1], output, battery_mwh);
+                return import_profile(words[1], output, battery_mwh, cpus);
         if (strcmp(words[0], "import") == 0) {
                 log_error(&program_log, "profile import needs a power_profile.xml; see joulecast profile --help");
                 return CODE_USAGE;
         }
-        log_error(&program_log, "unknown argument \"%s\" (list, show, use, undo, history, reset or import); see joulecast "
-                  "profile --help",
+        log_error(&program_log, "unknown argument \"%s\" (list, show, use, undo, history, reset or import); "
+                  "see joulecast profile --help",
                   util_printable(words[1] ? words[1] : words[0], printable, sizeof(printable)));
         return CODE_USAGE;
 }

@@ -25,7 +25,7 @@ static void add_time(struct cJSON *question, const char *key, int64_t time_ns)
         char text[40];
 
         values_print_time(time_ns, text, sizeof(text));
-        text[strcspn(text, "Z")] = '\0'; /* to the ns, or an interval at the edge is another */
+        text[strcspn(text, "Z")] = '\0'; /* to the ns: rounded, it could exclude an interval at the edge */
         snprintf(text + strlen(text), sizeof(text) - strlen(text), ".%09dZ", (int)(time_ns % (int64_t)NS_PER_S));
         cJSON_AddStringToObject(question, key, text);
 }
@@ -109,14 +109,14 @@ static bool offer(const char *asked, const struct usage_table *all)
                 }
         }
         if (found)
-                log_error(&program_log, "%s was not seen in that time; did you mean %s?", util_printable(asked, app, sizeof(app)),
-                          found);
+                log_error(&program_log, "%s was not seen in that time; did you mean %s?",
+                          util_printable(asked, app, sizeof(app)), found);
         return found;
 }
 
 /*
- * 0: the user calls an app so, and @recorded has its id now, of @all; -ENODATA; after a sentence -EEXIST: several, -ENOENT:
- * none, but one is nearly called so.
+ * Finds an app by the user's name for it. 0: @recorded has its id now, from @all; -ENODATA: there is none; after a
+ * sentence: -EEXIST: several, -ENOENT: none, but one has a similar name.
  */
 static int find_app(struct recorded *recorded, const struct usage_table *all)
 {
@@ -134,7 +134,8 @@ static int find_app(struct recorded *recorded, const struct usage_table *all)
         if (best.n == 1)
                 return 0;
         for (size_t i = 0; i < all->n_rows && length < sizeof(list); i++)
-                if (is_first_of_app(all, i) && match_app(recorded->app, all->rows[i].name, all->rows[i].label) == best.how)
+                if (is_first_of_app(all, i) &&
+                    match_app(recorded->app, all->rows[i].name, all->rows[i].label) == best.how)
                         length += (size_t)snprintf(list + length, sizeof(list) - length, "%s%s", length ? ", " : "",
                                                    all->rows[i].name);
         log_error(&program_log, "several apps are called %s: %s; say which",
@@ -142,7 +143,7 @@ static int find_app(struct recorded *recorded, const struct usage_table *all)
         return -EEXIST;
 }
 
-/* By its id; else by what else the app may be called. */
+/* Reads the app's rows by its id; else by another name of the app. */
 static int read_app(const struct joulecast_usage *usage, const struct recorded *recorded, struct usage_table **ret)
 {
         _cleanup_(usage_table_freep) struct usage_table *all = NULL;

@@ -2,7 +2,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* What was recorded, for the commands that show it as it is. */
+/* Reads recorded usage for the commands that show it as it is. */
 
 #include "forecast/usage-table.h"
 #include "options.h"
@@ -12,14 +12,14 @@ struct recorded {
         const char *app;        /* NULL: all */
         struct moment from;
         int64_t to_ns;          /* INT64_MAX: to the last */
-        bool times;             /* the times of apps are enough */
+        bool times;             /* only the times of apps are needed */
 };
 
-/* From the database, or from the service where that may not be read. An exit code, after its sentence. */
+/* Reads the database, or asks the service where that may not be read. An exit code, after its sentence. */
 int recorded_read(struct recorded *recorded, struct usage_table **ret);
 /*
- * The id of the app that @recorded asks for by its name or a part of it. 0; -ENODATA: none in that time; after a sentence
- * -EEXIST: several, -ENOENT: none, but one is nearly called so.
+ * Finds the id of the app that @recorded asks for by its name or a part of it. 0; -ENODATA: there is none in that time;
+ * after a sentence: -EEXIST: several, -ENOENT: none, but one has a similar name.
  */
 int recorded_find_app(const struct joulecast_usage *usage, const struct recorded *recorded, char *app);
 void recorded_print_span(const struct usage_table *table);

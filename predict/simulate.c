@@ -33,7 +33,7 @@ struct arguments {
         bool append;
 };
 
-/* What a poller keeps from poll to poll. */
+/* State that a poller keeps from poll to poll. */
 struct watcher {
         struct source *source;
         struct store *store;
@@ -74,7 +74,7 @@ static int watcher_open(struct watcher *watcher, struct virtual_device *device, 
         return store_open(database, append ? STORE_SIMULATE_MORE : STORE_SIMULATE, &program_log, &watcher->store);
 }
 
-/* So that it ends now; or, after what the database holds, from the end of that on. */
+/* Sets the device's time so that the run ends now; or, if the database has records, begins at their end. */
 static int set_time(const struct watcher *watcher, struct virtual_device *device, const char *database, int64_t end_ns,
                     int64_t length_ns)
 {
@@ -273,25 +273,27 @@ int simulate_main(int argc, char **argv)
         int64_t realtime_ns = values_now_ns();
         struct arguments arguments = { .start_percent = 90, .interval_s = 30, .seed = 1 };
         const struct option_row rows[] = {
-                { "scenario", "FILE", N_("which app runs when and does what; or the name of a shipped one: airport"),
+                { "scenario", "FILE",
+                  N_("which app does what, and when: a file, or a shipped one: airport, office, evening"),
                   .text = &arguments.scenario },
-                { "truth", "FILE", N_("write what really happened, as JSON"), .text = &arguments.truth },
-                { "start-percent", "PERCENT", N_("true charge at the start"), .usual = "90",
+                { "truth", "FILE", N_("write the true energies to this file, as JSON"), .text = &arguments.truth },
+                { "start-percent", "PERCENT", N_("charge at the start"), .usual = "90",
                   .number = &arguments.start_percent, .low = 0.01, .high = 100, .unit = "%" },
-                { "append", NULL, N_("go on after what the database holds, charged meanwhile"),
+                { "append", NULL, N_("continue where the database ends, after charging to --start-percent"),
                   .flag = &arguments.append },
-                { "interval", "S", N_("seconds between two polls"), .usual = "30", .number = &arguments.interval_s,
-                  .low = 0.1, .high = 86400, .unit = "s" },
-                { "seed", "N", N_("other noise on the same device"), .usual = "1", .count = &arguments.seed },
+                { "interval", "S", N_("seconds between two polls"), .usual = "30",
+                  .number = &arguments.interval_s, .low = 0.1, .high = 86400, .unit = "s" },
+                { "seed", "N", N_("another number gives other noise of measurements"), .usual = "1",
+                  .count = &arguments.seed },
         };
         const struct option_table command = {
                 .called = "joulecast simulate",
                 .usage = "joulecast simulate --device virtual:NAME --scenario FILE\n"
                          "                   [--database FILE] [--truth FILE]",
-                .about = N_("Plays a scenario on a virtual device while the poller watches. It takes no real\n"
-                         "time; virtual time ends now. The database then answers cost, predict and budget.\n"
-                         "Each simulation begins its database anew, or goes on with --append; one of a\n"
-                         "real machine is refused."),
+                .about = N_("Runs a scenario on a virtual device and records it as the service would on a real one. "
+                            "Simulated hours take seconds, and end now. Afterwards cost, predict and budget "
+                            "answer from that database. A simulation replaces the one before it, or continues it "
+                            "with --append. It never overwrites what a real machine recorded."),
                 .rows = rows, .n_rows = ARRAY_SIZE(rows),
         };
         int code;

@@ -18,12 +18,15 @@ static void read_battery(struct state *state)
 {
         const struct forecast_battery *battery = NULL;
 
-        state->power_w = state->percent_per_hour = state->percent = NAN;
+        state->power_w = state->percent_per_hour = state->percent = state->counted_percent = NAN;
         if (joulecast_usage_battery(state->ask.usage, &state->percent, &state->plugged) < 0)
                 state->plugged = -1;
-        if (api_usage_battery(state->ask.usage, &battery) < 0)
+        if (api_usage_battery(state->ask.usage, state->ask.profile, &battery) < 0)
                 return;
         state->live = battery->live;
+        state->counted_percent = api_usage_counted_percent(state->ask.usage);
+        if (state->live)
+                state->plugged = api_usage_plugged(battery);
         if (!(battery->battery.have & BATTERY_POWER) || battery->battery.status != BATTERY_DISCHARGING)
                 return;
         state->power_w = (double)battery->battery.power_uw / UJ_PER_J;

@@ -2,21 +2,22 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* The device as it is now: what `joulecast status` and `joulecast metrics` begin with. */
+/* The device as it is now, for `joulecast status` and `joulecast metrics`. */
 
 #include "ask.h"
 
 struct state {
         struct ask ask;
-        double percent;                  /* of charge; NaN: unknown, as the next two */
+        double percent;                  /* charge; NaN: unknown */
+        double counted_percent;          /* level from which the charge moved faster than any load can; NaN: none */
         int plugged;                     /* -1: unknown */
-        double power_w, percent_per_hour; /* that the battery gives, by its own sensor */
-        bool live;                       /* read just now, not as last recorded */
-        struct joulecast_budget *budget; /* of mixed use; NULL: there is none */
+        double power_w, percent_per_hour; /* power that the battery gives, by its own sensor; NaN: unknown */
+        bool live;                       /* read just now; else as last recorded */
+        struct joulecast_budget *budget; /* budget for mixed use; NULL: there is none */
 };
 
 /* state_clear() it. An exit code, after its sentence. */
 int state_read(const struct options *options, struct state *ret);
 void state_clear(struct state *state);
-/* Of mixed use, as it is now. 0, also without one: then @ret is left as it is. A negative errno. */
+/* Makes the budget for mixed use, as it is now. 0, also if there is none: then @ret stays. A negative errno. */
 int state_budget(const struct ask *ask, struct joulecast_budget **ret);

@@ -1,20 +1,24 @@
 /* SPDX-FileCopyrightText: joulecast authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* `joulecast status`, and `joulecast` alone: charge, drain, time left, what was dear, what to do, what is missing. */
+/* `joulecast status`, and `joulecast` alone: charge, drain, time left, dearest apps, advice, and missing parts. */
 
 #include <cjson/cJSON.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "advised.h"
 #include "answer.h"
 #include "api/joulecast-private.h"
 #include "commands.h"
 #include "names.h"
+#include "source/battery.h"
 #include "state.h"
+#include "util/paths.h"
 #include "util/table.h"
 #include "util/text.h"
 #include "util/units.h"
@@ -34,7 +38,7 @@ struct status {
         struct state now;
         struct joulecast_cost *cost; /* NULL: nothing was recorded in that time */
         int64_t since_ns;
-        bool since_full;             /* else of the last day */
+        bool since_full;             /* since the last full charge; false: the last day */
         struct dear dearest[DEAREST];
         size_t n_dearest;
         char advice[4096];           /* "": none */
@@ -58,7 +62,8 @@ static int find_cost(struct status *status, const struct options *options)
         if (!err && !status->since_full)
                 status->since_ns = last_ns - DAY_NS;
         if (!err)
-                err = joulecast_cost_new(status->now.ask.profile, status->now.ask.usage, status->since_ns, INT64_MAX, &status->cost);
+                err = joulecast_cost_new(status->now.ask.profile, status->now.ask.usage, status->since_ns,
+                                         INT64_MAX, &status->cost);
         if (err)
                 return err == -ENODATA ? 0 : err;
         index = options->device ? NULL : desktop_index_of_user();
@@ -102,7 +107,25 @@ static int find_dearest(struct status *status)
         return 0;
 }
 
-/* One thing to do: what makes all else wrong first; then what gains most, as `joulecast advise`. */
+/* Longer ago than any configured interval of polls with its slack: the service is not running. */
+#define ENDED_NS (20 * 60 * (int64_t)NS_PER_S)
+
+/* "": it goes on, or the device is virtual. */
+static void say_ended(const struct status *status, const struct options *options, char *text, size_t size)
+{
+        int64_t last_ns, ago_ns;
+        char span[32];
+
+        *text = '\0';
+        if (options->device || joulecast_usage_span(status->now.ask.usage, NULL, &last_ns) < 0)
+                return;
+        ago_ns = values_now_ns() - last_ns;
+        if (ago_ns > ENDED_NS)
+                snprintf(text, size, _("recording ended %s ago: %s start joulecastd, or joulecast poll"),
+                         answer_print_duration((double)ago_ns / NS_PER_S, span), paths_systemctl());
+}
+
+/* Finds one piece of advice: first problems that make the answers wrong, then the change that gains most. */
 static int advise(struct status *status, const struct options *options)
 {
         _cleanup_(advised_clear) struct advised advised = { 0 };
@@ -110,6 +133,9 @@ static int advise(struct status *status, const struct options *options)
         char line[512];
         int err = 0;
 
+        say_ended(status, options, status->advice, sizeof(status->advice));
+        if (status->advice[0])
+                return 0;
         if (status->now.budget && joulecast_budget_charger_too_weak(status->now.budget) > 0) {
                 snprintf(status->advice, sizeof(status->advice), "%s",
                          _("the charger is too weak for what runs: use a stronger one, or close something"));
@@ -126,11 +152,12 @@ static int advise(struct status *status, const struct options *options)
                 snprintf(status->advice, sizeof(status->advice), "%s", advised_print(options, &advised.list[0], line));
         else if (strcmp(basis, "calibrated") != 0)
                 snprintf(status->advice, sizeof(status->advice), "%s",
-                         _("sudo joulecast calibrate --schedule 01:30, unplugged at night: numbers of this very device"));
+                         _("sudo joulecast calibrate --schedule 01:30, unplugged at night: numbers of this "
+                           "very device"));
         return 0;
 }
 
-/* The names of the lines, and the column where what they say begins. */
+/* The names of the lines; begin_column() is the column where their texts begin. */
 static const char *const names[] = { N_("Battery"), N_("Remaining"), N_("Dearest"), N_("Advice"), N_("Missing") };
 
 static size_t begin_column(void)
@@ -142,14 +169,15 @@ static size_t begin_column(void)
         return column;
 }
 
-/* Wrapped where a terminal ends; what is piped has a line for each. */
+/* Prints a line, wrapped at the width of the terminal; without a terminal it is not wrapped. */
 static void print_line(const char *name, const char *text)
 {
         size_t column = begin_column(), columns = table_columns();
         char printable[8192];
 
         text_column(stdout, _(name), column, false);
-        text_wrap(stdout, util_printable(text, printable, sizeof(printable)), column, column, columns > 0 ? columns : SIZE_MAX);
+        text_wrap(stdout, util_printable(text, printable, sizeof(printable)), column, column,
+                  columns > 0 ? columns : SIZE_MAX);
         putchar('\n');
 }
 
@@ -169,17 +197,28 @@ static void print_battery(const struct status *status)
                 return;
         }
         if (status->now.budget && joulecast_budget_held_at_limit(status->now.budget) > 0) {
-                print_line(names[0], ask_held(status->now.percent, joulecast_budget_charge_limit_percent(status->now.budget), text));
+                print_line(names[0],
+                           ask_held(status->now.percent,
+                                    joulecast_budget_charge_limit_percent(status->now.budget), text));
                 return;
         }
         length = (size_t)snprintf(text, sizeof(text), "%.0f %%", status->now.percent);
         if (power)
                 length += (size_t)snprintf(text + length, sizeof(text) - length, ", %s", power);
+        if (status->now.plugged > 0 && status->now.budget &&
+            joulecast_budget_minutes_to_full(status->now.budget).value == 0)
+                length += (size_t)snprintf(text + length, sizeof(text) - length, ", %s", _("full"));
         if (!isnan(status->now.power_w))
-                length += (size_t)snprintf(text + length, sizeof(text) - length, _(", drawing %.3g W: %.2g %%/h"),
+                length += (size_t)snprintf(text + length, sizeof(text) - length,
+                                           status->now.live ? _(", drawing %.3g W: %.2g %%/h now") :
+                                                              _(", drawing %.3g W: %.2g %%/h"),
                                            status->now.power_w, status->now.percent_per_hour);
         if (!status->now.live)
-                snprintf(text + length, sizeof(text) - length, ", %s", _("as last recorded"));
+                length += (size_t)snprintf(text + length, sizeof(text) - length, ", %s", _("as last recorded"));
+        if (!isnan(status->now.counted_percent))
+                snprintf(text + length, sizeof(text) - length,
+                         _("; it was %.0f %% just now, so the gauge is checked for three minutes"),
+                         status->now.counted_percent);
         print_line(names[0], text);
 }
 
@@ -192,25 +231,35 @@ static void print_remaining(const struct status *status)
 
         if (status->now.budget) {
                 limit = joulecast_budget_charge_limit_percent(status->now.budget);
-                minutes = joulecast_budget_minutes(status->now.budget);
+                minutes = ask_told_minutes(status->now.budget);
                 full = joulecast_budget_minutes_to_full(status->now.budget);
         }
         if (full.value > 0 && !isnan(limit))
-                snprintf(text, sizeof(text), _("%s until the limit of %.3g %% likely, %s at the latest"),
+                snprintf(text, sizeof(text), _("probably %s until the limit of %.3g %%, at most %s"),
                          ask_minutes(full.value, full.high, likely), limit, ask_minutes(full.high, full.value, high));
         else if (full.value > 0)
-                snprintf(text, sizeof(text), _("full in %s likely, %s at the latest"), ask_minutes(full.value, full.high, likely),
+                snprintf(text, sizeof(text), _("full in probably %s, at most %s"),
+                         ask_minutes(full.value, full.high, likely),
                          ask_minutes(full.high, full.value, high));
         else if (isnan(minutes.value))
                 snprintf(text, sizeof(text), "%s", _("unknown"));
         else if (isnan(minutes.low))
                 length = (size_t)snprintf(text, sizeof(text), _("about %s"), ask_minutes(minutes.value, 0, likely));
+        else if (isnan(minutes.high))
+                length = (size_t)snprintf(text, sizeof(text),
+                                          _("at least %s (19 times in 20), probably %s, with use as usual"),
+                                          ask_minutes(minutes.low, minutes.value, low),
+                                          ask_minutes(minutes.value, 0, likely));
         else
-                length = (size_t)snprintf(text, sizeof(text), _("%s for sure, %s likely, %s at most"),
+                length = (size_t)snprintf(text, sizeof(text),
+                                          _("at least %s (19 times in 20), probably %s, at most %s, with "
+                                            "use as usual"),
                                           ask_minutes(minutes.low, minutes.high, low),
-                                          ask_minutes(minutes.value, minutes.high, likely), ask_minutes(minutes.high, 0, high));
+                                          ask_minutes(minutes.value, minutes.high, likely),
+                                          ask_minutes(minutes.high, 0, high));
         if (length > 0 && status->now.plugged > 0)
-                snprintf(text + length, sizeof(text) - length, isnan(minutes.low) ? " %s" : ", %s", _("without external power"));
+                snprintf(text + length, sizeof(text) - length, isnan(minutes.low) ? " %s" : ", %s",
+                         _("without external power"));
         print_line(names[1], text);
 }
 
@@ -239,7 +288,9 @@ static void print_dearest(const struct status *status)
                 snprintf(text, sizeof(text), _("%s since the last full charge, %s ago"), list,
                          answer_print_duration((double)(to_ns - status->since_ns) / 1e9, span));
         else
-                snprintf(text, sizeof(text), status->since_full ? _("%s since the last full charge") : _("%s in the last 24 h"), list);
+                snprintf(text, sizeof(text),
+                         status->since_full ? _("%s since the last full charge") : _("%s in the last 24 h"),
+                         list);
         print_line(names[2], text);
 }
 
@@ -254,7 +305,8 @@ static void print_missing(const struct status *status)
         if (n == 0)
                 snprintf(text, sizeof(text), "%s", _("nothing"));
         else
-                snprintf(text, sizeof(text), n > 3 ? _("%s and more: see joulecast doctor") : _("%s: see joulecast doctor"), list);
+                snprintf(text, sizeof(text), n > 3 ? _("%s and more: see joulecast doctor") :
+                         _("%s: see joulecast doctor"), list);
         print_line(names[4], text);
 }
 
@@ -290,6 +342,7 @@ static struct cJSON *status_json(const struct status *status)
         struct joulecast_value unknown = { NAN, NAN, NAN };
 
         cJSON_AddNumberToObject(json, "battery_percent", status->now.percent);
+        cJSON_AddNumberToObject(json, "counted_percent", status->now.counted_percent);
         if (status->now.plugged < 0)
                 cJSON_AddNullToObject(json, "plugged");
         else
@@ -298,12 +351,18 @@ static struct cJSON *status_json(const struct status *status)
         cJSON_AddNumberToObject(json, "power_w", status->now.power_w);
         cJSON_AddNumberToObject(json, "percent_per_hour", status->now.percent_per_hour);
         cJSON_AddItemToObject(json, "minutes",
-                              answer_public_value(status->now.budget ? joulecast_budget_minutes(status->now.budget) : unknown));
+                              answer_public_value(status->now.budget ?
+                                                          joulecast_budget_minutes(status->now.budget) :
+                                                          unknown));
         cJSON_AddItemToObject(json, "minutes_to_full",
-                              answer_public_value(status->now.budget ? joulecast_budget_minutes_to_full(status->now.budget) : unknown));
+                              answer_public_value(status->now.budget ?
+                                                          joulecast_budget_minutes_to_full(status->now
+                                                                                                   .budget) :
+                                                          unknown));
         cJSON_AddNumberToObject(json, "charge_limit_percent",
                                 status->now.budget ? joulecast_budget_charge_limit_percent(status->now.budget) : NAN);
-        answer_add_known(json, "held_at_limit", status->now.budget ? joulecast_budget_held_at_limit(status->now.budget) : -1);
+        answer_add_known(json, "held_at_limit",
+                         status->now.budget ? joulecast_budget_held_at_limit(status->now.budget) : -1);
         cJSON_AddNumberToObject(json, "level", FORECAST_LEVEL);
         cJSON_AddStringToObject(json, "since", status->since_full ? "full" : "24h");
         answer_add_time(json, "from", status->since_ns);
@@ -329,14 +388,61 @@ static int make(const struct options *options, struct status *ret)
         return err ? ask_failed(err) : CODE_OK;
 }
 
+/* The file that would answer does not exist. */
+static bool is_unrecorded(const struct options *options)
+{
+        _cleanup_free_ char *found = NULL;
+        const char *path = options->database;
+
+        if (!path && paths_usage(options->device, false, &found) == 0)
+                path = found;
+        return path && access(path, F_OK) < 0 && errno == ENOENT;
+}
+
+/* Before anything is recorded: the battery by its own sensor, and how to record. CODE_NO_DATA: there is no battery. */
+static int print_unrecorded(const struct options *options)
+{
+        _cleanup_close_ int root_fd = open(options->machine ? options->machine : "/", O_PATH | O_DIRECTORY | O_CLOEXEC);
+        _cleanup_free_ struct battery_unit *units = NULL;
+        struct status status = { .now = { .plugged = -1, .live = true, .power_w = NAN, .counted_percent = NAN } };
+        struct battery battery;
+        char text[256], span[32];
+        double full_j;
+        size_t n = 0;
+
+        if (root_fd < 0 || battery_list(root_fd, &units, &n) < 0 || n == 0)
+                return CODE_NO_DATA;
+        battery_sum(units, n, &battery);
+        full_j = battery_full_mwh(&battery) * J_PER_MWH;
+        status.now.percent = battery_percent(&battery);
+        if (battery.status != BATTERY_UNKNOWN)
+                status.now.plugged = battery.status != BATTERY_DISCHARGING;
+        if (battery.status == BATTERY_DISCHARGING && battery.have & BATTERY_POWER && battery.power_uw > 0 &&
+            full_j > 0) {
+                status.now.power_w = (double)battery.power_uw / UJ_PER_J;
+                status.now.percent_per_hour = 100 * status.now.power_w * 3600 / full_j;
+        }
+        print_battery(&status);
+        if (status.now.percent_per_hour > 0 && !isnan(status.now.percent))
+                snprintf(text, sizeof(text), _("about %s at the present power"),
+                         ask_minutes(60 * status.now.percent / status.now.percent_per_hour, 0, span));
+        else
+                snprintf(text, sizeof(text), "%s", _("unknown"));
+        print_line(names[1], text);
+        snprintf(text, sizeof(text), _("nothing is recorded yet: %s enable --now joulecastd, or joulecast poll as "
+                                       "yourself"), paths_systemctl());
+        print_line(names[3], text);
+        return CODE_OK;
+}
+
 int status_main(int argc, char **argv)
 {
         const struct option_table command = {
                 .called = "joulecast status",
                 .usage = "joulecast [status]",
-                .about = N_("In five lines: the charge and what is drawn now, the time left if use goes on as\n"
-                         "it is, the three dearest apps since the last full charge, what to do, and what\n"
-                         "is not measured. \"For sure\" holds in 95 of 100 cases, and so does \"at most\"."),
+                .about = N_("Shows in five lines: the charge and what is drawn now, the time left if use goes on as "
+                            "it is, the three dearest apps since the last full charge, what to do, and what is not "
+                            "measured. What is said with \"at least\" or \"at most\" is right 19 times in 20."),
         };
         _cleanup_(status_clear) struct status status = { .now.plugged = -1 };
         struct options options = { 0 };
@@ -344,6 +450,8 @@ int status_main(int argc, char **argv)
 
         if (code >= 0)
                 return code;
+        if (!options.device && !options.json && is_unrecorded(&options) && print_unrecorded(&options) == CODE_OK)
+                return CODE_OK;
         code = make(&options, &status);
         if (code != CODE_OK)
                 return code;

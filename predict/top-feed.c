@@ -11,6 +11,7 @@
 #include "answer.h"
 #include "api/joulecast-private.h"
 #include "api/service.h"
+#include "forecast/charging.h"
 #include "machine/machine.h"
 #include "model/json-print.h"
 #include "util/units.h"
@@ -22,10 +23,10 @@ struct top_feed {
         struct top_feed_options options;
         enum top_kind kind;
 
-        char fingerprint[SERVICE_FINGERPRINT_MAX]; /* of the profile */
-        uint64_t number;        /* of the service's last answer */
-        struct top_reading first; /* of its first one; its cost NULL: it was read */
-        bool told;              /* that it does not answer */
+        char fingerprint[SERVICE_FINGERPRINT_MAX]; /* identifies the profile for the service */
+        uint64_t number;        /* number in the service's last answer */
+        struct top_reading first; /* reading from its first answer; cost NULL: it was read already */
+        int64_t silent_ns;      /* CLOCK_MONOTONIC since when the service does not answer; 0: it does */
 
         struct sources sources;
         struct interval_maker *maker;
@@ -61,15 +62,18 @@ bool top_feed_own_only(const struct top_feed *feed)
         return own;
 }
 
-static void read_charge(const struct battery *battery, struct top_reading *ret)
+static void read_charge(const struct top_feed *feed, const struct battery *battery, struct top_reading *ret)
 {
-        const struct forecast_battery known = { .known = battery->have != 0, .battery = *battery };
+        struct forecast_battery known = { .known = battery->have != 0, .battery = *battery };
+        const struct joulecast_usage *usage = feed->options.ask->usage;
 
+        if (feed->kind != TOP_SERVICE && usage && usage->store)
+                (void)charging_correct(usage->store, feed->options.profile, ret->time_ns, &known.battery);
         (void)api_usage_percent(&known, &ret->percent);
-        ret->plugged = battery->status == BATTERY_UNKNOWN ? -1 : battery->status != BATTERY_DISCHARGING;
+        ret->plugged = api_usage_plugged(&known);
 }
 
-/* The service answers by the machine's profile only, and refuses who has another one. */
+/* The service answers by the machine's profile only, and refuses questions with another one. */
 static char *make_question(const struct top_feed *feed)
 {
         struct cJSON *question = cJSON_CreateObject();
@@ -110,7 +114,7 @@ static int take_answer(struct top_feed *feed, const char *text, char *sentence, 
                 cost_free(ret->cost);
                 ret->cost = NULL;
         } else {
-                read_charge(&live.battery, ret);
+                read_charge(feed, &live.battery, ret);
         }
         feed->number = live.number;
         return 0;
@@ -128,6 +132,17 @@ static int ask_service(struct top_feed *feed, char *sentence, struct top_reading
 }
 
 /* A service that restarts, or is busy, answers later. */
+static int bear_silence(struct top_feed *feed, const char *why)
+{
+        int64_t now_ns = (int64_t)util_clock_ns(CLOCK_MONOTONIC); /* stands still while the machine sleeps */
+
+        if (!feed->silent_ns) {
+                feed->silent_ns = now_ns;
+                log_warning(feed->options.log, "the service gives no answer (%s); trying again", why);
+        }
+        return feed->options.ends_alone && now_ns - feed->silent_ns >= TOP_GONE_S * (int64_t)NS_PER_S ? -ETIMEDOUT : 0;
+}
+
 static int read_service(struct top_feed *feed, struct top_reading *ret)
 {
         char sentence[256];
@@ -141,10 +156,9 @@ static int read_service(struct top_feed *feed, struct top_reading *ret)
         err = ask_service(feed, sentence, ret);
         if (err == -ENOMEM)
                 return err;
-        if (err && !feed->told)
-                log_warning(feed->options.log, "the service gives no answer (%s); trying again",
-                            *sentence ? sentence : strerror(-err));
-        feed->told = err;
+        if (err)
+                return bear_silence(feed, *sentence ? sentence : strerror(-err));
+        feed->silent_ns = 0;
         return 0;
 }
 
@@ -159,7 +173,7 @@ static int read_sources(struct top_feed *feed, struct top_reading *ret)
         if (err)
                 return err == -ENODATA ? 0 : err;
         ret->seconds = (double)feed->interval.elapsed_ns / NS_PER_S;
-        read_charge(&feed->interval.battery, ret);
+        read_charge(feed, &feed->interval.battery, ret);
         return cost_make_now(feed->options.profile, &feed->interval, 1, -1, &ret->cost);
 }
 
@@ -186,7 +200,7 @@ static int take_poll(void *data, const struct store_poll *poll)
         replay->reading->cost = cost;
         replay->reading->seconds = (double)poll->elapsed_ns / NS_PER_S;
         replay->reading->time_ns = replay->feed->shown_ns = poll->end_ns;
-        read_charge(&poll->battery, replay->reading);
+        read_charge(replay->feed, &poll->battery, replay->reading);
         return 1;
 }
 
@@ -211,7 +225,7 @@ int top_feed_read(struct top_feed *feed, struct top_reading *ret)
         }
 }
 
-/* Does one answer, and by this profile? */
+/* Does a service answer, and by this profile? */
 static bool service_answers(struct top_feed *feed)
 {
         char sentence[256];
@@ -245,8 +259,8 @@ static int check_recorded(const struct top_feed_options *options)
                 return CODE_NO_DATA;
         if (options->ask->usage->store)
                 return CODE_OK;
-        log_error(options->log, "the service does not answer questions about single polls; run this as root, or leave out "
-                                "--from");
+        log_error(options->log, "the service does not answer questions about single polls; run this as root, "
+                                "or leave out --from");
         return CODE_FAILED;
 }
 

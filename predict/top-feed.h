@@ -3,8 +3,8 @@
 #pragma once
 
 /*
- * Where `joulecast top` gets what was used since it looked last: from the service, which counts everybody's anyway and says
- * what this user may see; else by sources of its own; or, with --from, from polls that were recorded.
+ * Readings for `joulecast top`: the usage since the last reading. It comes from the service, which counts everybody's
+ * usage anyway and returns what this user may see; else from sources of its own; or, with --from, from recorded polls.
  */
 
 #include "ask.h"
@@ -17,11 +17,13 @@ enum top_kind {
         TOP_RECORDED,
 };
 
+#define TOP_GONE_S 20 /* a service that restarts is back sooner */
+
 struct top_reading {
         struct cost *cost;       /* cost_free() it; NULL: nothing new */
         double seconds;
-        bool before;             /* it began before top did: since the service's last poll */
-        double percent;          /* of charge; NaN: unknown */
+        bool before;             /* it began before top did, at the service's last poll */
+        double percent;          /* charge; NaN: unknown */
         int plugged;             /* -1: unknown */
         int64_t time_ns;         /* realtime, at the end */
 };
@@ -30,8 +32,9 @@ struct top_feed_options {
         const struct options *options;
         const char *collector;       /* NULL: the service, or the best one */
         const struct profile *profile;
-        struct ask *ask;             /* what is recorded; its usage may be NULL */
+        struct ask *ask;             /* access to the records; its usage may be NULL */
         int64_t from_ns, to_ns;      /* INT64_MIN and INT64_MAX: now */
+        bool ends_alone;             /* no person would end it: it ends itself TOP_GONE_S after the service is gone */
         const struct log *log;
 };
 
@@ -41,7 +44,7 @@ struct top_feed;
 int top_feed_open(const struct top_feed_options *options, struct top_feed **ret);
 void top_feed_close(struct top_feed *feed);
 enum top_kind top_feed_kind(const struct top_feed *feed);
-/* It shows other users' apps as one row, or not at all. */
+/* True if it shows other users' apps as one row, or not at all. */
 bool top_feed_own_only(const struct top_feed *feed);
-/* 0; -ENODATA: there are no more recorded polls; another negative errno, after a sentence in the log. */
+/* 0; -ENODATA: there are no more recorded polls; -ETIMEDOUT: the service is gone; another negative errno. */
 int top_feed_read(struct top_feed *feed, struct top_reading *ret);

@@ -116,9 +116,14 @@ static bool sort_by(struct top_list *list, unsigned key)
                 unsigned key;
                 enum top_sort sort;
         } keys[] = {
-                { 'p', TOP_BY_POWER }, { 'u', TOP_BY_USED }, { 'n', TOP_BY_NAME }, { 'c', TOP_BY_COMPONENT + COMPONENT_CPU },
-                { 'd', TOP_BY_COMPONENT + COMPONENT_DISPLAY }, { 'i', TOP_BY_COMPONENT + COMPONENT_DISK },
-                { 't', TOP_BY_COMPONENT + COMPONENT_WIFI }, { 'g', TOP_BY_COMPONENT + COMPONENT_GPU },
+                { 'p', TOP_BY_POWER },
+                { 'u', TOP_BY_USED },
+                { 'n', TOP_BY_NAME },
+                { 'c', TOP_BY_COMPONENT + COMPONENT_CPU },
+                { 'd', TOP_BY_COMPONENT + COMPONENT_DISPLAY },
+                { 'i', TOP_BY_COMPONENT + COMPONENT_DISK },
+                { 't', TOP_BY_COMPONENT + COMPONENT_WIFI },
+                { 'g', TOP_BY_COMPONENT + COMPONENT_GPU },
         };
 
         for (size_t i = 0; i < ARRAY_SIZE(keys); i++) {

@@ -2,7 +2,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* The list of `joulecast top` under the user's hands: what is selected, which page is shown, and what each key does. */
+/* The list of `joulecast top` and its keys: the selected row, and the page that is shown. */
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -22,12 +22,12 @@ struct top_list {
         bool has_full;          /* use since the last full charge is known */
         struct top_id selected;
         size_t at, first;       /* rows: the selected one, and the first on the screen */
-        char message[512];      /* in place of what the rows are; until the next key */
+        char message[512];      /* shown in place of the description of the rows until the next key */
 };
 
 /* NULL: there is no row. */
 const struct top_row *top_list_selected(const struct top_list *list);
-/* For @room rows on the screen. The same app stays selected where the order changes, once the user has moved to one. */
+/* Scrolls for @room rows. Once the user has selected an app, it stays selected when the order changes. */
 void top_list_follow(struct top_list *list, size_t room);
-/* @key is of top-screen.h; the table is to be arranged after it. True: the user quits. */
+/* Handles @key, a character or an enum top_key; the caller arranges the table afterwards. True: the user quits. */
 bool top_list_press(struct top_list *list, unsigned key, size_t room);

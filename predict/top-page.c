@@ -20,7 +20,7 @@
 #define HOURS_MAX 48
 #define AROUND 12 /* lines beside the hours */
 
-/* Wrapped where it is too long. */
+/* Adds a text, wrapped where it is too long. */
 static void add_text(const struct top_subject *subject, enum top_style style, const char *text, struct top_view *view)
 {
         _cleanup_free_ char *wrapped = NULL;
@@ -42,16 +42,19 @@ static void add_title(const struct top_subject *subject, struct top_view *view)
 {
         top_view_pieces(view, TOP_TITLE, subject->columns, subject->ascii,
                         (const char *const[]){ subject->row->name,
-                                               subject->row->key.state == STATE_FOREGROUND ? _("foreground") : _("background"), NULL });
+                                               subject->row->key.state == STATE_FOREGROUND ? _("foreground") :
+                                                                                             _("background"),
+                                               NULL });
 }
 
-/* What there is to say where nothing is recorded. */
-static void add_why(const struct top_subject *subject, const char *otherwise, struct top_view *view)
+/* Says why there is no answer. Without memory the page itself fails. */
+static void add_why(const struct top_subject *subject, int err, const char *otherwise, struct top_view *view)
 {
+        view->failed = view->failed || err == -ENOMEM;
         add_text(subject, TOP_PLAIN, *subject->said ? subject->said : otherwise, view);
 }
 
-/* What it draws now, by component: a narrow terminal has no columns for that. */
+/* Adds the app's present power by component: a narrow terminal has no columns for that. */
 static void add_now(const struct top_subject *subject, struct top_view *view)
 {
         const struct top_row *row = subject->row;
@@ -59,13 +62,15 @@ static void add_now(const struct top_subject *subject, struct top_view *view)
 
         snprintf(line, sizeof(line), _("now %s W"), top_text_number(row->power_w.value, 7, number));
         if (!isnan(row->power_w.low) && row->power_w.value > 0)
-                snprintf(line + strlen(line), sizeof(line) - strlen(line), " (%s .. %s)", top_text_number(row->power_w.low, 7, low),
+                snprintf(line + strlen(line), sizeof(line) - strlen(line), " (%s .. %s)",
+                         top_text_number(row->power_w.low, 7, low),
                          top_text_number(row->power_w.high, 7, high));
         add_text(subject, TOP_PLAIN, line, view);
         *line = '\0';
         for (size_t c = 0; c < COMPONENT_BASE; c++)
                 if (trace_component_is_shown(subject->ask->profile->profile, c) && row->component_w[c] > 0)
-                        snprintf(line + strlen(line), sizeof(line) - strlen(line), "%s%s %s", *line ? ", " : "", _(component_names[c]),
+                        snprintf(line + strlen(line), sizeof(line) - strlen(line), "%s%s %s",
+                                 *line ? ", " : "", _(component_names[c]),
                                  top_text_number(row->component_w[c], 7, number));
         if (*line)
                 add_text(subject, TOP_PLAIN, line, view);
@@ -77,7 +82,7 @@ struct hours {
         double most_j;
 };
 
-/* Of the app in both states. */
+/* Energy of the app in both states. */
 static double energy_of(const struct cost *cost, const char *app)
 {
         double sum_j = 0;
@@ -93,7 +98,8 @@ static int read_hours(const struct top_subject *subject, int64_t last_ns, struct
         for (size_t i = 0; i < hours->n; i++) {
                 int64_t from_ns = last_ns - (int64_t)(hours->n - 1 - i) * HOUR_NS;
                 struct joulecast_cost *cost = NULL;
-                int err = joulecast_cost_new(subject->ask->profile, subject->ask->usage, from_ns, from_ns + HOUR_NS, &cost);
+                int err = joulecast_cost_new(subject->ask->profile, subject->ask->usage, from_ns,
+                                             from_ns + HOUR_NS, &cost);
 
                 if (err && err != -ENODATA)
                         return err;
@@ -131,12 +137,13 @@ void top_page_history(const struct top_subject *subject, struct top_view *view)
 {
         struct hours hours = { .n = subject->lines > AROUND ? MIN(subject->lines - AROUND, (size_t)HOURS_MAX) : 1 };
         int64_t last_ns = subject->now_ns - subject->now_ns % HOUR_NS;
+        int err = subject->ask->usage ? read_hours(subject, last_ns, &hours) : -ENODATA;
 
         add_title(subject, view);
         add_now(subject, view);
         add_text(subject, TOP_PLAIN, "", view);
-        if (!subject->ask->usage || read_hours(subject, last_ns, &hours) < 0) {
-                add_why(subject, _("nothing is recorded"), view);
+        if (err) {
+                add_why(subject, err, _("nothing is recorded"), view);
                 return;
         }
         /* xgettext:no-c-format */
@@ -160,8 +167,8 @@ static int find_gain(const struct top_subject *subject, struct joulecast_gain **
         return err;
 }
 
-static void add_minutes(const struct top_subject *subject, const char *what, size_t wide, struct joulecast_value minutes,
-                        struct top_view *view)
+static void add_minutes(const struct top_subject *subject, const char *what, size_t wide,
+                        struct joulecast_value minutes, struct top_view *view)
 {
         char line[128], number[96];
 
@@ -183,18 +190,19 @@ static void add_gain(const struct top_subject *subject, const struct joulecast_g
         add_minutes(subject, closed, wide, joulecast_gain_after(gain), view);
         add_minutes(subject, as_it_is, wide, joulecast_gain_before(gain), view);
         add_minutes(subject, gained, wide, joulecast_gain_minutes(gain), view);
-        add_text(subject, TOP_FAINT, _("by recorded use; the range holds in 90 of 100 cases"), view);
+        add_text(subject, TOP_FAINT, _("by recorded use; the range holds 9 times in 10"), view);
 }
 
 void top_page_gain(const struct top_subject *subject, struct top_view *view)
 {
         struct joulecast_gain *gain = NULL;
+        int err = subject->ask->usage ? find_gain(subject, &gain) : -ENODATA;
 
         add_title(subject, view);
         add_now(subject, view);
         add_text(subject, TOP_PLAIN, "", view);
-        if (!subject->ask->usage || find_gain(subject, &gain) < 0)
-                add_why(subject, _("the charge of the battery is unknown, or nothing is recorded of it"), view);
+        if (err)
+                add_why(subject, err, _("the charge of the battery is unknown, or nothing is recorded of it"), view);
         else
                 add_gain(subject, gain, view);
         joulecast_gain_free(gain);

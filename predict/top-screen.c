@@ -13,22 +13,24 @@
 
 #include "util/util.h"
 
-#define ESCAPE_MS 25 /* a key of its own, or the begin of another's sequence */
+#define ESCAPE_MS 25 /* wait after ESC: it is a key of its own, or the begin of another's sequence */
 
 static SCREEN *screen;
-static struct termios before;   /* how the terminal was */
-static char leave[128];         /* what gives the screen back, for a handler that may not call ncurses */
+static struct termios before;   /* settings of the terminal before */
+static char leave[128];         /* sequence that gives the screen back; a signal handler may not call ncurses */
 static volatile sig_atomic_t is_open;
 
 static const int faults[] = { SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT };
 
-/* A bug of ours must not cost the user's terminal. */
+/* Restores the terminal when the program crashes. */
 static void give_back(int number)
 {
         if (is_open) {
                 (void)!write(STDOUT_FILENO, leave, strlen(leave));
                 tcsetattr(STDIN_FILENO, TCSANOW, &before);
         }
+        if (number == SIGBUS) /* a database file was truncated: this says so */
+                util_end_on_shorter_files();
         raise(number); /* SA_RESETHAND */
 }
 
@@ -76,7 +78,8 @@ int top_screen_open(const struct log *log)
         tcgetattr(STDIN_FILENO, &before);
         screen = term && *term ? newterm(NULL, stdout, stdin) : NULL;
         if (!screen) {
-                log_error(log, "the type of this terminal, TERM=%s, is not known; set TERM, or use joulecast top --batch N",
+                log_error(log, "the type of this terminal, TERM=%s, is not known; set TERM, or use joulecast "
+                               "top --batch N",
                           util_printable(term ? term : "", printable, sizeof(printable)));
                 return -ENODEV;
         }

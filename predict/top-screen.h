@@ -18,7 +18,7 @@ enum top_key {
         TOP_KEY_ENTER,
         TOP_KEY_BACKSPACE,
         TOP_KEY_ESCAPE,
-        TOP_KEY_OTHER,        /* that has no meaning here */
+        TOP_KEY_OTHER,        /* a key without a meaning here */
 };
 
 /* 0; -ENODEV after a sentence: it is of no known type, or this program was built without ncurses. */

@@ -81,15 +81,19 @@ static struct top_row *find_row(struct top_table *table, const struct cost_app *
         return row->name ? row : NULL;
 }
 
-static void read_app(struct top_row *row, const struct cost_app *app, const struct top_reading *reading)
+static void read_app(struct top_table *table, struct top_row *row, const struct cost_app *app,
+                     const struct top_reading *reading)
 {
+        const struct cost_value joules = cost_joules(&app->energy_j, reading->cost->joule_part);
         double seconds = reading->seconds;
 
-        row->power_w.value += app->energy_j.value / seconds;
-        row->power_w.low += app->energy_j.low / seconds;
-        row->power_w.high += app->energy_j.high / seconds;
-        for (size_t c = 0; c < COMPONENT_BASE; c++)
+        row->power_w.value += joules.value / seconds;
+        row->power_w.low += joules.low / seconds;
+        row->power_w.high += joules.high / seconds;
+        for (size_t c = 0; c < COMPONENT_BASE; c++) {
                 row->component_w[c] += app->component_j[c] / seconds;
+                table->used[c] |= app->component_j[c] > 0;
+        }
         if (!reading->before)
                 row->energy_j[TOP_SINCE_START] += known(app->energy_j.value);
 }
@@ -97,6 +101,7 @@ static void read_app(struct top_row *row, const struct cost_app *app, const stru
 static void read_sums(struct top_table *table, const struct top_reading *reading)
 {
         const struct cost *cost = reading->cost;
+        const struct cost_value total_j = cost_joules(&cost->total_j, cost->joule_part);
         struct top_sums *sums = &table->sums;
         double seconds = reading->seconds, none = reading->before ? 0 : 1;
 
@@ -106,8 +111,8 @@ static void read_sums(struct top_table *table, const struct top_reading *reading
         sums->base_component_w[COMPONENT_DISPLAY] = cost->base_display_j / seconds;
         sums->unattributed_w = cost->unexplained_j.value / seconds;
         sums->battery_w = cost->measured_j.value / seconds;
-        sums->total_w = (struct cost_value){ cost->total_j.value / seconds, cost->total_j.low / seconds,
-                                             cost->total_j.high / seconds };
+        sums->total_w = (struct cost_value){ total_j.value / seconds, total_j.low / seconds,
+                                             total_j.high / seconds };
         sums->base_j[TOP_SINCE_START] += none * cost->base_j;
         sums->total_j[TOP_SINCE_START] += none * known(cost->total_j.value);
         if (reading->before)
@@ -130,7 +135,7 @@ int top_table_update(struct top_table *table, const struct top_reading *reading,
                 row = find_row(table, &cost->apps[i], ascii);
                 if (!row)
                         return -ENOMEM;
-                read_app(row, &cost->apps[i], reading);
+                read_app(table, row, &cost->apps[i], reading);
         }
         read_sums(table, reading);
         table->read = true;
@@ -171,7 +176,7 @@ static double sort_value(const struct top_table *table, const struct top_row *ro
         }
 }
 
-/* The highest first, names ascending; what is equal by energy, and then by name. */
+/* Order of the rows: the highest value first, or names ascending; ties by energy, and then by name. */
 static int compare(const void *a, const void *b, void *data)
 {
         const struct top_row *one = *(struct top_row *const *)a, *other = *(struct top_row *const *)b;

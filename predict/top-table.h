@@ -2,7 +2,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* The rows of `joulecast top`: each app in the foreground and in the background, what it draws now and what it drew so far. */
+/*
+ * The rows of `joulecast top`: each app in the foreground and in the background, with its present power and its
+ * energy so far.
+ */
 
 #include "forecast/cost.h"
 #include "top-feed.h"
@@ -37,23 +40,24 @@ struct top_row {
         UT_hash_handle hh;
 };
 
-/* What is no app, and the sums. apps + base + unattributed = battery. */
+/* Base, unattributed energy and the sums: apps + base + unattributed = battery. */
 struct top_sums {
         double base_w, base_component_w[COMPONENT_BASE], unattributed_w, battery_w; /* NaN: unknown */
-        struct cost_value total_w;    /* by the model: apps and base */
+        struct cost_value total_w;    /* model total: apps and base */
         double base_j[TOP_SINCE_COUNT], unattributed_j[TOP_SINCE_COUNT], battery_j[TOP_SINCE_COUNT],
                 total_j[TOP_SINCE_COUNT];
 };
 
 struct top_table {
         struct top_row *rows;         /* hash */
-        struct top_row **shown;       /* those that the filter leaves, sorted */
+        struct top_row **shown;       /* rows that match the filter, sorted */
         size_t n_shown, capacity;
         struct top_sums sums;
-        double hidden_w, hidden_j;    /* of those that it does not */
+        double hidden_w, hidden_j;    /* sums of the rows that do not match */
         size_t n_hidden;
+        bool used[COMPONENT_BASE];    /* used by any app so far */
         bool read;                    /* there was a reading */
-        double since_s;               /* counted since top started */
+        double since_s;               /* time counted since top started */
         enum top_sort sort;
         bool reverse;
         enum top_since since;
@@ -62,9 +66,9 @@ struct top_table {
 
 /* All names are shown in ASCII if @ascii. 0; -ENOMEM. */
 int top_table_update(struct top_table *table, const struct top_reading *reading, bool ascii);
-/* What is recorded since the last full charge, in place of what was. */
+/* Replaces the energies since the last full charge by those of @cost. */
 int top_table_recorded(struct top_table *table, const struct cost *cost, bool ascii);
-/* After a change of the order or the filter. */
+/* Sorts and filters anew, after a change of the order or the filter. */
 int top_table_arrange(struct top_table *table);
 void top_table_clear(struct top_table *table);
 const char *top_sort_name(enum top_sort sort);

@@ -20,7 +20,7 @@ static size_t length_of(const char *text)
         return n;
 }
 
-/* The C library and we agree on its columns, so that what follows it stands where it should. */
+/* Can it be shown, and do the C library and text_width() agree on its width, so that the text after it is aligned? */
 static bool is_safe(const char *character, size_t length, bool ascii)
 {
         char alone[8] = "";
@@ -38,7 +38,7 @@ static bool is_safe(const char *character, size_t length, bool ascii)
 char *top_text_safe(const char *text, bool ascii, char *buf, size_t size)
 {
         char printable[1024];
-        bool combined = true; /* with what is left of it */
+        bool combined = true; /* the last character has a combining one, or cannot have any */
         size_t out = 0;
 
         util_printable(text, printable, sizeof(printable));

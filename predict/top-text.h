@@ -8,11 +8,11 @@
 #include <stddef.h>
 
 /*
- * @text as any terminal shows it in as many columns as text_width() says: without what controls a terminal, without stacks of
- * combining characters, and, if @ascii, without all that is not ASCII. Returns @buf.
+ * Makes @text safe for any terminal, which shows it in as many columns as text_width() says: without control
+ * sequences, without stacks of combining characters, and, if @ascii, only ASCII. Returns @buf.
  */
 char *top_text_safe(const char *text, bool ascii, char *buf, size_t size);
 /* Cut to @columns, with an ellipsis, and filled up with blanks. Returns @buf. */
 char *top_text_fit(const char *text, size_t columns, bool ascii, char *buf, size_t size);
-/* With as many decimals (at most 3) as leave a blank before it; "?": unknown. @buf of 32. */
+/* A number with as many decimals (at most 3) as leave a blank before it; "?": unknown. @buf of 32. */
 char *top_text_number(double value, int columns, char *buf);

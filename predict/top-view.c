@@ -17,12 +17,12 @@
 #define LINE_MAX_BYTES (4 * COLUMNS_MAX + 64)
 
 /* Columns, each with the blanks before it. */
-#define MARK 1        /* of the row that is selected */
+#define MARK 1        /* mark of the selected row */
 #define NUMBER 7      /* power, percent an hour, used */
 #define BOUNDS 8
 #define COMPONENT 6    /* at least */
 
-/* A column is there if it leaves that much for the names. */
+/* A column is shown if it leaves that much for the names. */
 #define NAME_LEAST 10
 #define NAME_WITH_BOUNDS 12
 #define NAME_WITH_COMPONENTS 16
@@ -40,10 +40,11 @@ struct layout {
         size_t n;
 };
 
-static const char *const component_heads[COMPONENT_BASE] = { N_("CPU"),  N_("Disp"), N_("Disk"),  N_("WiFi"), N_("GPU"),
-                                                             N_("Cell"), N_("GPS"),  N_("Audio"), N_("Cam"),  N_("Other") };
+static const char *const component_heads[COMPONENT_BASE] = { N_("CPU"), N_("Disp"), N_("Disk"), N_("WiFi"),
+                                                             N_("GPU"), N_("Cell"), N_("GPS"),  N_("Audio"),
+                                                             N_("Cam"), N_("Other") };
 
-/* Columns of a word with a blank before it, and no fewer than its numbers need. */
+/* Width of a column with a blank before its head, and no less than its numbers need. */
 static size_t columns_of(const char *word, size_t least)
 {
         return MAX(text_width(_(word)) + 1, least);
@@ -96,6 +97,25 @@ void top_view_pieces(struct top_view *view, enum top_style style, size_t columns
         top_view_add(view, style, line);
 }
 
+/* Chooses the columns of components: if not all fit, those that an app used so far first. Returns the free columns. */
+static size_t lay_out_components(const struct top_frame *frame, size_t left, struct layout *layout)
+{
+        bool taken[COMPONENT_BASE] = { false };
+
+        for (int used = 1; used >= 0; used--)
+                for (size_t c = 0; c < COMPONENT_BASE; c++) {
+                        if (frame->table->used[c] != used || !trace_component_is_shown(frame->profile, c) ||
+                            left < NAME_WITH_COMPONENTS + component_columns(c))
+                                continue;
+                        taken[c] = true;
+                        left -= component_columns(c);
+                }
+        for (size_t c = 0; c < COMPONENT_BASE; c++)
+                if (taken[c])
+                        layout->components[layout->n++] = c;
+        return left;
+}
+
 static struct layout lay_out(const struct top_frame *frame)
 {
         struct layout layout = { .rate = NUMBER, .used = columns_of(N_("Used %"), NUMBER) };
@@ -114,12 +134,7 @@ static struct layout lay_out(const struct top_frame *frame)
         if (left >= NAME_WITH_BOUNDS + BOUNDS)
                 layout.bounds = BOUNDS;
         left -= layout.bounds;
-        for (size_t c = 0; c < COMPONENT_BASE && left >= NAME_WITH_COMPONENTS + component_columns(c); c++) {
-                if (!trace_component_is_shown(frame->profile, c))
-                        continue;
-                layout.components[layout.n++] = c;
-                left -= component_columns(c);
-        }
+        left = lay_out_components(frame, left, &layout);
         layout.long_state = layout.state && left >= NAME_WITH_STATE_LONG + state_long - state_short;
         if (layout.long_state) {
                 left -= state_long - state_short;
@@ -178,8 +193,8 @@ struct cells {
         const double *component_w;
 };
 
-static void add_cells(const struct top_frame *frame, const struct layout *layout, const char *mark, enum top_style style,
-                      const struct cells *cells, struct top_view *view)
+static void add_cells(const struct top_frame *frame, const struct layout *layout, const char *mark,
+                      enum top_style style, const struct cells *cells, struct top_view *view)
 {
         double percent_j = J_PER_PERCENT(frame->profile->energy_full_mwh);
         struct writing to = { .frame = frame };
@@ -233,8 +248,10 @@ static void add_rows(const struct top_frame *frame, const struct layout *layout,
                                              row->energy_j[table->since], &row->power_w, row->component_w };
 
                 add_cells(frame, layout, selected ? ">" : "",
-                          selected ? TOP_SELECTED : row->key.state == STATE_FOREGROUND ? TOP_FOREGROUND : TOP_PLAIN, &cells,
-                          view);
+                          selected                           ? TOP_SELECTED :
+                          row->key.state == STATE_FOREGROUND ? TOP_FOREGROUND :
+                                                               TOP_PLAIN,
+                          &cells, view);
         }
         for (size_t i = end - MIN(frame->first, end); frame->lines > 0 && i < room; i++)
                 top_view_add(view, TOP_PLAIN, "");
@@ -249,11 +266,19 @@ static void add_sums(const struct top_frame *frame, const struct layout *layout,
 {
         const struct top_table *table = frame->table;
         const struct top_sums *sums = &table->sums;
-        const struct cells base = { _("base"), "", sums->base_w, sums->base_j[table->since], NULL, sums->base_component_w },
-                           total = { _("model total"), "", sums->total_w.value, sums->total_j[table->since], &sums->total_w,
-                                     NULL },
-                           rest = { _("unattributed"), "", sums->unattributed_w, sums->unattributed_j[table->since], NULL, NULL },
-                           battery = { _("battery"), "", sums->battery_w, sums->battery_j[table->since], NULL, NULL };
+        const struct cells base = { _("base"),    "",
+                                    sums->base_w, sums->base_j[table->since],
+                                    NULL,         sums->base_component_w },
+                           total = { _("model total"), "",  sums->total_w.value, sums->total_j[table->since],
+                                     &sums->total_w,   NULL },
+                           rest = { _("unattributed"),
+                                    "",
+                                    sums->unattributed_w,
+                                    sums->unattributed_j[table->since],
+                                    NULL,
+                                    NULL },
+                           battery = { _("battery"), "",  sums->battery_w, sums->battery_j[table->since],
+                                       NULL,         NULL };
         char name[64];
         const struct cells hidden = { name, "", table->hidden_w, table->hidden_j, NULL, NULL };
 
@@ -304,11 +329,12 @@ static void add_status(const struct top_frame *frame, struct top_view *view)
         const struct top_table *table = frame->table;
         char count[96], filter[96];
 
-        snprintf(count, sizeof(count), words_counted("%zu row by %s%s", "%zu rows by %s%s", table->n_shown), table->n_shown,
-                 _(top_sort_name(table->sort)), table->reverse ? _(", reversed") : "");
+        snprintf(count, sizeof(count), words_counted("%zu row by %s%s", "%zu rows by %s%s", table->n_shown),
+                 table->n_shown, _(top_sort_name(table->sort)), table->reverse ? _(", reversed") : "");
         snprintf(filter, sizeof(filter), _("Filter: %s%s"), table->filter, frame->filtering ? "_" : "");
         if (frame->message[0])
-                top_view_pieces(view, TOP_FAINT, frame->columns, frame->ascii, (const char *const[]){ frame->message, NULL });
+                top_view_pieces(view, TOP_FAINT, frame->columns, frame->ascii,
+                                (const char *const[]){ frame->message, NULL });
         else
                 top_view_pieces(view, TOP_FAINT, frame->columns, frame->ascii,
                                 (const char *const[]){ frame->filtering || *table->filter ? filter : "", count,

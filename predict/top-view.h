@@ -34,12 +34,12 @@ struct top_frame {
         size_t columns, lines; /* lines 0: as many as there are rows */
         bool ascii;
         int64_t time_ns;
-        double percent;        /* of charge; NaN: unknown */
+        double percent;        /* charge; NaN: unknown */
         int plugged;           /* -1: unknown */
-        const char *remaining; /* a few words, or "" */
-        const char *about;     /* what the rows are, in a few words */
-        const char *message;   /* in place of that; "": none */
-        const char *const *hints; /* which keys there are, ended by NULL; NULL: no keys */
+        const char *remaining; /* remaining time in a few words, or "" */
+        const char *about;     /* describes the rows in a few words */
+        const char *message;   /* shown in place of about; "": none */
+        const char *const *hints; /* list of keys, ended by NULL; NULL: no keys */
         bool filtering;        /* the filter is being typed */
         size_t first, selected; /* rows */
 };
@@ -47,7 +47,8 @@ struct top_frame {
 void top_view_clear(struct top_view *view);
 void top_view_add(struct top_view *view, enum top_style style, const char *text);
 void top_view_make(const struct top_frame *frame, struct top_view *view);
-/* How many rows of apps it has room for. */
+/* Number of rows of apps that fit. */
 size_t top_view_room(const struct top_frame *frame);
-/* Pieces, ended by NULL, with two blanks between them, as far as they fit; an empty one is left out. */
-void top_view_pieces(struct top_view *view, enum top_style style, size_t columns, bool ascii, const char *const *pieces);
+/* Adds a line of pieces (ended by NULL) with two blanks between them, as far as they fit; empty ones are left out. */
+void top_view_pieces(struct top_view *view, enum top_style style, size_t columns, bool ascii,
+                     const char *const *pieces);

@@ -25,17 +25,19 @@
 #include "top-page.h"
 #include "top-screen.h"
 #include "top-view.h"
+#include "util/paths.h"
 #include "util/table.h"
 #include "util/units.h"
 #include "util/util.h"
 #include "util/words.h"
 
 #define INTERVAL_S 2
-#define RECORDED_S 60   /* between two looks at what is recorded */
+#define RECORDED_S 60   /* time between two looks at the records */
 #define PLAIN_COLUMNS 80
 
-static const char *const hints[] = { N_("q quit"), N_("/ filter"), N_("s sort"), N_("w what if"), N_("Enter history"), N_("e since"), N_("r reverse"), N_("h help"),
-                                     NULL };
+static const char *const hints[] = { N_("q quit"),    N_("/ filter"),      N_("s sort"),
+                                     N_("w what if"), N_("Enter history"), N_("e since"),
+                                     N_("r reverse"), N_("h help"),        NULL };
 
 struct top {
         struct options options;
@@ -53,10 +55,10 @@ struct top {
         struct desktop_index *index;
         bool ascii;
         bool on_screen;
-        char said[512];         /* by the library */
+        char said[512];         /* the library's last sentence */
 
         struct top_reading last; /* its cost was freed */
-        int64_t recorded_ns;    /* boottime of the last look at what is recorded; 0: never */
+        int64_t recorded_ns;    /* boottime of the last look at the records; 0: never */
         char remaining[96];
         int signal_fd, timer_fd;
 };
@@ -91,20 +93,20 @@ static void tell(void *data, enum log_level level, const char *sentence)
                 program_log.handler(program_log.data, level, sentence);
 }
 
-/* What the user's terminal can show; the texts in here are UTF-8 all the same. */
+/* True if the user's terminal cannot show UTF-8; strings in this program are UTF-8 all the same. */
 static bool wants_ascii(void)
 {
         bool ascii = !setlocale(LC_CTYPE, "") || strcmp(nl_langinfo(CODESET), "UTF-8") != 0;
 
         setlocale(LC_CTYPE, "C.UTF-8");
         if (ascii)
-                words_stop(); /* what it can show has no letters of other languages */
+                words_stop(); /* ASCII has no letters of other languages */
         return ascii;
 }
 
 static void say_remaining(struct top *top, const struct joulecast_budget *budget)
 {
-        struct joulecast_value minutes = joulecast_budget_minutes(budget);
+        struct joulecast_value minutes = ask_told_minutes(budget);
         char low[32], likely[32];
 
         *top->remaining = '\0';
@@ -114,11 +116,11 @@ static void say_remaining(struct top *top, const struct joulecast_budget *budget
         if (isnan(minutes.low))
                 snprintf(top->remaining, sizeof(top->remaining), _("about %s left"), likely);
         else
-                snprintf(top->remaining, sizeof(top->remaining), _("%s left for sure, %s likely"),
+                snprintf(top->remaining, sizeof(top->remaining), _("at least %s left, probably %s"),
                          ask_minutes(minutes.low, minutes.value, low), likely);
 }
 
-/* What was used since the last full charge, as `joulecast cost` has it. */
+/* Reads the energies since the last full charge, as in `joulecast cost`. */
 static int read_since(struct top *top)
 {
         struct joulecast_cost *cost = NULL;
@@ -155,7 +157,7 @@ static int read_recorded(struct top *top)
         return err;
 }
 
-/* 0; 1: there was nothing new; -ENODATA: the recording ends; another negative errno. */
+/* Takes the next reading. 0; 1: there was nothing new; -ENODATA: the recording ends; another negative errno. */
 static int look(struct top *top)
 {
         struct top_reading reading;
@@ -189,14 +191,21 @@ static void make_frame(const struct top *top, char *words, size_t size, struct t
 {
         const char *basis = profile_basis(top->ask.profile->profile);
 
-        snprintf(words, size, top->list.table.since == TOP_SINCE_FULL ? _("used since full charge; %s%s") : _("used since start; %s%s"),
+        snprintf(words, size,
+                 top->list.table.since == TOP_SINCE_FULL ? _("used since full charge; %s%s") :
+                                                           _("used since start; %s%s"),
                  about(top), strcmp(basis, "calibrated") == 0 ? "" : _("; by a usual device's numbers"));
         *ret = (struct top_frame){
-                .table = &top->list.table, .profile = top->ask.profile->profile, .ascii = top->ascii,
+                .table = &top->list.table,
+                .profile = top->ask.profile->profile,
+                .ascii = top->ascii,
                 .time_ns = top->last.time_ns ? top->last.time_ns : values_now_ns(),
                 .percent = top->last.time_ns ? top->last.percent : NAN,
                 .plugged = top->last.time_ns ? top->last.plugged : -1,
-                .remaining = top->remaining, .about = words, .message = top->list.message, .filtering = top->list.filtering,
+                .remaining = top->remaining,
+                .about = words,
+                .message = top->list.message,
+                .filtering = top->list.filtering,
         };
 }
 
@@ -212,8 +221,9 @@ static int print_batch(const struct top *top)
         make_frame(top, words, sizeof(words), &frame);
         frame.columns = table_columns();
         if (frame.columns == 0)
-                frame.columns = columns && util_parse_u64(columns, &given) == 0 && given > 0 && given < 1000 ? (size_t)given
-                                                                                                             : PLAIN_COLUMNS;
+                frame.columns = columns && util_parse_u64(columns, &given) == 0 && given > 0 && given < 1000 ?
+                                        (size_t)given :
+                                        PLAIN_COLUMNS;
         top_view_make(&frame, &view);
         for (size_t i = 0; !view.failed && i < view.n; i++)
                 if (puts(view.lines[i].text) == EOF)
@@ -225,8 +235,10 @@ static int print_batch(const struct top *top)
 
 static void draw_page(const struct top *top, struct top_frame *frame, struct top_view *view)
 {
-        const struct top_subject subject = { &top->ask, top_list_selected(&top->list), top->said, frame->columns, frame->lines,
-                                             top->ascii, values_now_ns() };
+        const struct top_subject subject = { &top->ask,      top_list_selected(&top->list),
+                                             top->said,      frame->columns,
+                                             frame->lines,   top->ascii,
+                                             values_now_ns() };
 
         if (top->list.page == TOP_PAGE_HISTORY)
                 top_page_history(&subject, view);
@@ -234,7 +246,8 @@ static void draw_page(const struct top *top, struct top_frame *frame, struct top
                 top_page_gain(&subject, view);
         while (view->n + 1 < frame->lines)
                 top_view_add(view, TOP_PLAIN, "");
-        top_view_pieces(view, TOP_FAINT, frame->columns, frame->ascii, (const char *const[]){ _("any key: back"), NULL });
+        top_view_pieces(view, TOP_FAINT, frame->columns, frame->ascii,
+                        (const char *const[]){ _("any key: back"), NULL });
 }
 
 static int draw(struct top *top)
@@ -277,7 +290,8 @@ static int press_all(struct top *top)
         unsigned key;
 
         while ((key = top_screen_key()) != TOP_KEY_NONE) {
-                int err = top_list_press(&top->list, key, room_of(top)) ? -ECANCELED : top_table_arrange(&top->list.table);
+                int err = top_list_press(&top->list, key, room_of(top)) ? -ECANCELED :
+                                                                          top_table_arrange(&top->list.table);
 
                 if (err)
                         return err;
@@ -285,7 +299,10 @@ static int press_all(struct top *top)
         return draw(top);
 }
 
-/* All that would end this process, so that the terminal is given back first, and what else concerns it. */
+/*
+ * Signals that are handled on a terminal: those that would end this process, so that it restores the terminal first,
+ * and those that concern a screen. Without a screen signals have their default effect.
+ */
 static const int signals[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGALRM, SIGVTALRM, SIGPROF, SIGXCPU,
                                SIGIO,  SIGPWR,  SIGTSTP, SIGCONT, SIGWINCH };
 
@@ -294,8 +311,6 @@ static int hear(struct top *top)
         struct signalfd_siginfo heard;
 
         if (read(top->signal_fd, &heard, sizeof(heard)) != sizeof(heard))
-                return 0;
-        if (top->batch && (heard.ssi_signo == SIGWINCH || heard.ssi_signo == SIGCONT))
                 return 0;
         if (heard.ssi_signo == SIGTSTP)
                 top_screen_stop(SIGTSTP);
@@ -317,9 +332,8 @@ static int prepare_to_wait(struct top *top)
         sigset_t set;
 
         sigemptyset(&set);
-        for (size_t i = 0; i < ARRAY_SIZE(signals); i++)
-                if (!top->batch || signals[i] != SIGTSTP) /* where there is no screen, it stops as any program does */
-                        sigaddset(&set, signals[i]);
+        for (size_t i = 0; i < ARRAY_SIZE(signals) && !top->batch; i++)
+                sigaddset(&set, signals[i]);
         signal(SIGPIPE, SIG_IGN); /* we end when our reader does */
         if (sigprocmask(SIG_BLOCK, &set, NULL) < 0)
                 return -errno;
@@ -327,12 +341,12 @@ static int prepare_to_wait(struct top *top)
         top->timer_fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC);
         if (top->signal_fd < 0 || top->timer_fd < 0)
                 return -errno;
-        if (recorded && top->batch) /* nobody waits for what is there */
+        if (recorded && top->batch) /* no need to wait: the polls are recorded already */
                 return 0;
         return timerfd_settime(top->timer_fd, 0, &timer, NULL) < 0 ? -errno : 0;
 }
 
-/* The recording ends: what was last stays on the screen. */
+/* Shows the next reading. At the end of a recording the last one stays on the screen. */
 static int show(struct top *top, uint64_t *shown)
 {
         int err = look(top);
@@ -341,7 +355,7 @@ static int show(struct top *top, uint64_t *shown)
                 ++*shown;
                 return print_batch(top);
         }
-        if (err == -ENODATA && !top->batch) {
+        if (err == -ENODATA && !top->batch && top->last.time_ns) {
                 snprintf(top->list.message, sizeof(top->list.message), "%s", _("the recording ends here"));
                 err = 0;
         }
@@ -406,10 +420,13 @@ static int check_options(const struct top *top)
         const char *wrong = NULL;
         bool past = top->from.word || top->from.ns != INT64_MIN;
 
-        if (top->options.json)
+        if (!top->from.word && top->from.ns >= top->to_ns)
+                wrong = N_("--from is not before --to; see joulecast top --help");
+        else if (top->options.json)
                 wrong = N_("joulecast trace --json writes the same for programs, a line for each interval");
         else if (!past && top->options.device)
-                wrong = N_("top is for this machine; of a virtual device it shows what simulate recorded, with --from T");
+                wrong = N_("top is for this machine; of a virtual device it shows what simulate recorded, "
+                           "with --from T");
         else if (past && (top->collector || top->options.machine))
                 wrong = N_("--collector and --machine are for what happens now; leave out --from");
         else if (!top->batch && !(isatty(STDIN_FILENO) && isatty(STDOUT_FILENO)))
@@ -422,7 +439,7 @@ static int check_options(const struct top *top)
 static int open_all(struct top *top)
 {
         struct top_feed_options feed = { .options = &top->options, .collector = top->collector, .ask = &top->ask,
-                                         .to_ns = top->to_ns, .log = &top->log };
+                                         .to_ns = top->to_ns, .ends_alone = top->batch > 0, .log = &top->log };
         int code = ask_try(&top->options, keep_said, top, &top->ask);
         bool past = top->from.word || top->from.ns != INT64_MIN;
 
@@ -457,8 +474,12 @@ static int start(struct top *top)
         top->on_screen = false;
         if (err == -ENODATA)
                 log_error(&program_log, "no polls of that time are kept; joulecast cost has the sums of older ones");
+        else if (err == -ETIMEDOUT)
+                log_error(&program_log, "the service has not answered for %d seconds; see %s status joulecastd",
+                          TOP_GONE_S, paths_systemctl());
         else if (err && err != -ENOMEM)
-                log_error(&program_log, "%s: %s", ferror(stdout) ? _("the rows could not be written") : _("top stopped"),
+                log_error(&program_log, "%s: %s",
+                          ferror(stdout) ? _("the rows could not be written") : _("top stopped"),
                           strerror(-err));
         return !err ? CODE_OK : err == -ENODATA ? CODE_NO_DATA : CODE_FAILED;
 }
@@ -490,31 +511,34 @@ int top_main(int argc, char **argv)
                   .range = N_("from half a second to an hour") },
                 { "batch", "N", N_("print the rows N times as text, for scripts"), .count = &top.batch, .low = 1 },
                 { "once", .help = N_("the same as --batch 1"), .flag = &top.once },
-                { "sort", "BY", N_("first order of the rows"), .usual = "power", .text = &top.sort,
+                { "sort", "BY", N_("how the rows are ordered at first"), .usual = "power", .text = &top.sort,
                   .words = "power used name cpu display disk wifi gpu" },
-                { "filter", "TEXT", N_("only apps whose name or id has this text in it"), .text = &top.filter },
-                { "collector", "NAME", N_("do not ask the service; how to read processes (see joulecast doctor)"),
+                { "filter", "TEXT", N_("show only apps whose name or id has this text in it"), .text = &top.filter },
+                { "collector", "NAME", N_("do not ask the service, but read processes in this way (joulecast doctor "
+                                          "lists the ways)"),
                   .text = &top.collector },
                 OPTIONS_FROM(&top.from),
-                { "to", "T", N_("its end, likewise"), OPTION_TIME(&top.to_ns) },
+                { "to", "T", N_("end: a time as with --from"), OPTION_TIME(&top.to_ns) },
         };
         const struct option_table command = {
                 .called = "joulecast top",
                 .usage = "joulecast top [--interval S] [--batch N|--once] [--sort BY]\n"
-                         "                     [--filter TEXT]\n"
+                         "              [--filter TEXT]\n"
                          "joulecast top --from T | --since WHAT [--to T] [--batch N]",
                 /* xgettext:no-c-format */
-                .about = N_("What draws power now: each app in the foreground and in the background, its\n"
-                         "power with 95 % confidence, percent of the battery an hour, and what it used\n"
-                         "since the last full charge, or since top started. The service is asked, so that\n"
-                         "no root is needed; it shows you your own apps, and other users' as one. With a\n"
-                         "span it replays recorded polls, one every S seconds."),
+                .about = N_("What draws power now: each app in the foreground and in the background, its power with "
+                            "95 % confidence, percent of the battery an hour, and what it used since the last full "
+                            "charge, or since top started. The service is asked, so that no root is needed; it "
+                            "shows you your own apps, and other users' as one. With --from or --since it replays "
+                            "recorded polls, one every S seconds."),
                 .rows = rows, .n_rows = ARRAY_SIZE(rows),
                 .after = N_("Keys:\n"
-                         "      arrows, Page Up/Down, Home, End    s, r and p u n c d i t g: order\n"
-                         "      /: filter    Esc: all again    Enter: the app's last hours\n"
-                         "      w: minutes gained if it were closed\n"
-                         "      e: used since the last full charge, or since start    q: quit"),
+                         "      arrows, Page Up/Down, Home, End: select a row    q: quit\n"
+                         "      order by p power, u use, n name, c CPU, d display, i disk, t WiFi, g GPU\n"
+                         "      s: next order    r: reverse the order\n"
+                         "      /: filter    Esc: end the filter    Enter: the app's last hours\n"
+                         "      w: minutes gained if the app were closed\n"
+                         "      e: used since the last full charge, or since start"),
         };
         int code = options_parse(&command, SHARED_ASK & ~SHARED_JSON, argc, argv, &top.options);
 

@@ -19,7 +19,7 @@ struct replay {
         const struct desktop_index *index;
         uint64_t count;
         struct cost_maker *totals;
-        int64_t first_ns, last_ns; /* of what was shown */
+        int64_t first_ns, last_ns; /* span of the polls that were shown */
         uint64_t elapsed_ns, suspend_ns;
 };
 
@@ -32,7 +32,7 @@ static int add_rows(struct cost_maker *maker, const struct store_poll *poll)
         return err;
 }
 
-/* 1: --count is reached. No battery: its level moves in steps, and says nothing of a single poll. */
+/* Returns 1 when --count is reached. The battery's level is not used: its steps are too large for a single poll. */
 static int show_poll(void *data, const struct store_poll *poll)
 {
         _cleanup_(cost_maker_freep) struct cost_maker *maker = NULL;
@@ -71,7 +71,7 @@ static bool was_seen(const struct trace_form *form, const struct cost *cost)
         return !form->app;
 }
 
-/* As `joulecast cost` has it of the same time. -ENOENT: --app was not seen. */
+/* Prints the totals, as `joulecast cost` does for the same time. -ENOENT: --app was not seen. */
 static int show_totals(struct replay *replay, struct store *store)
 {
         _cleanup_(cost_freep) struct cost *cost = NULL;
@@ -134,7 +134,8 @@ static int find_app(const struct options *options, const struct moment *from, in
         return err == -EEXIST || err == -ENOENT ? CODE_NO_DATA : CODE_OK;
 }
 
-int trace_past(const struct options *options, struct moment *from, int64_t to_ns, uint64_t count, struct trace_form *form)
+int trace_past(const struct options *options, struct moment *from, int64_t to_ns, uint64_t count,
+               struct trace_form *form)
 {
         _cleanup_(ask_close) struct ask ask = { 0 };
         _cleanup_(profile_freep) struct profile *learnt = NULL;
@@ -147,8 +148,8 @@ int trace_past(const struct options *options, struct moment *from, int64_t to_ns
         if (code != CODE_OK)
                 return code;
         if (!ask.usage->store) {
-                log_error(&program_log, "the service does not answer questions about single polls; run this as root, or "
-                          "use joulecast cost");
+                log_error(&program_log, "the service does not answer questions about single polls; run this "
+                          "as root, or use joulecast cost");
                 return CODE_FAILED;
         }
         code = ask_moment(ask.usage, from);

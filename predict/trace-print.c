@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "answer.h"
@@ -21,8 +22,8 @@
 #define SHOWN_FROM 0.0005  /* W or J of an app in the table: less prints as 0.000 */
 #define APP_COLUMNS 24
 #define APP_COLUMNS_LEAST 12
-#define COLUMNS_WIDE 99    /* of a table with APP_COLUMNS */
-#define COLUMNS_BUT_APP 64 /* of a narrow one */
+#define COLUMNS_WIDE 99    /* width of a table with APP_COLUMNS */
+#define COLUMNS_BUT_APP 64 /* width of a narrow table without the names */
 
 bool trace_is_wanted(const struct trace_form *form, const struct cost_app *app)
 {
@@ -32,7 +33,7 @@ bool trace_is_wanted(const struct trace_form *form, const struct cost_app *app)
                strcmp(app->name, form->app) == 0;
 }
 
-/* By which energies are divided. */
+/* The divisor of energies: the seconds for power, 1 for joules. */
 static double per(const struct trace_line *line)
 {
         return line->total ? 1 : line->seconds;
@@ -59,11 +60,12 @@ static void add_process(const struct trace_form *form, const struct cost_app *ap
 
 static struct cJSON *app_json(const struct trace_form *form, const struct trace_line *line, const struct cost_app *app)
 {
+        const struct cost_value joules = cost_joules(&app->energy_j, line->cost->joule_part);
         struct cJSON *json = cJSON_CreateObject(), *components;
 
         add_process(form, app, json);
         cJSON_AddStringToObject(json, "state", answer_state(app->state));
-        cJSON_AddItemToObject(json, line->total ? "energy_j" : "power_w", power_json(&app->energy_j, per(line)));
+        cJSON_AddItemToObject(json, line->total ? "energy_j" : "power_w", power_json(&joules, per(line)));
         components = cJSON_AddObjectToObject(json, line->total ? "components_j" : "components_w");
         for (size_t c = 0; c < COMPONENT_BASE; c++)
                 cJSON_AddNumberToObject(components, component_names[c], app->component_j[c] / per(line));
@@ -75,6 +77,7 @@ static struct cJSON *app_json(const struct trace_form *form, const struct trace_
 static struct cJSON *line_json(const struct trace_form *form, const struct trace_line *line)
 {
         const struct cost *cost = line->cost;
+        const struct cost_value total_j = cost_joules(&cost->total_j, cost->joule_part);
         struct cJSON *json = cJSON_CreateObject(), *list;
 
         if (line->total)
@@ -83,7 +86,7 @@ static struct cJSON *line_json(const struct trace_form *form, const struct trace
         cJSON_AddNumberToObject(json, "elapsed_s", line->seconds);
         cJSON_AddNumberToObject(json, "suspend_s", line->suspend_s);
         cJSON_AddNumberToObject(json, line->total ? "measured_j" : "measured_w", line->measured);
-        cJSON_AddItemToObject(json, line->total ? "total_j" : "total_w", power_json(&cost->total_j, per(line)));
+        cJSON_AddItemToObject(json, line->total ? "total_j" : "total_w", power_json(&total_j, per(line)));
         cJSON_AddNumberToObject(json, line->total ? "base_j" : "base_w", cost->base_j / per(line));
         cJSON_AddNumberToObject(json, "level", COST_LEVEL);
         if (form->usage)
@@ -96,7 +99,7 @@ static struct cJSON *line_json(const struct trace_form *form, const struct trace
         return json;
 }
 
-/* One line an interval, and one for all of them. */
+/* Prints one line per interval, and one for the total. */
 static int print_json(const struct trace_form *form, const struct trace_line *line)
 {
         struct cJSON *json = line_json(form, line), *totals;
@@ -149,10 +152,13 @@ static void print_number(double value, int columns)
         do
                 snprintf(text, sizeof(text), "%.*f", decimals, value);
         while (strlen(text) >= (size_t)columns && decimals-- > 0);
-        printf("%*s", columns, text);
+        printf("%*s", columns, text + (*text == '-' && strtod(text, NULL) == 0)); /* no -0.000 */
 }
 
-/* Parts that apps hold have a column where they have a price, what no counter shows where everyday use taught some of it. */
+/*
+ * Parts that apps hold have a column if they have a price; power that no counter shows has one if some of it was
+ * learnt in everyday use.
+ */
 bool trace_component_is_shown(const struct profile *profile, size_t component)
 {
         for (size_t i = 0; component > COMPONENT_GPU && i < profile->n_coefficients; i++)
@@ -246,7 +252,7 @@ static void used_text(const struct usage *usage, size_t component, const struct 
                 print_part(used[component], line, buf);
 }
 
-/* Below the power of each component what was used of it; nothing where nothing was. */
+/* Prints a line with the usage below the power of each component; nothing if nothing was used. */
 static void print_usage(const struct trace_form *form, const struct trace_line *line, const struct usage *usage)
 {
         char cells[COMPONENT_BASE][32];
@@ -262,7 +268,10 @@ static void print_usage(const struct trace_form *form, const struct trace_line *
         }
         if (!form->usage || shown == 0)
                 return;
-        printf("%*s", (int)(form->time_columns + form->state_columns) + form->app_columns + 1 + columns_of(form, COMPONENT_COUNT), "");
+        printf("%*s",
+               (int)(form->time_columns + form->state_columns) + form->app_columns + 1 +
+                       columns_of(form, COMPONENT_COUNT),
+               "");
         for (size_t c = 0; c < n; c++)
                 if (trace_component_is_shown(form->profile, c))
                         printf("%*s", columns_of(form, c), cells[c]);

@@ -2,7 +2,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* What `joulecast trace` prints of an interval, live or recorded, and of all of them together. */
+/* Output of `joulecast trace` for an interval, live or recorded, and for the total of all. */
 
 #include <stdbool.h>
 
@@ -11,22 +11,22 @@
 
 struct trace_form {
         bool json;
-        bool usage;             /* below each power what was used */
+        bool usage;             /* show the usage below each power */
         const char *app;        /* NULL: all */
         const struct profile *profile;
         const struct trace_processes *processes; /* NULL: rows are apps */
-        bool narrow;            /* the terminal */
+        bool narrow;            /* the terminal is narrow */
         int app_columns;
         size_t time_columns, state_columns;
         unsigned long long lines; /* intervals so far */
-        char day[32];           /* of the last line; "": none was printed */
+        char day[32];           /* day of the last line; "": none was printed */
 };
 
 struct trace_line {
         const struct cost *cost;
         double seconds, suspend_s;
-        double measured;        /* W, or J of a total; NaN: unknown */
-        bool total;             /* of all intervals: joules in place of power */
+        double measured;        /* W, or J for a total; NaN: unknown */
+        bool total;             /* the total of all intervals: joules in place of power */
 };
 
 /* A component has a column if a device of this profile can use it. */

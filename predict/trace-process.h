@@ -13,18 +13,18 @@
 struct trace_process {
         pid_t pid;
         char comm[32];
-        char app[APP_ID_MAX]; /* that it belongs to */
+        char app[APP_ID_MAX]; /* the app that it belongs to */
 };
 
 struct trace_processes {
-        struct trace_process *list; /* of the last sample, ascending by pid */
+        struct trace_process *list; /* processes in the last sample, ascending by pid */
         size_t n, capacity;
 };
 
 /* 0; -ENOMEM. */
 int trace_processes_name(struct trace_processes *processes, struct sample *sample);
-/* Rows of an interval of such samples: what belongs to the app with the screen is in the foreground. */
+/* Sets the states of an interval's rows: processes of the app with the screen are in the foreground. */
 void trace_processes_states(const struct trace_processes *processes, struct interval *interval);
-/* By the id of such a row; NULL: it is of no process. */
+/* Finds a process by the id of such a row; NULL: the row is not for a process. */
 const struct trace_process *trace_process_find(const struct trace_processes *processes, const char *id);
 void trace_processes_clear(struct trace_processes *processes);

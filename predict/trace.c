@@ -37,7 +37,7 @@ struct tracer {
         uint64_t count;
         const char *collector;
         const char *by;         /* "process"; NULL: by app */
-        struct moment from; /* of what was recorded; INT64_MIN and INT64_MAX: now */
+        struct moment from; /* span of records to show; INT64_MIN and INT64_MAX: trace live */
         int64_t to_ns;
         struct trace_form form;
         struct trace_processes processes;
@@ -67,7 +67,7 @@ static void tracer_close(struct tracer *tracer)
         closep(&tracer->timer_fd);
 }
 
-/* As joulecastd does. */
+/* Stores the interval as joulecastd does. */
 static int record(struct tracer *tracer)
 {
         int err = store_append(tracer->store, &tracer->interval);
@@ -75,7 +75,7 @@ static int record(struct tracer *tracer)
         return err ? err : store_roll_up(tracer->store, tracer->interval.end_realtime_ns, &tracer->retention);
 }
 
-/* Once. It is no error: the app may begin later. */
+/* Tells once that the app was not seen. It is no error: the app may start later. */
 static void log_unseen(const struct tracer *tracer, const struct cost *cost)
 {
         const struct interval *interval = &tracer->interval;
@@ -95,7 +95,7 @@ static void log_unseen(const struct tracer *tracer, const struct cost *cost)
                  util_printable(tracer->form.app, name, sizeof(name)));
 }
 
-/* What was used since the look before. */
+/* Makes the interval since the last sample. */
 static int make_interval(struct tracer *tracer)
 {
         int err = tracer->by ? trace_processes_name(&tracer->processes, &tracer->sample) : 0;
@@ -229,9 +229,11 @@ static int check_options(const struct tracer *tracer)
                 wrong = N_("--from is not before --to");
         else if (is_past(tracer) &&
                  (tracer->interval_s > 0 || tracer->collector || tracer->by || tracer->options.machine))
-                wrong = N_("--interval, --collector, --by and --machine are for a live trace; leave out --from and --to");
+                wrong = N_("--interval, --collector, --by and --machine are for a live trace; leave out "
+                           "--from and --to");
         else if (!is_past(tracer) && tracer->options.device)
-                wrong = N_("trace is for this machine; for a virtual device use joulecast simulate, and then trace --from T");
+                wrong = N_("trace is for this machine; for a virtual device use joulecast simulate, and then "
+                           "trace --from T");
         else if (tracer->by && tracer->options.database)
                 wrong = N_("a database has apps and no processes; leave out --by or --database");
         if (wrong)
@@ -270,23 +272,24 @@ int trace_main(int argc, char **argv)
                                                          .timer_fd = -1 };
         const struct option_row rows[] = {
                 OPTIONS_FROM(&tracer.from),
-                { "to", "T", N_("its end, likewise"), OPTION_TIME(&tracer.to_ns) },
+                { "to", "T", N_("end: a time as with --from"), OPTION_TIME(&tracer.to_ns) },
                 { "interval", "S", N_("seconds between two lines"), .usual = "1", .number = &tracer.interval_s,
                   .low = 0.1, .high = 86400, .unit = "s" },
-                { "count", "N", N_("end after N intervals; without, at Ctrl-C"), .count = &tracer.count, .low = 1 },
-                { "app", "A", N_("this app alone: its id or its name"), .text = &tracer.form.app },
-                { "by", "process", N_("a row for each process in place of each app"),
+                { "count", "N", N_("end after N intervals; without it, at Ctrl-C"), .count = &tracer.count, .low = 1 },
+                { "app", "A", N_("show only this app, by its id or its name"), .text = &tracer.form.app },
+                { "by", "process", N_("show a row for each process in place of each app"),
                   .text = &tracer.by, .words = "process" },
-                { "collector", "NAME", N_("how to read processes (see joulecast doctor)"), .text = &tracer.collector },
+                { "collector", "NAME", N_("how to read processes (joulecast doctor lists the ways)"),
+                  .text = &tracer.collector },
         };
         const struct option_table command = {
                 .called = "joulecast trace",
                 .usage = "joulecast trace [--interval S] [--count N] [--app A] [--by process]\n"
                          "joulecast trace --from T | --since WHAT [--to T] [--app A]",
-                .about = N_("Power by component and app, again and again, until Ctrl-C. Root sees all apps,\n"
-                         "other users their own. --json writes one line for each interval; --database FILE\n"
-                         "also records, as joulecastd does. With a span it shows the recorded polls\n"
-                         "instead: power, what was used, and at the end the sums in joules."),
+                .about = N_("Power by component and app, again and again, until Ctrl-C. Root sees all apps, other "
+                            "users their own. --json writes one line for each interval; --database FILE also "
+                            "records, as joulecastd does. With --from or --since it shows the recorded polls "
+                            "instead: power, what was used, and at the end the sums in joules."),
                 .rows = rows, .n_rows = ARRAY_SIZE(rows),
         };
         int code = options_parse(&command, SHARED_ASK, argc, argv, &tracer.options);

@@ -2,8 +2,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /*
- * `joulecast warn`: what the user wants to know before it is too late. joulecast-focus runs it every few minutes with
- * --notify, which shows each warning once.
+ * `joulecast warn`: tells the user what will soon go wrong. joulecast-focus runs it every few minutes with --notify,
+ * which shows each warning once.
  */
 
 #include <cjson/cJSON.h>
@@ -15,8 +15,8 @@
 #include "answer.h"
 #include "api/joulecast-private.h"
 #include "commands.h"
+#include "live.h"
 #include "names.h"
-#include "notify-user.h"
 #include "state.h"
 #include "util/config.h"
 #include "util/paths.h"
@@ -24,20 +24,21 @@
 #include "util/units.h"
 #include "util/util.h"
 #include "util/words.h"
+#include "warn-plan.h"
 #include "warned.h"
 
 #define WARNINGS_MAX 8
 #define HOUR_NS (3600 * (int64_t)NS_PER_S)
 
-/* An app in the background: what is much, and how much more than usual. */
+/* Thresholds for an app in the background: its rate, and how many times its usual rate. */
 #define MUCH_PERCENT_PER_HOUR 2
 #define MORE_THAN_USUAL 2
-#define LEAST_S 1200       /* of the last hour in the background */
-#define LEAST_USUAL_S 21600 /* of the week before */
+#define LEAST_S 1200       /* time in the background that is needed in the last hour */
+#define LEAST_USUAL_S 21600 /* and in the week before */
 
 struct warning {
         char id[WARNED_ID_MAX];
-        char key[WARNED_ID_MAX]; /* by which it is remembered */
+        char key[WARNED_ID_MAX]; /* key by which it is remembered */
         char summary[160];
         char sentence[512];
 };
@@ -46,7 +47,7 @@ struct warn {
         struct options options;
         struct config config;
         struct state now;
-        int reserve; /* exit code of that part, after its sentence */
+        int reserve; /* exit code of the reserve part, after its sentence */
         struct warning list[WARNINGS_MAX]; /* the most urgent first */
         size_t n;
 };
@@ -61,9 +62,9 @@ static struct warning *add(struct warn *warn, const char *id)
         return warning;
 }
 
-/* ---- what the user has named ---- */
+/* ---- reserves that the user has named ---- */
 
-/* ... "10 minutes of phone, 60 minutes of tetris": for people. */
+/* Appends words for people, as in "10 minutes of phone, 60 minutes of tetris". */
 static void append_words(const char *app, double minutes, char *words, size_t size)
 {
         char span[32], printable[128];
@@ -76,7 +77,7 @@ static void append_words(const char *app, double minutes, char *words, size_t si
                          util_printable(app, printable, sizeof(printable)));
 }
 
-/* "phone=10m tetris=1h" becomes a plan, and ... CODE_OK, or CODE_USAGE after a sentence. */
+/* Makes "phone=10m tetris=1h" into a plan and into words. CODE_OK; CODE_USAGE after a sentence; CODE_FAILED. */
 static int make_plan(const char *reserve, struct joulecast_plan **ret, char *words, size_t size)
 {
         _cleanup_free_ char *copy = strdup(reserve);
@@ -109,14 +110,15 @@ static int make_plan(const char *reserve, struct joulecast_plan **ret, char *wor
 
 static void tell_reserve(struct warn *warn, const struct joulecast_budget *budget, const char *words)
 {
-        struct joulecast_value minutes = joulecast_budget_minutes(budget);
+        struct joulecast_value minutes = ask_told_minutes(budget);
         struct warning *warning;
         char likely[32], low[32];
 
         if (warn->now.plugged > 0 || isnan(minutes.value) || minutes.value > warn->config.warn_minutes)
                 return;
         warning = add(warn, "reserve");
-        snprintf(warning->key, sizeof(warning->key), "reserve %s", warn->config.warn_reserve); /* that of something else is another one */
+        /* With other reserves it is another warning. */
+        snprintf(warning->key, sizeof(warning->key), "reserve %s", warn->config.warn_reserve);
         if (minutes.value < 1) {
                 snprintf(warning->summary, sizeof(warning->summary), _("Too little is left for %s"), words);
                 snprintf(warning->sentence, sizeof(warning->sentence),
@@ -125,9 +127,13 @@ static void tell_reserve(struct warn *warn, const struct joulecast_budget *budge
         }
         snprintf(warning->summary, sizeof(warning->summary), _("About %s until %s is at risk"),
                  ask_minutes(minutes.value, 0, likely), words);
-        snprintf(warning->sentence, sizeof(warning->sentence), _("If use goes on as it is, then in %s likely, and for sure not "
-                 "before %s, the battery has just enough for %s."), likely,
-                 isnan(minutes.low) ? _("now") : ask_minutes(minutes.low, minutes.value, low), words);
+        if (isnan(minutes.low))
+                snprintf(warning->sentence, sizeof(warning->sentence), _("If use goes on as it is, then in "
+                         "about %s the battery has just enough for %s."), likely, words);
+        else
+                snprintf(warning->sentence, sizeof(warning->sentence), _("If use goes on as it is, then in "
+                         "%s likely, and for sure not before %s, the battery has just enough for %s."), likely,
+                         ask_minutes(minutes.low, minutes.value, low), words);
 }
 
 static int look_at_reserve(struct warn *warn)
@@ -160,10 +166,11 @@ static void look_at_charger(struct warn *warn)
         warning = add(warn, "charger");
         snprintf(warning->summary, sizeof(warning->summary), "%s", _("The charger is too weak"));
         snprintf(warning->sentence, sizeof(warning->sentence),
-                 "%s", _("The battery loses charge although it is plugged in. Use a stronger charger, or close something."));
+                 "%s", _("The battery loses charge although it is plugged in. Use a stronger charger, or "
+                         "close something."));
 }
 
-/* ---- what apps in the background took ---- */
+/* ---- usage of apps in the background ---- */
 
 static void compare_app(struct warn *warn, const struct joulecast_cost_app *app, const struct joulecast_cost *usual)
 {
@@ -184,7 +191,8 @@ static void compare_app(struct warn *warn, const struct joulecast_cost_app *app,
         util_printable(name, printable, sizeof(printable));
         snprintf(warning->summary, sizeof(warning->summary), _("%.80s uses much battery in the background"), printable);
         snprintf(warning->sentence, sizeof(warning->sentence),
-                 _("%.80s took %.2g %% in the last hour in the background; in the week before it was %.2g %% an hour."), printable,
+                 _("%.80s took %.2g %% in the last hour in the background; in the week before it was %.2g %% "
+                   "an hour."), printable,
                  60 * app->percent_per_minute.value, then);
 }
 
@@ -198,7 +206,8 @@ static int read_costs(const struct warn *warn, struct joulecast_cost **recent, s
         if (!err)
                 err = joulecast_cost_new(ask->profile, ask->usage, last_ns - HOUR_NS, last_ns, recent);
         if (!err)
-                err = joulecast_cost_new(ask->profile, ask->usage, last_ns - 7 * 24 * HOUR_NS, last_ns - HOUR_NS, usual);
+                err = joulecast_cost_new(ask->profile, ask->usage, last_ns - 7 * 24 * HOUR_NS,
+                                         last_ns - HOUR_NS, usual);
         return err;
 }
 
@@ -213,6 +222,26 @@ static int look_at_background(struct warn *warn)
         joulecast_cost_free(recent);
         joulecast_cost_free(usual);
         return !err || err == -ENODATA ? CODE_OK : ask_failed(err);
+}
+
+/* ---- a plan that joulecast-focus follows ---- */
+
+static void look_at_plan(struct warn *warn)
+{
+        struct warn_plan plan;
+        struct warning *warning;
+        char until[32], likely[32];
+
+        if (warn->now.plugged > 0 || !warn_plan_read(&warn->now.ask, &plan))
+                return;
+        warning = add(warn, "plan");
+        values_print_local(plan.until_ns, until, sizeof(until));
+        snprintf(warning->key, sizeof(warning->key), "plan %lld", (long long)plan.until_ns);
+        snprintf(warning->summary, sizeof(warning->summary), _("The charge will not last until %.5s"), until + 11);
+        snprintf(warning->sentence, sizeof(warning->sentence),
+                 _("In spite of the plan the charge lasts %s likely. joulecast advise --until %.5s names what else "
+                   "helps."),
+                 ask_minutes(plan.likely_minutes, 0, likely), until + 11);
 }
 
 /* ---- settings and answers ---- */
@@ -242,6 +271,7 @@ static int look(struct warn *warn)
         if (code != CODE_OK)
                 return code;
         warn->reserve = look_at_reserve(warn); /* an app that was never seen hides no other warning */
+        look_at_plan(warn);
         if (charger)
                 look_at_charger(warn);
         return background ? look_at_background(warn) : CODE_OK;
@@ -291,7 +321,7 @@ static int show(const struct warn *warn, const char *path)
                 warned_told(&warned, next->key, now_ns);
                 err = warned_write(path, &warned); /* before: else it might come every time */
                 if (!err)
-                        err = notify_user(next->summary, next->sentence);
+                        err = live.notify(next->summary, next->sentence);
                 if (err == -ENOTCONN) /* nobody can have seen it */
                         warned_write(path, &before);
         } else {
@@ -314,7 +344,8 @@ static int notify(const struct warn *warn)
         if (!err)
                 return show(warn, path);
         if (err == -ENOENT)
-                log_error(&program_log, "there is no HOME, so that warnings would come again and again; start it as a user");
+                log_error(&program_log, "there is no HOME, so that warnings would come again and again; "
+                                        "start it as a user");
         else
                 log_error(&program_log, "%s: %s", path ? path : "warned", util_reason(err));
         return CODE_FAILED;
@@ -325,15 +356,18 @@ int warn_main(int argc, char **argv)
         bool want_notify = false;
         const char *config = NULL;
         const struct option_row rows[] = {
-                { "config", "FILE", N_("another one than joulecast.conf"), .text = &config },
-                { "notify", NULL, N_("show the most urgent new one on the desktop, at most one in ten minutes"), .flag = &want_notify },
+                { "config", "FILE", N_("read [warn] from this file instead of joulecast.conf"), .text = &config },
+                { "notify", NULL,
+                  N_("show the most urgent new warning on the desktop, at most one in ten minutes"),
+                  .flag = &want_notify },
         };
         const struct option_table command = {
                 .called = "joulecast warn",
                 .usage = "joulecast warn [--config FILE] [--notify]",
-                .about = N_("What is about to go wrong: too little will be left for what [warn] of\n"
-                         "joulecast.conf names, an app in the background takes much more than it used to,\n"
-                         "the charger is too weak. joulecast-focus does this every five minutes, with\n"
+                .about = N_("Says what will soon go wrong: the battery will not last for what [warn] of\n"
+                         "joulecast.conf names, a plan of joulecast advise --apply no longer suffices, an\n"
+                         "app in the background uses much more energy than it did, or the charger is too\n"
+                         "weak. In a desktop session, joulecast-focus runs this every five minutes with\n"
                          "--notify."),
                 .rows = rows, .n_rows = ARRAY_SIZE(rows),
         };
@@ -343,6 +377,8 @@ int warn_main(int argc, char **argv)
 
         if (code >= 0)
                 return code;
+        if (want_notify && !live.notify)
+                return live_become("warn", argv);
         if (paths_config(&path) < 0)
                 path = NULL;
         if (config_load(config ? config : path, &program_log, &warn.config) < 0)

@@ -75,13 +75,17 @@ bool warned_holds(struct warned *warned, const char *id, int64_t now_ns)
 
 void warned_told(struct warned *warned, const char *id, int64_t now_ns)
 {
+        size_t at = 0;
+
         warned->sent_ns = now_ns;
-        if (warned->n == WARNED_MAX) { /* the oldest one is forgotten */
-                memmove(&warned->list[0], &warned->list[1], (WARNED_MAX - 1) * sizeof(warned->list[0]));
-                warned->n--;
-        }
-        snprintf(warned->list[warned->n].id, WARNED_ID_MAX, "%s", id);
-        warned->list[warned->n++].held_ns = now_ns;
+        if (warned->n < WARNED_MAX)
+                at = warned->n++;
+        else /* forget the one that has not held for the longest time */
+                for (size_t i = 1; i < warned->n; i++)
+                        if (warned->list[i].held_ns < warned->list[at].held_ns)
+                                at = i;
+        snprintf(warned->list[at].id, WARNED_ID_MAX, "%s", id);
+        warned->list[at].held_ns = now_ns;
 }
 
 /* Clocks may be set back. */

@@ -11,7 +11,8 @@
 /* In the form of the largest of the three, so that they can be compared. */
 static double largest(struct joulecast_value minutes)
 {
-        return fmax(fabs(minutes.value), fmax(isnan(minutes.low) ? 0 : fabs(minutes.low), isnan(minutes.high) ? 0 : fabs(minutes.high)));
+        return fmax(fabs(minutes.value), fmax(isnan(minutes.low) ? 0 : fabs(minutes.low),
+                                              isnan(minutes.high) ? 0 : fabs(minutes.high)));
 }
 
 /* Rounded; one that is below 0 with a minus. */
@@ -54,19 +55,21 @@ char *whatif_sentence(const struct joulecast_gain *gain, char *buf, size_t size)
         if (less)
                 gained = turned(gained);
         if (joulecast_gain_is_nothing(gain))
-                snprintf(buf, size, "%s", _("That changes nothing: what it would switch off or close uses nothing, now or usually."));
+                snprintf(buf, size, "%s", _("That changes nothing: what it would switch off or close uses "
+                                            "nothing, now or usually."));
         else if (isnan(gained.value))
-                snprintf(buf, size, "%s", _("What that gains is unknown: the profile has no coefficient for it, or it is not counted."));
+                snprintf(buf, size, "%s", _("What that gains is unknown: the profile has no coefficient for "
+                                            "it, or it is not counted."));
         else if (isnan(gained.low) && isnan(gained.high))
                 snprintf(buf, size, less ? _("The battery lasts about %s less long; how sure that is is not known.")
                                          : _("The battery lasts about %s longer; how sure that is is not known."),
                          whatif_minutes(gained, minutes));
-        else if (isnan(gained.low)) /* what has no coefficient makes it less */
+        else if (isnan(gained.low)) /* the gain is smaller by usage without a coefficient */
                 snprintf(buf, size,
-                         less ? _("The battery lasts at most about %s less long; this profile has no coefficient for some of what "
-                                  "is used.")
-                              : _("The battery lasts at most about %s longer; this profile has no coefficient for some of what "
-                                  "is used."),
+                         less ? _("The battery lasts at most about %s less long; this profile has no "
+                                  "coefficient for some of what is used.")
+                              : _("The battery lasts at most about %s longer; this profile has no "
+                                  "coefficient for some of what is used."),
                          whatif_minutes(gained, minutes));
         else
                 snprintf(buf, size, less ? _("The battery lasts %s less long.") : _("The battery lasts %s longer."),

@@ -9,12 +9,14 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "answer.h"
 #include "api/joulecast-private.h"
 #include "ask.h"
 #include "commands.h"
 #include "names.h"
+#include "program.h"
 #include "util/table.h"
 #include "util/text.h"
 #include "util/util.h"
@@ -88,10 +90,11 @@ static int print_answer(const struct options *options, const struct asked *asked
         if (*text)
                 table_text(TABLE_PLAIN, "Closed: %s.", text);
         if (!isnan(asked->keep_minutes))
-                table_text(TABLE_PLAIN, "Kept for %s, and then as it is.", ask_minutes(asked->keep_minutes, 0, minutes));
+                table_text(TABLE_PLAIN, "Kept for %s, and then as it is.",
+                           ask_minutes(asked->keep_minutes, 0, minutes));
         putchar('\n');
         if (!isnan(joulecast_gain_minutes(gain).low) && !joulecast_gain_is_nothing(gain))
-                table_note("The range in brackets holds in 90 of 100 cases, if use goes on as now otherwise.");
+                table_note("The range in brackets holds 9 times in 10, if use goes on as now otherwise.");
         table_note("From %s.", joulecast_gain_basis(gain));
         return CODE_OK;
 }
@@ -121,17 +124,25 @@ static int check(const struct asked *asked, const char *run)
         char printable[64];
 
         if (run) {
-                log_error(&program_log, "%s is no run of joulecast emulate -o; without one, whatif answers for this device as it "
-                          "is now",
+                log_error(&program_log, "%s is no run of joulecast emulate -o; without one, whatif answers "
+                          "for this device as it is now",
                           util_printable(run, printable, sizeof(printable)));
                 return CODE_USAGE;
         }
         if (!asked->changes) {
-                log_error(&program_log, "there is no change; use --brightness, --close, --wifi off and others, as in joulecast "
-                          "whatif --help");
+                log_error(&program_log, "there is no change; use --brightness, --close, --wifi off and "
+                          "others, as in joulecast whatif --help");
                 return CODE_USAGE;
         }
         return CODE_OK;
+}
+
+/* Is the word a run of `joulecast emulate -o`? Then joulecast-develop answers. */
+static bool is_run(const char *word)
+{
+        _cleanup_free_ char *path = NULL;
+
+        return *word != '-' && asprintf(&path, "%s/run.json", word) >= 0 && access(path, F_OK) == 0;
 }
 
 int whatif_main(int argc, char **argv)
@@ -140,17 +151,19 @@ int whatif_main(int argc, char **argv)
         const char *run = NULL, *wifi = NULL, *cellular = NULL, *gps = NULL, *audio = NULL;
         double keep_minutes = NAN, battery_percent = NAN;
         const struct option_row rows[] = {
-                { "brightness", "N%", N_("set the screen to N percent of its greatest brightness, or off"), .parse = take_brightness,
-                  .data = &asked, .wants = N_("a brightness like 40%, or off"), .range = N_("from 0 to 100 %") },
-                { "close", "APP", N_("close this app; may be given several times"), .parse = take_close, .data = &asked,
-                  .wants = N_("an app"), .range = N_("at most 16 apps") },
+                { "brightness", "N%", N_("set the screen to N percent of its greatest brightness, or off"),
+                  .parse = take_brightness, .data = &asked, .wants = N_("a brightness like 40%, or off"),
+                  .range = N_("from 0 to 100 %") },
+                { "close", "APP", N_("close this app; may be given several times"), .parse = take_close,
+                  .data = &asked, .wants = N_("an app"), .range = N_("at most 16 apps") },
                 { "wifi", "off", N_("no traffic over WiFi"), .text = &wifi, .words = "off" },
                 { "cellular", "off", N_("no traffic over a modem"), .text = &cellular, .words = "off" },
-                { "gps", "off", N_("nobody uses the GPS"), .text = &gps, .words = "off" },
+                { "gps", "off", N_("no app uses the GPS"), .text = &gps, .words = "off" },
                 { "audio", "off", N_("no sound is played"), .text = &audio, .words = "off" },
-                { "keep", "2h", N_("how long the change lasts; then everything is as now"), OPTION_MINUTES(&keep_minutes) },
-                { "battery-percent", "N", N_("answer as if the battery had this charge"), .number = &battery_percent,
-                  .high = 100, .unit = "%" },
+                { "keep", "2h", N_("how long the change lasts; after that everything is as now"),
+                  OPTION_MINUTES(&keep_minutes) },
+                { "battery-percent", "N", N_("answer as if the battery had this charge"),
+                  .number = &battery_percent, .high = 100, .unit = "%" },
         };
         const struct option_table command = {
                 .called = "joulecast whatif",
@@ -158,16 +171,19 @@ int whatif_main(int argc, char **argv)
                          "                 [--cellular off] [--gps off] [--audio off] [--keep 2h]\n"
                          "joulecast whatif RUN [--brightness N%] [--signal WHICH] [--carrier NAME]\n"
                          "                 [--target NAME] [--battery MWH]",
-                .about = N_("How much longer the battery lasts with a change, if use goes on as now\n"
-                         "otherwise (as in joulecast budget without an app). The range in brackets\n"
-                         "holds in 90 of 100 cases. If an app is closed, the screen stays on without it."),
+                .about = N_("How much longer the battery lasts with a change, if use otherwise goes on as now (as "
+                            "in joulecast budget without an app). The range in brackets holds 9 times in 10. If an "
+                            "app is closed, the screen stays on without it.\n"
+                            "\n"
+                            "With RUN, a folder of joulecast emulate -o: what that run would have cost with another "
+                            "brightness, signal, carrier, target or battery."),
                 .rows = rows, .n_rows = ARRAY_SIZE(rows), .words = &run, .max_words = 1,
         };
         struct options options = { 0 };
         int code;
 
-        if (argc > 1 && whatif_is_run(argv[1]))
-                return whatif_run_main(argc, argv);
+        if (argc > 1 && is_run(argv[1]))
+                return program_become("whatif", "develop", "joulecast-develop", "whatif", argv);
         if (joulecast_change_new(&asked.change) < 0)
                 return CODE_FAILED;
         code = options_parse(&command, SHARED_ASK, argc, argv, &options);

@@ -14,13 +14,35 @@ find_mirror()
 {
         # shellcheck source=/dev/null
         . /etc/os-release
-        [ "$ID" = debian ] || skip "this machine is $ID, and what is made here is a Debian as on the machine: run it on Debian"
+        [ "$ID" = debian ] ||
+                skip "this machine is $ID, and what is made here is a Debian as on the machine: run it on Debian"
         mirror=$(apt-get indextargets --format "\$(REPO_URI) \$(CODENAME) \$(COMPONENT)" 'Identifier: Packages' |
                 awk -v suite="$VERSION_CODENAME" '$2 == suite && $3 == "main" { print $1; exit }')
         [ -n "$mirror" ] || skip "apt names no mirror for $VERSION_CODENAME main"
 }
 
-# own_apt FOLDER ARCHITECTURE SUITE...: FOLDER/apt.conf, for APT_CONFIG: apt as if nothing were installed, with its own lists
+# debian_base ROOT: a minimal Debian in that folder, with this machine's sources of packages; no service starts in it
+debian_base()
+{
+        if [ ! -f "$1/.debootstrapped" ]; then
+                rm -rf "$1"
+                mkdir -p "$1"
+                debootstrap --variant=minbase "$VERSION_CODENAME" "$1" "$mirror" > "$1.log" 2>&1 ||
+                        skip "debootstrap failed (no network?); the end of $1.log: $(tail -n 3 "$1.log")"
+                touch "$1/.debootstrapped"
+        fi
+        mkdir -p "$1/etc/apt/apt.conf.d"
+        for file in sources.list sources.list.d/debian.sources; do
+                if [ -f "/etc/apt/$file" ]; then cp "/etc/apt/$file" "$1/etc/apt/$file"; fi
+        done
+        apt-config dump | grep -i '^Acquire::.*Proxy' > "$1/etc/apt/apt.conf.d/proxy" || true
+        cp -L /etc/resolv.conf "$1/etc/resolv.conf"
+        printf '#!/bin/sh\nexit 101\n' > "$1/usr/sbin/policy-rc.d"
+        chmod 755 "$1/usr/sbin/policy-rc.d"
+}
+
+# own_apt FOLDER ARCHITECTURE SUITE...: FOLDER/apt.conf, for APT_CONFIG: apt as if nothing were installed, with
+# its own lists
 own_apt()
 {
         apt_folder=$1 apt_architecture=$2
@@ -41,7 +63,32 @@ Dir::Cache "$apt_folder/cache";
 END
 }
 
-# module_files FOLDER KERNEL MODULE...: their files in FOLDER/lib/modules, with those of the modules they need, as they load
+# cross_libraries: those of ./packages that a cross build links
+cross_libraries()
+{
+        words "$1" | awk '$1 ~ /-dev$/ || $1 == "wayland-protocols" { print $1 }'
+}
+
+# unpack_packages ROOT PACKAGE...: these and all that they need, by the apt that $APT_CONFIG names, in $1/apt. They are
+# only unpacked, as nothing here could run their scripts.
+unpack_packages()
+{
+        unpack_root=$1
+        unpack_log=$1/log
+        shift
+        { apt-get update && apt-get install --yes --download-only --no-install-recommends "$@"; } \
+                > "$unpack_log" 2>&1 ||
+                skip "no such Debian can be had (no network?); the end of $unpack_log: $(tail -n 3 "$unpack_log")"
+        mkdir -p "$unpack_root/usr/lib" "$unpack_root/usr/bin" "$unpack_root/usr/sbin"
+        for unpack_name in lib bin sbin; do ln -s "usr/$unpack_name" "$unpack_root/$unpack_name"; done
+        for unpack_name in "$unpack_root"/apt/cache/archives/*.deb; do
+                dpkg --fsys-tarfile "$unpack_name" | tar -x -C "$unpack_root" --keep-directory-symlink \
+                        --exclude='./usr/share/doc/*' --exclude='./usr/share/man/*'
+        done
+}
+
+# module_files FOLDER KERNEL MODULE...: their files in FOLDER/lib/modules, with those of the modules they need, as
+# they load
 module_files()
 {
         modules_folder=$1 modules_kernel=$2
@@ -51,7 +98,8 @@ module_files()
         done | awk '$1 == "insmod" && !seen[$2]++ { print $2 }'
 }
 
-# make_initrd FILE INIT BUSYBOX FOLDER KERNEL MODULE...: a script, what it runs in, and modules listed in /lib/modules/order
+# make_initrd FILE INIT BUSYBOX FOLDER KERNEL MODULE...: a script, what it runs in, and modules listed in
+# /lib/modules/order
 make_initrd()
 {
         initrd=$1 initrd_folder=$1.folder

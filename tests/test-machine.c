@@ -2,7 +2,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
 /*
- * A device's files in, what all its sources say out, compared with the golden text beside the tree.
+ * Reads a device's files with all sources, and compares the result with the golden text beside the tree.
  * JOULECAST_UPDATE_GOLDEN=1 writes that text anew; then read the difference.
  */
 
@@ -100,7 +100,7 @@ static char *look(const char *dir)
         check_int(machine_open(&options, &sources), 0);
         check_int(sources_read(&sources, &sample), 0);
         print_sample(output.file, &sample);
-        check_int(sources_read(&sources, &sample), 0); /* a second look says nothing twice, and finds the same */
+        check_int(sources_read(&sources, &sample), 0); /* a second look reports nothing twice, and finds the same */
         fclose(output.file);
         sources_close(&sources);
         sample_clear(&sample);
@@ -133,7 +133,8 @@ static void update(const char *golden, const char *text)
         _cleanup_fclose_ FILE *file = fopen(golden, "we");
 
         if (file)
-                fprintf(file, "# SPDX-FileCopyrightText: joulecast authors\n# SPDX-License-Identifier: LGPL-2.1-or-later\n%s",
+                fprintf(file, "# SPDX-FileCopyrightText: joulecast authors\n"
+                              "# SPDX-License-Identifier: LGPL-2.1-or-later\n%s",
                         text);
 }
 

@@ -17,7 +17,7 @@
 #include "util/paths.h"
 #include "util/util.h"
 
-#define START_PERCENT 95.0 /* of a virtual device */
+#define START_PERCENT 95.0 /* state of charge at which a virtual device starts */
 
 int calibration_find_files(struct calibration *calibration)
 {
@@ -108,6 +108,7 @@ static int open_this_machine(struct calibration *calibration)
                 .cellular_peer = options->cellular_peer,
                 .allow_disconnect = options->allow_disconnect,
                 .force_discharge = options->force_discharge,
+                .stale_supply = !options->force_discharge && calibration_supply_is_stale(calibration),
                 .stop = calibration->stop,
                 .log = &calibration->log,
         };
@@ -161,7 +162,8 @@ static const char *why_not_kept(const struct profile *profile, const struct hard
 
         if (strcmp(profile->device, description->device) != 0)
                 return "is the profile of another device";
-        if (strcmp(profile_basis(profile), "calibrated") != 0 || observation_method_from_name(profile->method, &method) < 0)
+        if (strcmp(profile_basis(profile), "calibrated") != 0 ||
+            observation_method_from_name(profile->method, &method) < 0)
                 return "is not a calibration of this device";
         for (size_t i = 0; i < profile->n_coefficients; i++)
                 if (isnan(profile->coefficients[i].standard_error))
@@ -186,7 +188,7 @@ static const char *why_not_kept(const struct profile *profile, const struct hard
         return NULL;
 }
 
-/* With --only: the calibration before, of which the rest is kept, and whose method is used again. */
+/* With --only: loads the previous calibration, whose other components are kept, and whose method is used again. */
 static int load_before(struct calibration *calibration, struct profile **ret)
 {
         _cleanup_(profile_freep) struct profile *profile = NULL, *measured = NULL;
@@ -196,7 +198,8 @@ static int load_before(struct calibration *calibration, struct profile **ret)
         int err;
 
         if (access(calibration->profile, F_OK) < 0 && errno == ENOENT) {
-                log_error(&calibration->log, "--only: there is no %s yet; calibrate the whole device first", calibration->profile);
+                log_error(&calibration->log, "--only: there is no %s yet; calibrate the whole device first",
+                          calibration->profile);
                 return -ENOENT;
         }
         err = profile_load(calibration->profile, &calibration->log, &profile);
@@ -247,7 +250,6 @@ int calibration_make_plan(struct calibration *calibration)
                 return err;
         run->request = (struct run_request){
                 .stop_percent = options->stop_percent,
-                .passes = options->passes,
                 .battery_limit_percent = options->battery_limit_percent,
                 .time_limit_h = options->time_limit_h,
                 .write_limit_bytes = options->write_limit_bytes,
@@ -255,6 +257,7 @@ int calibration_make_plan(struct calibration *calibration)
                 .cellular_limit_bytes = options->cellular_limit_bytes,
                 .seed = options->seed,
                 .resume = options->resume,
+                .method_free = options->method == CHOICE_AUTO,
                 .virtual_device = options->device != NULL,
         };
         run->log = &calibration->log;
@@ -269,7 +272,8 @@ int calibration_make_plan(struct calibration *calibration)
                           err == -ENODATA ? "it shows no CPU to measure" : strerror(-err));
         else if (options->only)
                 err = measure_only(calibration, before);
+        run->request.passes = options->passes ? options->passes : run_usual_passes(&run->description, &run->plan);
         if (!err)
-                run_limits(run);
-        return err;
+                err = calibration_know(calibration);
+        return err ? err : run_limits(run);
 }

@@ -68,8 +68,8 @@ int calibration_open_run(struct calibration *calibration)
         return err ? err : begin_run(calibration);
 }
 
-/* The gauge that `auto` chose does not work: use the percentage, which always does. */
-static int begin_again_by_percent(struct calibration *calibration)
+/* The gauge that `auto` chose does not serve: fine steps of the charge do, and the percentage always does. */
+static int begin_again(struct calibration *calibration, enum method_choice choice)
 {
         struct run before = calibration->run;
         int err;
@@ -86,10 +86,11 @@ static int begin_again_by_percent(struct calibration *calibration)
                 .observations = before.observations,
                 .progress = before.progress,
         };
-        calibration->options.method = CHOICE_PERCENT;
+        calibration->options.method = choice;
         if (isnan(calibration->options.wifi_limit_bytes) && isfinite(before.limits.wifi_bytes))
                 calibration->options.wifi_limit_bytes = before.limits.wifi_bytes; /* as agreed to */
-        log_warning(&calibration->log, "going on with the method percent");
+        log_warning(&calibration->log, "going on with the method %s",
+                    choice == CHOICE_TICKS ? "ticks" : "percent");
         err = calibration_make_plan(calibration);
         if (!err)
                 err = begin_run(calibration);
@@ -97,6 +98,17 @@ static int begin_again_by_percent(struct calibration *calibration)
                 return err;
         calibration->run.runner.drawn_percent = NAN; /* not to be trusted either */
         return run_perform(&calibration->run);
+}
+
+/* Where the sensor's own values are at fault, the charge that is counted beside them may be right. */
+static int by_another_method(struct calibration *calibration)
+{
+        const struct run *run = &calibration->run;
+        bool ticks = run->method == METHOD_GAUGE && run->description.fine_level &&
+                     run->runner.kernel.kind > GAUGE_POINT;
+        int err = begin_again(calibration, ticks ? CHOICE_TICKS : CHOICE_PERCENT);
+
+        return err == -EPROTO && ticks ? begin_again(calibration, CHOICE_PERCENT) : err;
 }
 
 static bool has_measured(const struct run *run)
@@ -130,8 +142,8 @@ static int fit(struct calibration *calibration, struct estimator_result *result)
                 log_error(&calibration->log, "nothing could be fitted (%s); the observations are kept in %s",
                           run->stopped ? run->stopped : "", calibration->observations);
         else if (err)
-                log_error(&calibration->log, "there is no new profile; the observations are kept in %s, and joulecast fit makes "
-                                             "one of them", calibration->observations);
+                log_error(&calibration->log, "there is no new profile; the observations are kept in %s",
+                          calibration->observations);
         return err;
 }
 
@@ -144,7 +156,7 @@ int calibration_run(struct calibration *calibration)
 
         err = run_perform(run);
         if (err == -EPROTO && calibration->options.method == CHOICE_AUTO)
-                err = begin_again_by_percent(calibration);
+                err = by_another_method(calibration);
         if (err == -EINTR) {
                 run->stopped = "interrupted";
                 state = run_state(run);
@@ -160,6 +172,7 @@ int calibration_run(struct calibration *calibration)
         if (err) {
                 log_error(&calibration->log, "the calibration ended early: %s; its observations are kept in "
                                              "%s",
+                          err == -EBUSY            ? "another program changes its settings" :
                           err != -EPROTO           ? strerror(-err) :
                           calibration->options.only ? "calibrate the whole device with --method percent" :
                                                       "calibrate with --method percent",

@@ -35,9 +35,16 @@ int calibration_make_plan(struct calibration *calibration);
 int calibration_open_virtual(struct calibration *calibration, double start_percent, uint64_t seed,
                              int64_t not_before_ns);
 
+/* calibration-know.c: fills the model that predicts the plan's power before it is measured. -ENOMEM. */
+int calibration_know(struct calibration *calibration);
+
 /* calibration-refuse.c */
 bool calibration_changes_machine(const struct calibration *calibration);
+/* Is a supply shown as online although the recordings of the last hours contradict it? */
+bool calibration_supply_is_stale(const struct calibration *calibration);
 int calibration_refuse_limit(const struct calibration *calibration);
+/* -ENOENT: joulecast.conf names a backlight that does not exist. */
+int calibration_refuse_backlight(const struct calibration *calibration);
 int calibration_refuse_machine(const struct calibration *calibration);
 int calibration_refuse_battery(const struct calibration *calibration);
 int calibration_refuse_profile(const struct calibration *calibration);

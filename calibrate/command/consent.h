@@ -3,16 +3,19 @@
 #pragma once
 
 /*
- * What the user agrees to before a machine is held: how long it takes, how much of the battery, and what is
- * changed.
+ * The user's consent before a machine is held: it says how long the run takes, how much of the battery it uses, and
+ * what it changes.
  */
 
 #include <stdio.h>
 
 #include "prospect.h"
 
-/* @when: "now", "tonight at 01:30". */
-void consent_print(FILE *file, const struct prospect *prospect, const char *when);
+/* @when: "now", "tonight at 01:30". -ENOMEM. */
+int consent_print(FILE *file, const struct prospect *prospect, const char *when);
+
+/* A sentence that says on what the expected time and charge are based. */
+const char *consent_basis(const struct prospect *prospect);
 
 /*
  * 1: the user must be asked; 0: --yes was given, or no real machine is held; -ENOTTY: there is no terminal to

@@ -6,6 +6,7 @@
 #include <stdarg.h>
 #include <string.h>
 
+#include "consent.h"
 #include "model/json-print.h"
 #include "touched.h"
 #include "util/text.h"
@@ -47,14 +48,22 @@ static void describe_load(const struct prospect *prospect, const struct mode *mo
                 uint32_t khz = mode->policy_khz[i], cores = mode->policy_cores[i];
 
                 if (cores && khz)
-                        say(&phrase, words_counted("%u core at %u MHz", "%u cores at %u MHz", cores), cores, (khz + 500) / 1000);
+                        say(&phrase, words_counted("%u core at %u MHz", "%u cores at %u MHz", cores), cores,
+                            (khz + 500) / 1000);
                 else if (cores)
                         say(&phrase, words_counted("%u core", "%u cores", cores), cores);
                 else if (khz)
                         say(&phrase, _("idle at %u MHz"), (khz + 500) / 1000);
         }
+        if (mode->kernel != KERNEL_SPIN)
+                say(&phrase, "%s",
+                    mode->kernel == KERNEL_ILP ? _("many instructions per cycle") : _("streaming memory"));
         if (mode->screen_on)
-                say(&phrase, mode->dark >= 1 ? _("screen at %u, black") : mode->dark > 0 ? _("screen at %u, grey") : _("screen at %u"),
+                say(&phrase,
+                    mode->dark >= 1 ? _("screen at %u, black") :
+                    mode->dark > 0  ? _("screen at %u, "
+                                         "grey") :
+                                      _("screen at %u"),
                     mode->brightness);
         if (mode->wifi_on)
                 say(&phrase, "%s", _("WiFi on"));
@@ -87,6 +96,8 @@ static const char *when(const struct prospect *prospect, const struct planned_mo
         switch (mode->role) {
         case ROLE_BLOCK:
                 return gauge ? _("every pass") : _("first block");
+        case ROLE_LEVEL:
+                return gauge ? _("never") : _("first block");
         case ROLE_EXTRA:
                 return gauge ? _("some passes") : _("if most informative");
         case ROLE_FINE:
@@ -148,7 +159,8 @@ static void print_modes(const struct prospect *prospect)
                 text_column(stdout, mode->mode.name, name - 1, false);
                 putchar(' ');
                 text_column(stdout, when(prospect, mode), time, false);
-                text_wrap(stdout, load, 2 + MAX(text_width(mode->mode.name) + 1, name) + time, 2 + name + time, TEXT_COLUMNS);
+                text_wrap(stdout, load, 2 + MAX(text_width(mode->mode.name) + 1, name) + time,
+                          2 + name + time, TEXT_COLUMNS);
                 putchar('\n');
         }
 }
@@ -156,18 +168,21 @@ static void print_modes(const struct prospect *prospect)
 static void print_text(const struct prospect *prospect, const struct run_estimate *estimate)
 {
         struct touched touched = { 0 };
-        char plan[PLAN_NAME_MAX];
+        char plan[PLAN_NAME_MAX], expected[ESTIMATE_TEXT_MAX];
 
         touched_list(prospect, &touched);
         plan_name(prospect->plan, plan);
         printf(_("A calibration of %s by %s%s%s, not started:\n"), prospect->description->device,
-               observation_method_names[prospect->method], *plan ? ", " : "", prospect->plan->sapp ? _("SApp's plan") : plan);
+               observation_method_names[prospect->method], *plan ? ", " : "",
+               prospect->plan->sapp ? _("SApp's plan") : plan);
         print_modes(prospect);
-        printf(_("\nExpected: about %zu observations, %.1f hours, %.1f %% of the battery.\n"),
-               estimate->observations, estimate->hours, estimate->percent);
+        putchar('\n');
+        text_print(stdout, _("Expected: about %zu observations, %s. %s"), estimate->observations,
+                   estimate_text(estimate, expected), consent_basis(prospect));
         if (!prospect->battery)
                 fputs(_("Missing: this machine has no battery, so it cannot be calibrated.\n"), stdout);
-        printf("\n%s\n", prospect->options->device ? _("Frequency policies") : _("Frequency policies (pinned through libcpupower)"));
+        printf("\n%s\n", prospect->options->device ? _("Frequency policies") :
+               _("Frequency policies (pinned through libcpupower)"));
         print_policies(prospect->description);
         printf("\n%s\n", _("Changed while it runs, and restored"));
         touched_print_back(stdout, &touched);
@@ -230,8 +245,7 @@ static void print_json(const struct prospect *prospect, const struct run_estimat
         cJSON_AddStringToObject(json, "plan", plan_name(prospect->plan, plan));
         cJSON_AddItemToObject(json, "modes", modes_json(prospect));
         cJSON_AddNumberToObject(json, "expected_observations", (double)estimate->observations);
-        cJSON_AddNumberToObject(json, "expected_hours", estimate->hours);
-        cJSON_AddNumberToObject(json, "expected_percent", estimate->percent);
+        estimate_to_json(estimate, json);
         cJSON_AddBoolToObject(json, "battery", prospect->battery);
         cJSON_AddItemToObject(json, "policies", policies_json(prospect->description));
         list = cJSON_AddArrayToObject(json, "touched");
@@ -244,13 +258,16 @@ static void print_json(const struct prospect *prospect, const struct run_estimat
         free(text);
 }
 
-void dry_run_print(const struct prospect *prospect)
+int dry_run_print(const struct prospect *prospect)
 {
-        struct run_estimate estimate = run_estimate(prospect->description, prospect->plan, prospect->method,
-                                                        prospect->request);
+        struct run_estimate estimate;
+        int err = run_estimate(prospect->description, prospect->plan, prospect->method, prospect->request, &estimate);
 
+        if (err)
+                return err;
         if (prospect->options->json)
                 print_json(prospect, &estimate);
         else
                 print_text(prospect, &estimate);
+        return 0;
 }

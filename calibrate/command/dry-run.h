@@ -4,5 +4,5 @@
 
 #include "prospect.h"
 
-/* Prints states, hours, battery and what is changed. */
-void dry_run_print(const struct prospect *prospect);
+/* Prints states, hours, battery and changed settings. */
+int dry_run_print(const struct prospect *prospect);

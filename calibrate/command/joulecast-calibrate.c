@@ -46,7 +46,7 @@ static void catch_signals(void)
 /* The last refusal; from here on warnings are printed. */
 static int ask(struct calibration *calibration, const struct prospect *prospect, const char *when)
 {
-        int err = consent_needed(&calibration->options);
+        int err = consent_needed(&calibration->options), failed = 0;
 
         if (err < 0) {
                 log_error(&calibration->log,
@@ -55,7 +55,9 @@ static int ask(struct calibration *calibration, const struct prospect *prospect,
         }
         kept_log_release(&calibration->kept, &calibration->log);
         if (err || calibration_changes_machine(calibration))
-                consent_print(stderr, prospect, when);
+                failed = consent_print(stderr, prospect, when);
+        if (failed)
+                return failed;
         err = err ? consent_ask() : 0;
         if (err)
                 log_error(&calibration->log, "not started, and nothing was changed");
@@ -159,12 +161,15 @@ static int calibrate(struct calibration *calibration)
                 err = calibration_make_plan(calibration);
         if (!err)
                 err = calibration_refuse_limit(calibration);
+        if (!err)
+                err = calibration_refuse_backlight(calibration);
         if (err)
                 return err;
         if (!estimator_is_there())
                 log_warning(&calibration->log,
-                            "joulecast-fit was not found, so that nothing can be fitted at the end of a run; its observations "
-                            "are kept in %s, and `joulecast fit` makes a profile of them once it is installed",
+                            "joulecast-fit was not found, so that nothing can be fitted at the end of a run; "
+                            "its observations are kept in %s, and `joulecast fit` makes a profile of them "
+                            "once it is installed",
                             calibration->observations);
         prospect.method = run->method;
         prospect.battery = run->description.battery;
@@ -172,8 +177,7 @@ static int calibrate(struct calibration *calibration)
         prospect.observations = calibration->observations;
         if (calibration->options.dry_run) {
                 kept_log_release(&calibration->kept, &calibration->log);
-                dry_run_print(&prospect);
-                return 0;
+                return dry_run_print(&prospect);
         }
         err = calibration_refuse_machine(calibration);
         if (!err)
@@ -221,6 +225,7 @@ int main(int argc, char **argv)
         int err;
 
         util_hold_standard_fds();
+        util_end_on_shorter_files();
         words_start();
         err = options_parse(argc, argv, &calibration.log, &calibration.options);
         if (err >= 0)
@@ -231,7 +236,7 @@ int main(int argc, char **argv)
                         (size_t)(argc + 1 - calibration.options.schedule_place.to) * sizeof(*argv));
         catch_signals();
         err = calibrate(&calibration);
-        if (calibration.watched) /* what was opened before belongs to the worker */
+        if (calibration.watched) /* files that were opened before belong to the worker */
                 exit(calibration.status);
         if (!err && json_lost())
                 err = -ENOMEM;

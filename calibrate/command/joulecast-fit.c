@@ -20,11 +20,13 @@
 #include "fit/follow.h"
 #include "fit/profile-writer.h"
 #include "fit/refit.h"
+#include "fit/trace-fit.h"
 #include "learn-command.h"
 #include "model/json-print.h"
 #include "observation/daemons.h"
 #include "sapp/sapp-fit.h"
 #include "sapp/tables.h"
+#include "trace-options.h"
 #include "util/drop-root.h"
 #include "util/options.h"
 #include "util/own-folder.h"
@@ -42,6 +44,7 @@ struct options {
         const char *name;
         const char *usage;
         const char *costs;
+        const char *trace, *spans, *cache_event, *idle_states, *voltages;
         uint64_t run;          /* 0: the newest */
         double energy_full_mwh;
         bool follow;
@@ -61,17 +64,38 @@ static int parse_options(int argc, char **argv, struct options *options)
                 { "observations", "FILE", "what joulecast-calibrate wrote", .usual = "this machine's",
                   .text = &options->observations },
                 OPTION_DEVICE(&options->device),
-                { "run", "N", "which calibration run in it; without, the newest", .count = &options->run, .low = 1 },
-                { "estimator", "WHICH", "regression: weighted, non-negative, with intervals; sapp: equations 1 to 4 "
-                  "of the SApp paper", .usual = "regression, or sapp for a run of --plan sapp",
-                  .text = &options->estimator, .words = "regression sapp" },
-                { "profile", "OUT", "write the profile there; without, only show it", .text = &options->profile },
+                { "run", "N", "which calibration run of that file; without it the newest", .count = &options->run,
+                  .low = 1 },
+                { "estimator", "WHICH",
+                  "regression: weighted, non-negative, with intervals; sapp: equations 1 to 4 "
+                  "of the SApp paper",
+                  .usual = "regression, or sapp for a run of --plan sapp", .text = &options->estimator,
+                  .words = "regression sapp" },
+                { "profile", "OUT", "write the profile to this file; without it, only show it",
+                  .text = &options->profile },
                 { "usage", "CSV", "with --costs: fit a usage table, as joulecast-fit(1) describes it",
                   .text = &options->usage },
-                { "costs", "CSV", "what that usage cost, in percent", .text = &options->costs },
-                { "energy-full-mwh", "N", "energy of the full battery, for the tables",
+                { "costs", "CSV", "with --usage: what that usage cost, in percent of the battery",
+                  .text = &options->costs },
+                { "trace", "FILE", "fit measured spans of use (CSV), as joulecast-fit(1) describes them",
+                  .text = &options->trace },
+                { "spans", "WHICH",
+                  "with --trace: background activity lasts from one span into the next, or is new in each",
+                  .usual = "consecutive", .text = &options->spans, .words = "consecutive independent" },
+                { "cache-event", "NAME", "with --trace: the event that the trace's columns misses.P counted",
+                  .text = &options->cache_event },
+                { "idle-states", "WHICH",
+                  "with --trace: what an idle core turns off while its clock is pinned: deep; shallow (WFI "
+                  "alone)",
+                  .usual = "unknown", .text = &options->idle_states, .words = "deep shallow unknown" },
+                { "voltages", "FILE",
+                  "with --trace: voltages of the operating points, a line kHz,uV for each",
+                  .text = &options->voltages },
+                { "energy-full-mwh", "N",
+                  "energy of the full battery, for the tables, and for a trace without percent and charge",
                   .number = &options->energy_full_mwh, .low = 1, .high = 1e9, .unit = "mWh" },
-                { "name", "DEVICE", "the device that the tables are about", .text = &options->name },
+                { "name", "DEVICE", "the name of the device that --usage and --costs are about",
+                  .text = &options->name },
                 { "follow", .help = "JSON lines on stdin and stdout, for joulecast-calibrate",
                   .flag = &options->follow },
                 { "json", .help = "answer as one JSON object", .flag = &options->json },
@@ -80,9 +104,13 @@ static int parse_options(int argc, char **argv, struct options *options)
                 .program = "joulecast-fit",
                 .called = "joulecast fit",
                 .usage = "joulecast fit [--observations FILE] [--run N] [--profile OUT] [OPTION]...\n"
+                         "joulecast fit --trace FILE --profile OUT [--energy-full-mwh N] [OPTION]\n"
                          "joulecast fit --usage CSV --costs CSV --energy-full-mwh N [--profile OUT]\n"
                          "joulecast-fit --follow",
-                .about = "Turns the observations of a calibration into a profile.",
+                .about = "Computes a profile (the power model) from the observations that a calibration\n"
+                         "recorded. joulecast calibrate does this itself; run it to fit old observations\n"
+                         "again, or to fit what you measured by a meter or by power rails while the device\n"
+                         "was used (--trace), or a table of your own (--usage with --costs).",
                 .rows = rows, .n_rows = ARRAY_SIZE(rows),
                 .exits = "0 done; 1 it failed; 2 wrong usage; 3 no observations to fit",
         };
@@ -93,6 +121,14 @@ static int parse_options(int argc, char **argv, struct options *options)
         if (options->follow &&
             (options->observations || options->usage || options->costs || options->profile))
                 return wrong_usage("--follow takes no file");
+        if (options->trace && (options->observations || options->usage || options->costs || options->follow ||
+                               options->estimator))
+                return wrong_usage("--trace goes with none of --observations, --usage, --costs, --estimator "
+                                   "and --follow");
+        if (options->trace && !options->profile)
+                return wrong_usage("--trace needs --profile, where the profile is written");
+        if (!options->trace && (options->spans || options->cache_event || options->idle_states || options->voltages))
+                return wrong_usage("--spans, --cache-event, --idle-states and --voltages go with --trace");
         if (!options->usage != !options->costs || (options->usage && isnan(options->energy_full_mwh)))
                 return wrong_usage("--usage, --costs and --energy-full-mwh go together");
         return -1;
@@ -116,7 +152,7 @@ static int follow_lines(void)
         bool end = false;
         int err = follow_new(&follow);
 
-        /* The first line names a database, which root alone may read. */
+        /* The first line names usage.db: root becomes its owner to read it, and else nobody. */
         while (!err && !end && getline(&line, &size, stdin) > 0) {
                 err = answer(follow_answer(follow, line, &end));
                 if (!err)
@@ -126,7 +162,7 @@ static int follow_lines(void)
         return err ? CODE_FAILED : CODE_OK;
 }
 
-/* With --only the profile keeps its date, and what was measured gets dates of its own. */
+/* With --only the profile keeps its date, and the measured components get their own dates. */
 static int set_created(const struct outcome *outcome)
 {
         struct profile *profile = outcome->profile;
@@ -172,8 +208,15 @@ static int finish(const struct options *options, struct outcome *outcome, struct
         int err = 0;
 
         if (options->profile && outcome->profile->n_coefficients == 0) {
-                log_error(&program_log, "nothing was learnt: %zu observations tell no coefficient from the others; %s is "
-                          "not written", outcome->n_rows, options->profile);
+                log_error(&program_log, "nothing was learnt: %zu observations tell no coefficient from the "
+                          "others; %s is not written", outcome->n_rows, options->profile);
+                outcome_clear(outcome);
+                return CODE_FAILED;
+        }
+        if (outcome->refused[0]) {
+                if (!options->json)
+                        outcome_print(outcome, NULL, stdout);
+                log_error(&program_log, "%s", outcome->refused);
                 outcome_clear(outcome);
                 return CODE_FAILED;
         }
@@ -205,7 +248,7 @@ static int fail(int err, const char *where, const char *error)
 struct measured {
         struct observation_run *runs;
         size_t n_runs;
-        const struct observation_run *run; /* of runs */
+        const struct observation_run *run; /* the chosen element of `runs` */
         struct observation *list;
         size_t n;
 };
@@ -216,14 +259,14 @@ static void measured_clear(struct measured *measured)
         observations_free_runs(measured->runs, measured->n_runs);
 }
 
-/* As nobody, if root started it. */
+/* Runs as the user nobody if root started it. */
 static int refit(const struct options *options, const struct measured *measured, const char *where)
 {
         _cleanup_(profile_writer_end) struct profile_writer writer = { .fd = -1 };
         const char *estimator = options->estimator;
         struct outcome outcome;
         char error[256] = "";
-        int err = profile_writer_start(options->profile, &writer);
+        int err = profile_writer_start(options->profile, false, &writer);
 
         if (!err)
                 err = drop_root(NULL, 0);
@@ -316,7 +359,7 @@ static int fit_tables(const struct options *options)
                 return fail(err, options->costs, "");
         if (cost_table_parse(text, length, options->costs, &program_log, &costs) < 0)
                 return CODE_FAILED;
-        err = profile_writer_start(options->profile, &writer);
+        err = profile_writer_start(options->profile, false, &writer);
         if (!err)
                 err = drop_root(NULL, 0);
         if (!err)
@@ -327,6 +370,47 @@ static int fit_tables(const struct options *options)
         if (options->name)
                 snprintf(outcome.profile->device, sizeof(outcome.profile->device), "%s", options->name);
         return finish(options, &outcome, &writer);
+}
+
+/* "unknown" is the first of the enum. */
+static enum idle_states idle_states_of(const char *word)
+{
+        if (!word || strcmp(word, "unknown") == 0)
+                return IDLE_STATES_UNKNOWN;
+        return strcmp(word, "deep") == 0 ? IDLE_STATES_DEEP : IDLE_STATES_SHALLOW;
+}
+
+static int fit_trace(const struct options *options)
+{
+        _cleanup_(profile_writer_end) struct profile_writer writer = { .fd = -1 };
+        _cleanup_(measured_freep) struct measured_trace *trace = NULL;
+        _cleanup_(trace_voltages_clear) struct voltages voltages = { 0 };
+        struct trace_fit fit = { .energy_full_mwh = options->energy_full_mwh,
+                                 .idle_states = idle_states_of(options->idle_states),
+                                 .cache_event = options->cache_event,
+                                 .independent =
+                                         options->spans && strcmp(options->spans, "independent") == 0 };
+        struct outcome outcome;
+        char error[256] = "", name[PROFILE_NAME_MAX];
+        int err = measured_load(options->trace, &program_log, &trace);
+
+        if (!err && options->voltages)
+                err = trace_voltages_read(options->voltages, &program_log, &voltages);
+        if (err)
+                return CODE_FAILED; /* logged */
+        fit.voltages = voltages.n > 0 ? &voltages : NULL;
+        fit.name = options->name ? options->name : trace_device_name(options->trace, name);
+        err = profile_writer_start(options->profile, true, &writer);
+        if (!err)
+                err = drop_root(NULL, 0);
+        if (!err)
+                err = trace_fit(&fit, trace, &outcome, error, sizeof(error));
+        if (!err) {
+                err = set_created(&outcome);
+                if (err)
+                        outcome_clear(&outcome);
+        }
+        return err ? fail(err, options->trace, error) : finish(options, &outcome, &writer);
 }
 
 /* Other errors are seen where they are returned; without memory a fit would go on with less, and be another. */
@@ -344,6 +428,7 @@ int main(int argc, char **argv)
         int code;
 
         util_hold_standard_fds();
+        util_end_on_shorter_files();
         if (argc > 1 && strcmp(argv[1], "--learn") == 0) {
                 words_start();
                 gsl_set_error_handler(on_gsl_error);
@@ -358,6 +443,7 @@ int main(int argc, char **argv)
         if (options.follow)
                 code = follow_lines();
         else
-                code = options.usage ? fit_tables(&options) : fit_observations(&options);
+                code = options.trace ? fit_trace(&options) :
+                       options.usage ? fit_tables(&options) : fit_observations(&options);
         return options_finish(code, &program_log);
 }

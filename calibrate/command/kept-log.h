@@ -22,6 +22,6 @@ struct kept_log {
 
 /* From now on only errors pass @log; @kept must not move. */
 void kept_log_begin(struct kept_log *kept, struct log *log);
-/* Logs what was kept, and restores @log. Safe to repeat. */
+/* Logs the kept messages, and restores @log. Safe to repeat. */
 void kept_log_release(struct kept_log *kept, struct log *log);
 void kept_log_drop(struct kept_log *kept);

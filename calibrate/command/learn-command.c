@@ -16,11 +16,15 @@
 #include "api/first-day.h"
 #include "app/desktop-entry.h"
 #include "learn/learn.h"
+#include "forecast/cost.h"
 #include "learn/report.h"
+#include "learn/trace-rows.h"
+#include "model/kind.h"
 #include "model/json-print.h"
 #include "model/profile-history.h"
 #include "observation/everyday.h"
 #include "store/store.h"
+#include "trace-options.h"
 #include "util/drop-root.h"
 #include "util/options.h"
 #include "util/own-folder.h"
@@ -28,7 +32,7 @@
 #include "util/util.h"
 
 struct learn_options {
-        const char *device, *profile, *database, *observations;
+        const char *device, *profile, *database, *observations, *trace, *cache_event;
         bool dry_run, json;
 };
 
@@ -69,14 +73,16 @@ static int find_paths(const struct learn_options *options, const struct log *log
         if (!err && (!ret->from || !ret->profile || !ret->database || !ret->observations))
                 err = -ENOMEM;
         if (err)
-                log_error(log, "learn: where the profile, the database and the observations are is not known: %s; name them "
-                          "with --profile, --database and --observations", strerror(-err));
+                log_error(log, "learn: where the profile, the database and the observations are is not "
+                          "known: %s; name them with --profile, --database and --observations", strerror(-err));
         return err;
 }
 
-/* Takes what was recorded since the last time into the observations; then reads all. Nothing is written by a dry run. */
-static int gather(const struct learn_options *options, const struct paths *paths, struct store *store, const struct log *log,
-                  struct everyday **ret, size_t *n)
+/*
+ * Adds the recordings since the last time to the observations; then reads all observations. A dry run writes nothing.
+ */
+static int gather(const struct learn_options *options, const struct paths *paths, struct store *store,
+                  const struct log *log, struct everyday **ret, size_t *n)
 {
         struct observations *observations = NULL;
         struct everyday *old = NULL, *new = NULL, *all;
@@ -121,6 +127,61 @@ static int gather(const struct learn_options *options, const struct paths *paths
         return 0;
 }
 
+static uint32_t find_policy(uint32_t khz, const void *profile)
+{
+        return cost_policy_with(profile, khz);
+}
+
+/* Coefficients of kinds of work that the profile lacks begin with their usual values. */
+static int take_kinds(struct measured_trace *trace, const char *event, struct profile *before)
+{
+        struct usage sum = { 0 };
+        int err = 0;
+
+        measured_drop_misses(trace, before, event);
+        for (size_t i = 0; !err && i < trace->n; i++)
+                for (size_t o = 0; !err && o < trace->spans[i].n_owners; o++)
+                        err = usage_add(&sum, &trace->spans[i].owners[o].usage);
+        if (!err)
+                err = kind_add_prior(before, &sum, event);
+        if (!err && before->measured)
+                err = kind_add_prior(before->measured, &sum, event);
+        usage_clear(&sum);
+        return err;
+}
+
+/* Takes a trace in place of the recordings. */
+static int take_trace(const struct learn_options *options, struct profile *before, const struct log *log,
+                      struct everyday **ret, size_t *n)
+{
+        _cleanup_(measured_freep) struct measured_trace *trace = NULL;
+        size_t left_out = 0;
+        uint32_t unknown = 0;
+        char words[128];
+        int err = measured_load(options->trace, log, &trace);
+
+        if (err)
+                return err;
+        trace_show(trace, before, log);
+        err = measured_name_policies(trace, find_policy, before);
+        if (!err)
+                err = take_kinds(trace, options->cache_event, before);
+        if (!err)
+                err = trace_rows(trace, before->energy_full_mwh, (int64_t)time(NULL) * (int64_t)NS_PER_S, ret,
+                                 n, &left_out, &unknown);
+        if (!err && left_out > 0)
+                log_warning(log, "learn: %s: %zu spans are left out: what they took is not known%s%s%s",
+                            options->trace, left_out, unknown ? ", or " : "",
+                            measured_words(unknown, words, sizeof(words)),
+                            unknown ? " is not known in some (an empty cell; none is 0)" : "");
+        if (err == -ENODATA)
+                log_error(log, "learn: %s: no span tells its energy: by power_mw, energy_j, charge_uah or "
+                               "percent", options->trace);
+        else if (err)
+                log_error(log, "learn: %s: %s", options->trace, strerror(-err));
+        return err;
+}
+
 static int write_profile(const char *path, const struct profile *profile, const struct log *log)
 {
         _cleanup_(profile_freep) struct profile *again = NULL;
@@ -159,7 +220,8 @@ static int answer(const struct learn_options *options, const struct paths *paths
                         return -ENOMEM;
                 puts(text);
         } else {
-                struct desktop_index *index = options->device ? NULL : desktop_index_of_user(); /* of this machine's apps */
+                /* Names of this machine's apps. */
+                struct desktop_index *index = options->device ? NULL : desktop_index_of_user();
 
                 report_print(before, learning, written ? paths->profile : NULL, options->dry_run, index);
                 desktop_index_free(index);
@@ -167,7 +229,7 @@ static int answer(const struct learn_options *options, const struct paths *paths
         return log_flush_stdout(log);
 }
 
-/* Without a calibration it learns over what is usual of such a device. */
+/* Without a calibration it learns on top of the profile of the device's class. */
 static int first_day(const struct learn_options *options, const struct log *log, struct profile **ret)
 {
         char why[256];
@@ -175,7 +237,7 @@ static int first_day(const struct learn_options *options, const struct log *log,
         return first_day_profile(options->device, NULL, log, why, sizeof(why), ret);
 }
 
-/* Root writes into no other user's folder; what the service learns is the service's, also if root asks for it. */
+/* Root never writes into another user's folder; the service's profile belongs to the service, also if root asks. */
 static int become_owner(const char *profile, const struct log *log)
 {
         _cleanup_free_ char *folder = strdup(profile);
@@ -204,25 +266,29 @@ static int run(const struct learn_options *options, const struct log *log)
         struct learning learning = { 0 };
         size_t n = 0;
         int err = find_paths(options, log, &paths);
+        bool traced = options->trace;
 
         if (!err && !options->dry_run)
                 err = become_owner(paths.profile, log);
         if (!err)
-                err = access(paths.from, F_OK) < 0 && errno == ENOENT ? first_day(options, log, &before) :
+                err = !traced && access(paths.from, F_OK) < 0 && errno == ENOENT ? first_day(options, log, &before) :
                                                                           profile_load(paths.from, log, &before);
-        if (!err)
+        if (!err && !traced)
                 err = store_open(paths.database, STORE_READ, log, &store);
-        if (err == -ENOENT && before)
+        if (err == -ENOENT && before && !traced)
                 log_error(log, "learn: %s: nothing was recorded yet; joulecastd records what apps use", paths.database);
         if (!err)
-                err = gather(options, &paths, store, log, &list, &n);
+                err = traced ? take_trace(options, before, log, &list, &n) :
+                               gather(options, &paths, store, log, &list, &n);
         if (err)
                 return err;
         err = learn(before, list, n, store, &learning);
         if (err == -ENODATA)
-                log_error(log, "learn: nothing to learn from yet: the battery's level must fall twice while joulecastd records");
+                log_error(log, "learn: nothing to learn from yet: the battery's level must fall twice while "
+                               "joulecastd records");
         else if (err)
-                log_error(log, "learn: the observations of %s cannot be fitted: %s", paths.observations, strerror(-err));
+                log_error(log, "learn: the observations of %s cannot be fitted: %s",
+                          traced ? options->trace : paths.observations, strerror(-err));
         if (!err && !learning.taken) { /* how often it held is known all the same, and widens it */
                 memcpy(before->learned.score, learning.profile->learned.score, sizeof(before->learned.score));
                 strcpy(before->learned.until, learning.profile->learned.until);
@@ -239,21 +305,29 @@ int learn_command(int argc, char **argv, const struct log *log)
         struct learn_options options = { 0 };
         const struct option_row rows[] = {
                 OPTION_DEVICE(&options.device),
-                { "profile", "FILE", N_("learn over this profile, and write it there"), .usual = N_("this machine's"),
-                  .text = &options.profile },
-                { "database", "FILE", N_("what joulecastd recorded"), .usual = N_("this machine's"), .text = &options.database },
-                { "observations", "FILE", N_("keep what everyday use showed there"), .usual = N_("this machine's"),
-                  .text = &options.observations },
-                { "dry-run", .help = N_("only say what would change; write nothing"), .flag = &options.dry_run },
+                { "profile", "FILE", N_("correct this profile, and write it to the same file"),
+                  .usual = N_("this machine's"), .text = &options.profile },
+                { "database", "FILE", N_("what joulecastd recorded"), .usual = N_("this machine's"),
+                  .text = &options.database },
+                { "observations", "FILE", N_("keep what everyday use showed in this file"),
+                  .usual = N_("this machine's"), .text = &options.observations },
+                { "cache-event", "NAME", N_("with --trace: the event that the trace's columns misses.P counted"),
+                  .text = &options.cache_event },
+                { "trace", "FILE",
+                  N_("learn from measured spans of use (CSV), as joulecast-fit(1) describes "
+                     "them, and from nothing that was recorded"),
+                  .text = &options.trace },
+                { "dry-run", .help = N_("only say what would change; write nothing"),
+                  .flag = &options.dry_run },
                 { "json", .help = N_("answer as one JSON object"), .flag = &options.json },
         };
         const struct option_table table = {
                 .program = "joulecast-learn",
                 .called = "joulecast learn",
-                .usage = "joulecast learn [--dry-run] [--json] [OPTION]...",
-                .about = N_("Learns from everyday use: what the battery gave while apps were used corrects\n"
-                         "what the calibration measured, and shows what each app draws that no counter\n"
-                         "tells."),
+                .usage = "joulecast learn [--dry-run] [--json] [OPTION]...\n"
+                         "joulecast learn --trace FILE --profile FILE [--dry-run] [--json]",
+                .about = N_("Learns from everyday use: corrects what the calibration measured by what the battery "
+                            "gave while apps were used, and shows the power of each app that no counter explains."),
                 .rows = rows, .n_rows = ARRAY_SIZE(rows),
                 .exits = N_("0 done; 1 it failed; 2 wrong usage; 3 nothing to learn from yet"),
         };
@@ -263,6 +337,13 @@ int learn_command(int argc, char **argv, const struct log *log)
                 words_stop();
         if (code >= 0)
                 return code;
+        if (options.trace && (!options.profile || options.database || options.observations)) {
+                log_error(log, options.profile ? "learn: --trace goes with neither --database nor "
+                                                 "--observations; see joulecast learn --help" :
+                                                 "learn: --trace needs --profile, which is learnt over; see "
+                                                 "joulecast learn --help");
+                return CODE_USAGE;
+        }
         err = run(&options, log);
         return !err ? CODE_OK : err == -ENODATA || err == -ENOENT ? CODE_NO_DATA : CODE_FAILED;
 }

@@ -77,7 +77,8 @@ static int take_only(const char *text, void *data)
                 size_t length = strcspn(at, ",");
                 int component = component_find(at, length);
 
-                if (component < 0 || (component > COMPONENT_CELLULAR && component != COMPONENT_BASE) || components & 1u << component)
+                if (component < 0 || (component > COMPONENT_CELLULAR && component != COMPONENT_BASE) ||
+                    components & 1u << component)
                         return -EINVAL;
                 components |= 1u << component;
                 at += length;
@@ -103,7 +104,7 @@ static int take_schedule(const char *text, void *data)
         return 0;
 }
 
-/* What starts while nobody looks may not do what somebody has to look after. */
+/* A scheduled run is unattended, so it refuses options that need an attendant or make no sense later. */
 static int check_schedule(const struct log *log, const struct options *options)
 {
         const char *other = options->force_discharge ? "--force-discharge" : options->device ? "--device"
@@ -117,7 +118,7 @@ static int check_schedule(const struct log *log, const struct options *options)
         return -EINVAL;
 }
 
-/* NULL: none of those was said. */
+/* The first option given that concerns this machine alone; NULL: none was given. */
 static const char *of_this_machine(const struct options *options)
 {
         return options->n_disks ? "--disk" :
@@ -215,58 +216,77 @@ int options_parse(int argc, char **argv, const struct log *log, struct options *
                 .cellular_limit_bytes = NAN,
         };
         const char *method = NULL, *plan = NULL;
-        uint64_t passes = 4;
+        uint64_t passes = 0;
         const struct option_row rows[] = {
                 { .help = N_("What is measured") },
-                { "method", "METHOD", N_("percent: by each step of the battery's percentage; gauge: by its current "
-                  "sensor, in half an hour; ticks: by steps of its charge finer than one percent; auto: the best "
-                  "that this battery offers"), .usual = "auto", .text = &method, .words = "auto percent gauge ticks" },
-                { "plan", "sapp", N_("the SApp paper's own procedure, to compare with"), .text = &plan, .words = "sapp" },
-                { "only", "COMPONENT[,COMPONENT]...", N_("measure only these again (cpu, display, disk, wifi, gpu, cellular, base), and keep "
-                  "the rest of the profile"), .parse = take_only, .data = &options.only,
-                  .wants = N_("a list like display,wifi of cpu, display, disk, wifi, gpu, cellular and base, each once"),
+                { "method", "METHOD",
+                  N_("percent: by each step of the battery's percentage; gauge: by its current "
+                     "sensor, in half an hour; ticks: by steps of its charge finer than one percent; auto: the best "
+                     "that this battery offers; --dry-run says what each takes here"),
+                  .usual = "auto", .text = &method, .words = "auto percent gauge ticks" },
+                { "plan", "sapp", N_("measure by the procedure of the SApp paper, to compare with it"), .text = &plan,
+                  .words = "sapp" },
+                { "only", "COMPONENT[,COMPONENT]...",
+                  N_("measure only these again (cpu, display, disk, wifi, gpu, cellular, base), and keep "
+                     "the rest of the profile"),
+                  .parse = take_only, .data = &options.only,
+                  .wants = N_("a list like display,wifi of cpu, display, disk, wifi, gpu, cellular and base, "
+                              "each once"),
                   .range = N_("one list") },
-                { "passes", "N", N_("gauge: how often every state is measured"), .usual = "4", .count = &passes,
-                  .low = 1, .high = 1000 },
+                { "passes", "N", N_("gauge: how often every state is measured"),
+                  .usual = N_("2; 4 with a radio's packets, or with three kinds of cores"),
+                  .count = &passes, .low = 1, .high = 1000 },
                 /* xgettext:no-c-format */
-                { "stop", "PERCENT", N_("percent and ticks: stop when the 95 % confidence interval of the energy of a "
-                  "mixture of apps has this half-width"), .usual = "3", .number = &options.stop_percent,
-                  .low = 0.1, .high = 50, .unit = "%" },
-                { "seed", "N", N_("another order, and other noise of a virtual device"), .usual = "1",
-                  .count = &options.seed },
+                { "stop", "PERCENT",
+                  N_("percent and ticks: stop when the 95 % confidence interval of the energy of a "
+                     "mixture of apps has this half-width"),
+                  .usual = "3", .number = &options.stop_percent, .low = 0.1, .high = 50, .unit = "%" },
+                { "seed", "N", N_("another number gives another order of the states, and other noise of a virtual "
+                                  "device"),
+                  .usual = "1", .count = &options.seed },
 
                 { .help = N_("How much it may take") },
-                { "battery-limit", "N%", N_("at most this much charge; it always ends at 20 %"),
+                { "battery-limit", "N%", N_("use at most this much charge; the run always ends at 20 %"),
                   .number = &options.battery_limit_percent, .low = 0.1, .high = 100, .unit = "%" },
-                { "time-limit", "HOURS", N_("at most this long"), .number = &options.time_limit_h, .low = 0.01,
-                  .high = 1000, .unit = "h" },
-                { "cellular-limit", "SIZE", N_("measure the modem, too, with at most this much data, for which a network may charge; "
-                  "needs --cellular-peer, with --device only a modem"), SIZE(&options.cellular_limit_bytes) },
-                { "dry-run", .help = N_("only list the states, the hours, the battery, and what would be touched"),
+                { "time-limit", "HOURS", N_("run at most this long"), .number = &options.time_limit_h,
+                  .low = 0.01, .high = 1000, .unit = "h" },
+                { "cellular-limit", "SIZE",
+                  N_("measure the modem, too, with at most this much data, for which the network may charge; needs "
+                     "--cellular-peer, or with --device a virtual device that has a modem"),
+                  SIZE(&options.cellular_limit_bytes) },
+                { "dry-run",
+                  .help = N_("change nothing; only list the states, the hours, the charge that it takes, and what "
+                             "would be changed"),
                   .flag = &options.dry_run },
                 { "yes", .help = N_("do not ask"), .flag = &options.yes },
 
                 { .help = N_("On this machine, not with --device") },
                 { "disk", "FOLDER", N_("measure the storage that holds this folder; may be repeated"),
-                  .usual = N_("that of /var/tmp"), .parse = take_disk, .data = &options, .range = N_("at most 8 storages") },
-                { "write-limit", "SIZE", N_("write at most this much to them"), .usual = "16G",
-                  SIZE(&options.write_limit_bytes) },
-                { "wifi-url", "URL", N_("receive from there; without, receiving is measured by --wifi-peer"),
+                  .usual = N_("that of /var/tmp"), .parse = take_disk, .data = &options,
+                  .range = N_("at most 8 storages") },
+                { "write-limit", "SIZE", N_("write at most this much to all of these storages together"),
+                  .usual = "16G", SIZE(&options.write_limit_bytes) },
+                { "wifi-url", "URL", N_("receive this file over WiFi; without it, receiving is measured by "
+                                        "--wifi-peer"),
                   .parse = take_url, .data = &options.wifi_url,
                   .wants = N_("an address that begins with http:// or https://") },
-                { "wifi-peer", "HOST[:PORT]", N_("an iperf3 -s to receive from and send to"), .text = &options.wifi_peer },
-                { "wifi-limit", "SIZE", N_("transfer at most this much"), .usual = N_("4G; gauge and ticks 500M"),
-                  SIZE(&options.wifi_limit_bytes) },
-                { "cellular-peer", "HOST[:PORT]", N_("an iperf3 -s to reach over the modem; needs --cellular-limit"),
+                { "wifi-peer", "HOST[:PORT]", N_("a host that runs iperf3 -s, to receive from it and send to it "
+                                                 "over WiFi"),
+                  .text = &options.wifi_peer },
+                { "wifi-limit", "SIZE", N_("transfer at most this much over WiFi"),
+                  .usual = N_("4G; gauge and ticks 500M"), SIZE(&options.wifi_limit_bytes) },
+                { "cellular-peer", "HOST[:PORT]",
+                  N_("a host that runs iperf3 -s, to reach over the modem; needs --cellular-limit"),
                   .text = &options.cellular_peer },
-                { "allow-disconnect", .help = N_("the radio may go off although this login uses it"),
+                { "allow-disconnect", .help = N_("let the radio be switched off although this login goes over it"),
                   .flag = &options.allow_disconnect },
-                { "force-discharge", .help = N_("on the charger, from the battery, where the firmware can"),
+                { "force-discharge", .help = N_("take the power from the battery although the charger is plugged "
+                                                "in, if the firmware can"),
                   .flag = &options.force_discharge },
-                { "schedule", "HH:MM", N_("start at that time; \"off\" cancels it"), .place = &options.schedule_place,
-                  .parse = take_schedule, .data = &options.schedule,
+                { "schedule", "HH:MM", N_("start at that time; \"off\" cancels it"),
+                  .place = &options.schedule_place, .parse = take_schedule, .data = &options.schedule,
                   .wants = N_("a time of the day like 01:30, or off"), .range = N_("one start") },
-                { "restore", .help = N_("put back what an interrupted calibration left changed"),
+                { "restore", .help = N_("put back the settings that an interrupted calibration left changed"),
                   .flag = &options.restore },
 
                 { .help = N_("Where") },
@@ -274,22 +294,22 @@ int options_parse(int argc, char **argv, const struct log *log, struct options *
                 { "start-percent", "N", N_("a virtual device's charge at the start"), .usual = "95",
                   .number = &options.start_percent, .low = 1, .high = 100, .unit = "%" },
                 { "profile", "FILE", N_("the profile to write"), .text = &options.profile },
-                { "observations", "FILE", N_("keeps every measurement, to fit again or to go on"),
+                { "observations", "FILE", N_("keep every measurement in this file, to fit it again or to go on later"),
                   .text = &options.observations },
-                { "resume", .help = N_("go on with the last run in there, or add to it"), .flag = &options.resume },
+                { "resume", .help = N_("go on with the last run in --observations, or add to it if it was finished"),
+                  .flag = &options.resume },
                 { "machine", "DIR", N_("with --dry-run: a machine whose sys and proc are in DIR"),
                   .text = &options.machine },
-                { "database", "FILE", N_("recorded usage: what it shows to matter is measured best"),
+                { "database", "FILE", N_("recorded usage; what is used most is measured most precisely"),
                   .text = &options.database },
-                { "json", .help = N_("progress and result as JSON lines"), .flag = &options.json },
+                { "json", .help = N_("print progress and result as JSON lines"), .flag = &options.json },
         };
         const struct option_table table = {
                 .program = "joulecast-calibrate",
                 .called = "joulecast calibrate",
                 .usage = "joulecast calibrate [OPTION]...",
-                .about = N_("Learns this device's power model: holds it in one state after another, watches\n"
-                         "its battery, and writes a profile. Overnight, unplugged, with nothing else\n"
-                         "running."),
+                .about = N_("Learns this device's power model: holds it in one state after another, watches its "
+                            "battery, and writes a profile. Run it overnight, unplugged, with nothing else running."),
                 .rows = rows, .n_rows = ARRAY_SIZE(rows),
                 .exits = N_("0 a profile was written, also when a limit came first; 1 nothing could be\n"
                          "fitted; 2 wrong usage"),

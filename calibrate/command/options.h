@@ -24,7 +24,7 @@ struct options {
         bool sapp;                    /* --plan sapp */
         unsigned only;                /* --only: 1 << component; 0: everything */
         double stop_percent;
-        uint32_t passes;
+        uint32_t passes;              /* 0: not given */
         double battery_limit_percent; /* INFINITY: none */
         double time_limit_h;          /* INFINITY: none */
         double start_percent;         /* NaN: not given */
@@ -33,13 +33,13 @@ struct options {
         const char *device;           /* NULL: this machine */
         const char *machine;          /* folder with its `sys` and `proc`; NULL: the running one */
         const char *profile, *observations, *database; /* NULL: the default */
-        /* Of this machine alone. */
-        const char *disks[OPTIONS_DISKS_MAX]; /* --disk FOLDER, once a storage; none: that of /var/tmp */
+        /* The options below concern this machine alone; only cellular_limit_bytes is for a virtual device, too. */
+        const char *disks[OPTIONS_DISKS_MAX]; /* --disk FOLDER, once per storage; none: the storage of /var/tmp */
         size_t n_disks;
-        double write_limit_bytes;
+        double write_limit_bytes;     /* NaN: not given */
         double cellular_limit_bytes;  /* NaN: not given; the modem is left alone */
         double wifi_limit_bytes;      /* NaN: not given; the method decides */
-        const char *wifi_url, *wifi_peer, *cellular_peer; /* NULL: what needs it is not measured */
+        const char *wifi_url, *wifi_peer, *cellular_peer; /* NULL: the modes that need it are not measured */
         bool allow_disconnect, force_discharge;
         bool restore;                 /* --restore: put back what an earlier run left, and nothing else */
         const char *schedule;         /* --schedule HH:MM, or "off"; NULL: now */

@@ -5,7 +5,7 @@
 #include "options.h"
 #include "run/run.h"
 
-/* What a calibration would do, for the question and the dry run. */
+/* The calibration that is about to run, for the consent question and the dry run. */
 struct prospect {
         const struct options *options;
         const struct hardware_description *description;

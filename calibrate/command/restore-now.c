@@ -15,7 +15,7 @@
 #include "util/util.h"
 #include "util/words.h"
 
-#define END_TRIES 300 /* of 0.1 s: it may be writing to a slow disk */
+#define END_TRIES 300 /* attempts, 0.1 s apart: the other process may be writing to a slow disk */
 
 static int restore(const char *journal, const struct log *log, struct restore_report *report)
 {
@@ -52,7 +52,7 @@ int restore_first(const char *journal, const struct log *log)
         return err;
 }
 
-/* Prints what was restored; the log is for the user here. */
+/* Prints the restored settings; the log is for the user here. */
 static void on_sentence(void *data, enum log_level level, const char *sentence)
 {
         const struct log *log = data;
@@ -126,7 +126,8 @@ int restore_by_hand(const char *journal, bool json, bool end_running, const stru
         else if (ended)
                 puts(_("The running calibration was ended and has restored everything."));
         else
-                puts(geteuid() ? _("No calibration of yours (root's are restored by root) was interrupted; there is nothing to restore.")
+                puts(geteuid() ? _("No calibration of yours (root's are restored by root) was interrupted; "
+                                   "there is nothing to restore.")
                                : _("No calibration was interrupted; there is nothing to restore."));
         return err;
 }

@@ -2,15 +2,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* Restores what an interrupted calibration left changed: before the next one, or by --restore. */
+/* Restores settings that an interrupted calibration left changed: before the next one, or by --restore. */
 
 #include <stdbool.h>
 
 #include "util/log.h"
 
 /*
- * 0, also if nothing was left; logs what it did. A negative errno: something could not be restored, and no
- * calibration may start.
+ * 0, also if nothing was left to restore; logs how many were restored. A negative errno: something could not be
+ * restored, and no calibration may start.
  */
 int restore_first(const char *journal, const struct log *log);
 

@@ -60,15 +60,16 @@ static bool print_word(FILE *file, const char *word, bool quoted)
 }
 
 /*
- * The run has the rights of root, who scheduled it, but for what no calibration does. It needs /sys, all devices of
- * screens, GPUs and input (ProtectClock= would hide these), the sockets of sessions in /run/user and /tmp, and any
+ * The run has the rights of root, who scheduled it, except those that no calibration needs. It needs /sys, all devices
+ * of screens, GPUs and input (ProtectClock= would hide these), the sockets of sessions in /run/user and /tmp, and any
  * folder of --disk.
  */
 #define SANDBOX \
         "NoNewPrivileges=yes\n" \
         "CapabilityBoundingSet=~CAP_SYS_MODULE CAP_SYS_RAWIO CAP_SYS_TIME CAP_SYS_BOOT CAP_SYS_CHROOT CAP_SYS_PACCT " \
         "CAP_SYSLOG CAP_MKNOD CAP_NET_BIND_SERVICE CAP_NET_RAW CAP_NET_BROADCAST CAP_IPC_OWNER CAP_LEASE " \
-        "CAP_LINUX_IMMUTABLE CAP_SETFCAP CAP_MAC_ADMIN CAP_MAC_OVERRIDE CAP_AUDIT_CONTROL CAP_AUDIT_READ CAP_AUDIT_WRITE\n" \
+        "CAP_LINUX_IMMUTABLE CAP_SETFCAP CAP_MAC_ADMIN CAP_MAC_OVERRIDE CAP_AUDIT_CONTROL CAP_AUDIT_READ " \
+        "CAP_AUDIT_WRITE\n" \
         "ConfigurationDirectory=joulecast\n" \
         "ProtectSystem=full\n" \
         "ProtectControlGroups=yes\n" \

@@ -2,7 +2,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* What a calibration changes and restores, and what stays; for people to read. */
+/* Lists, for people to read, of the settings that a calibration changes and restores, and of the changes that stay. */
 
 #include <stdio.h>
 
@@ -12,7 +12,7 @@
 
 struct touched {
         char list[TOUCHED_MAX][192];
-        size_t n, n_back; /* n_back: how many of them are restored */
+        size_t n, n_back; /* the first n_back of them are restored */
 };
 
 void touched_list(const struct prospect *prospect, struct touched *ret);

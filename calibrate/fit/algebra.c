@@ -74,7 +74,7 @@ int algebra_invert(const gsl_matrix *matrix, gsl_matrix *inverse)
 struct nnls {
         const gsl_matrix *gram;
         const gsl_vector *moment;
-        gsl_matrix *factor;  /* of the free columns */
+        gsl_matrix *factor;  /* Cholesky factor of the free columns */
         gsl_vector *solution;
         size_t *free;        /* indices of the free columns */
         size_t n_free;
@@ -116,7 +116,7 @@ static int nnls_solve(struct nnls *nnls, gsl_vector *value)
         return 0;
 }
 
-/* The held column whose release lowers the squares most; -1: done. */
+/* The column held at 0 whose release lowers the sum of squares most; -1: done. */
 static ssize_t nnls_worst(const struct nnls *nnls, const gsl_vector *value, double tolerance)
 {
         ssize_t worst = -1;
@@ -139,8 +139,8 @@ static ssize_t nnls_worst(const struct nnls *nnls, const gsl_vector *value, doub
 }
 
 /*
- * Walks from the feasible @value towards @target until a coefficient becomes 0, and holds that one. False:
- * arrived.
+ * Moves from the feasible @value towards @target until a coefficient becomes 0, and holds that one at 0.
+ * Returns false if it reached the target.
  */
 static bool nnls_step(struct nnls *nnls, const bool *nonneg, gsl_vector *value, const gsl_vector *target)
 {
@@ -173,7 +173,10 @@ static bool nnls_step(struct nnls *nnls, const bool *nonneg, gsl_vector *value, 
         return true;
 }
 
-/* Makes a feasible start: columns that are not above 0 in the free solution are held, until all are. */
+/*
+ * Finds a feasible start: columns that are not above 0 in the free solution are held at 0, until all others
+ * are.
+ */
 static int nnls_start(struct nnls *nnls, const bool *nonneg, gsl_vector *value)
 {
         for (size_t round = 0; round <= nnls->p; round++) {
@@ -213,7 +216,7 @@ static int nnls_run(struct nnls *nnls, const bool *nonneg, gsl_vector *value)
                         err = nnls_solve(nnls, target);
                 while (!err && nnls_step(nnls, nonneg, value, target));
                 if (!err && !nnls->is_free[worst])
-                        return 0; /* released and held again: its gradient was rounding */
+                        return 0; /* it was released and held again, so its gradient was rounding */
         }
         return err ? err : -ELOOP;
 }

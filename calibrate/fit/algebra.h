@@ -2,7 +2,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #pragma once
 
-/* Dense algebra on GSL. GSL's error handler must be off: its codes become errno here. */
+/* Dense algebra on GSL. GSL's error handler must be off: its codes are converted to errno here. */
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -28,8 +28,8 @@ static inline void vector_freep(gsl_vector **vector)
 int errno_from_gsl(int code);
 
 /*
- * Inverse of a symmetric positive definite matrix, scaled to a unit diagonal first. 0; -EDOM: it is not one;
- * -ENOMEM.
+ * Inverts a symmetric positive definite matrix, after scaling it to a unit diagonal. Returns 0; -EDOM: it is
+ * not such a matrix; -ENOMEM.
  */
 int algebra_invert(const gsl_matrix *matrix, gsl_matrix *inverse);
 
@@ -38,22 +38,22 @@ int algebra_invert(const gsl_matrix *matrix, gsl_matrix *inverse);
  * @gram:     X'X (p x p)
  * @moment:   X'y
  * @nonneg:   which coefficients may not be negative
- * @value:    the answer; where it comes in with positive numbers, these start out free (a warm start)
+ * @value:    the result; columns with a positive value on entry start out free (a warm start)
  *
  * Lawson and Hanson's active set (Solving Least Squares Problems, 1974, chapter 23) on the normal equations,
  * each solved by Cholesky.
  *
- * Return: 0; -EDOM: a set of columns is singular; -ELOOP: no end was found; -ENOMEM.
+ * Return: 0; -EDOM: a set of columns is singular; -ELOOP: it did not converge; -ENOMEM.
  */
 int algebra_nnls(const gsl_matrix *gram, const gsl_vector *moment, const bool *nonneg, gsl_vector *value);
 
 /**
- * algebra_rank() - which columns cannot be told apart
- * @matrix:   n x p; scaled to columns of length 1 here; a column of zeros is one of its own
+ * algebra_rank() - find columns that are linearly dependent
+ * @matrix:   n x p; scaled to columns of length 1 here; a column of zeros is a null vector by itself
  * @null:     p x p; its first `p - rank` rows become an orthonormal basis of the null space (of the scaled
  *            columns)
  *
- * Our own check by singular values: GSL's solvers return success, and small errors, on a deficient design.
+ * Uses singular values: GSL's solvers return success, and small errors, on a deficient design.
  *
  * Return: the rank; a negative errno.
  */

@@ -1,234 +1,96 @@
 /* SPDX-FileCopyrightText: joulecast authors */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "columns.h"
-
-#include <cjson/cJSON.h>
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "columns-private.h"
 #include "model/radio-usage.h"
 #include "util/units.h"
 #include "util/util.h"
 
-static int compare_policies(const void *a, const void *b)
-{
-        const struct device_policy *x = a, *y = b;
-
-        return (x->policy > y->policy) - (x->policy < y->policy);
-}
-
-static bool read_u32(const cJSON *json, const char *name, double most, uint32_t *ret)
-{
-        const cJSON *item = cJSON_GetObjectItemCaseSensitive(json, name);
-
-        if (!cJSON_IsNumber(item) || !(item->valuedouble >= 0 && item->valuedouble < most))
-                return false;
-        *ret = (uint32_t)item->valuedouble;
-        return true;
-}
-
-static int members_from_json(const cJSON *json, struct device_policy *policy)
-{
-        const cJSON *item;
-
-        read_u32(json, "sharing", 1e6, &policy->sharing);
-        cJSON_ArrayForEach(item, cJSON_GetObjectItemCaseSensitive(json, "members")) {
-                struct device_member *member = &policy->members[policy->n_members];
-                const char *cpus = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(item, "cpus"));
-
-                if (policy->n_members == COLUMNS_MEMBERS_MAX ||
-                    !read_u32(item, "policy", 1e6, &member->policy))
-                        return -EINVAL;
-                snprintf(member->cpus, sizeof(member->cpus), "%s", cpus ? cpus : "");
-                policy->n_members++;
-        }
-        return 0;
-}
-
-static int policy_from_json(const cJSON *json, struct device_policy *policy)
-{
-        const cJSON *cpus = cJSON_GetObjectItemCaseSensitive(json, "cpus");
-        const cJSON *khz;
-
-        *policy = (struct device_policy){ 0 };
-        if (!read_u32(json, "policy", 1e6, &policy->policy))
-                return -EINVAL;
-        if (cJSON_IsString(cpus))
-                snprintf(policy->cpus, sizeof(policy->cpus), "%s", cpus->valuestring);
-        read_u32(json, "n_cpus", 1e6, &policy->n_cpus);
-        cJSON_ArrayForEach(khz, cJSON_GetObjectItemCaseSensitive(json, "khz")) {
-                double value = cJSON_IsNumber(khz) ? khz->valuedouble : -1;
-
-                if (policy->n_khz == COLUMNS_POINTS_MAX || !(value >= 0 && value <= UINT32_MAX))
-                        return -EINVAL;
-                if (policy->n_khz > 0 && value <= policy->khz[policy->n_khz - 1])
-                        return -EINVAL;
-                policy->khz[policy->n_khz++] = (uint32_t)value;
-        }
-        return members_from_json(json, policy);
-}
-
-bool columns_policy_shares(const struct device_policy *policy)
-{
-        return (policy->sharing ? policy->sharing : policy->n_cpus) != 1;
-}
-
-static bool has_policy(const struct device_policy *group, uint32_t policy)
-{
-        for (size_t i = 0; i < group->n_members; i++)
-                if (group->members[i].policy == policy)
-                        return true;
-        return group->policy == policy;
-}
-
-/* A coefficient without a standard error cannot be the prior of a fit. */
-static bool can_be_kept(const struct profile *before)
-{
-        for (size_t i = 0; i < before->n_coefficients; i++)
-                if (isnan(before->coefficients[i].standard_error) && !term_keys[before->coefficients[i].term].held)
-                        return false;
-        return profile_find(before, TERM_BASE, 0, 0, "") >= 0;
-}
-
-static int before_from_json(const struct cJSON *json, struct device *device)
-{
-        const char *before = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(json, "before"));
-        const cJSON *item;
-        int err;
-
-        if (!before)
-                return 0;
-        cJSON_ArrayForEach(item, cJSON_GetObjectItemCaseSensitive(json, "only")) {
-                const char *name = cJSON_GetStringValue(item);
-                int component = name ? component_find(name, strlen(name)) : -EINVAL;
-
-                if (component < 0)
-                        return -EINVAL;
-                device->only |= 1u << component;
-        }
-        err = profile_parse(before, strlen(before), "before", NULL, &device->before);
-        return !err && !can_be_kept(device->before) ? -EINVAL : err;
-}
-
-void columns_device_clear(struct device *device)
-{
-        profile_free(TAKE_PTR(device->before));
-}
-
-int columns_device_from_json(const struct cJSON *json, struct device *device)
-{
-        const cJSON *item;
-
-        device->n_policies = 0;
-        cJSON_ArrayForEach(item, cJSON_GetObjectItemCaseSensitive(json, "policies")) {
-                if (device->n_policies == COLUMNS_POLICIES_MAX ||
-                    policy_from_json(item, &device->policies[device->n_policies]) < 0)
-                        return -EINVAL;
-                device->n_policies++;
-        }
-        qsort(device->policies, device->n_policies, sizeof(device->policies[0]), compare_policies);
-        for (size_t i = 1; i < device->n_policies; i++)
-                if (device->policies[i].policy == device->policies[i - 1].policy)
-                        return -EINVAL;
-        return before_from_json(json, device);
-}
-
-static ssize_t find_policy(const struct device *device, uint32_t policy)
-{
-        for (size_t i = 0; i < device->n_policies; i++)
-                if (has_policy(&device->policies[i], policy))
-                        return (ssize_t)i;
-        return -1;
-}
-
-/* Operating points that were seen but are not in the device's list, e.g. the only one without cpufreq. */
-static int learn_point(struct device *device, const struct point *cpu)
-{
-        ssize_t at = find_policy(device, cpu->policy);
-        struct device_policy *policy;
-
-        if (at >= 0 && device->policies[at].n_khz > 0)
-                return 0;
-        if (at < 0) {
-                if (device->n_policies == COLUMNS_POLICIES_MAX)
-                        return -E2BIG;
-                device->policies[device->n_policies++] = (struct device_policy){ .policy = cpu->policy };
-                qsort(device->policies, device->n_policies, sizeof(device->policies[0]), compare_policies);
-                at = find_policy(device, cpu->policy);
-        }
-        policy = &device->policies[at];
-        policy->khz[policy->n_khz++] = cpu->khz;
-        return 0;
-}
-
 struct seen {
         bool policies[COLUMNS_POLICIES_MAX];
-        bool loaded[COLUMNS_POLICIES_MAX]; /* as the load of a state */
-        bool idle[COLUMNS_POLICIES_MAX];   /* has prices of idling */
+        bool loaded[COLUMNS_POLICIES_MAX]; /* as the load of a mode */
+        bool idle[COLUMNS_POLICIES_MAX];   /* has coefficients for idling */
         bool terms[TERM_COUNT];
-        bool sent;                         /* more than acknowledgements of what is received */
-        uint32_t levels[COLUMNS_POINTS_MAX];
+        bool sent;                         /* sent more than acknowledgements of received data */
+        bool dark;                         /* the screen was off in a part of some row */
+        uint32_t levels[COLUMNS_POINTS_MAX + 1];
         size_t n_levels;
 };
 
-static int add_level(struct seen *seen, uint32_t brightness)
+void columns_thin(uint32_t *list, size_t *n, size_t most)
+{
+        while (*n > most && *n > 2) {
+                size_t closest = 1;
+
+                for (size_t i = 2; i + 1 < *n; i++)
+                        if (list[i + 1] - list[i - 1] < list[closest + 1] - list[closest - 1])
+                                closest = i;
+                memmove(&list[closest], &list[closest + 1], (*n - closest - 1) * sizeof(*list));
+                --*n;
+        }
+}
+
+static void add_level(struct seen *seen, uint32_t brightness)
 {
         size_t at = 0;
 
         while (at < seen->n_levels && seen->levels[at] < brightness)
                 at++;
         if (at < seen->n_levels && seen->levels[at] == brightness)
-                return 0;
-        if (seen->n_levels == COLUMNS_POINTS_MAX)
-                return -E2BIG;
+                return;
         memmove(&seen->levels[at + 1], &seen->levels[at], (seen->n_levels - at) * sizeof(seen->levels[0]));
         seen->levels[at] = brightness;
         seen->n_levels++;
-        return 0;
+        columns_thin(seen->levels, &seen->n_levels, COLUMNS_POINTS_MAX);
 }
 
-static int see_level(struct seen *seen, const struct point *screen)
+static void see_level(struct seen *seen, const struct point *screen)
 {
-        if (screen->on_ns == 0 || screen->brightness == BRIGHTNESS_UNKNOWN)
-                return 0;
-        return add_level(seen, screen->brightness);
+        if (screen->on_ns > 0 && screen->brightness != BRIGHTNESS_UNKNOWN)
+                add_level(seen, screen->brightness);
 }
 
-/* Wider gaps between levels get one in their middle, as shares of the range. */
+/* A gap between levels wider than this gets a level in its middle. Both are shares of the range. */
 #define GAP_MAX 0.5
 #define NEAR_END 0.1
 
-/*
- * A short calibration shows two or three levels. The ones between, and the brightest, are then known by the
- * curve's smoothness, and have the error of that.
- */
-static int fill_levels(struct seen *seen, uint32_t max_brightness)
-{
-        int err = 0;
+/* The display's power is nearly a line over its levels, so that more of them would only add errors. */
+#define LEVELS_MAX 12
 
+/*
+ * A short calibration has two or three levels. The levels between, and the brightest, are then determined by
+ * the smoothness of the curve, with the corresponding error.
+ */
+static void fill_levels(struct seen *seen, uint32_t max_brightness)
+{
+        columns_thin(seen->levels, &seen->n_levels, LEVELS_MAX);
         if (seen->n_levels < 2 || max_brightness == 0)
-                return 0;
+                return;
         if (seen->levels[seen->n_levels - 1] < (1 - NEAR_END) * max_brightness)
-                err = add_level(seen, max_brightness);
-        for (size_t i = 1; !err && i < seen->n_levels; i++) {
+                add_level(seen, max_brightness);
+        for (size_t i = 1; i < seen->n_levels; i++) {
                 uint32_t low = seen->levels[i - 1], high = seen->levels[i];
 
                 if (high - low > GAP_MAX * max_brightness)
-                        err = add_level(seen, low + (high - low) / 2);
+                        add_level(seen, low + (high - low) / 2);
         }
-        return err;
 }
 
 /*
- * Small amounts that the system moves by itself are part of the base. A coefficient from them would have an
- * error of many times its value; "not measured" is right. Loads are far above.
+ * The system moves small amounts by itself, which belong to the base. A coefficient from these would have an
+ * error many times its value; "not measured" is right. Loads are far above.
  */
 static bool stands_out(uint64_t amount, double trickle_per_s, const struct usage *usage)
 {
         return (double)amount > trickle_per_s * (double)usage->time_ns / NS_PER_S;
 }
+
+/* A screen that was on for less than this part of a row was off in it. */
+#define LIT 0.999
 
 static int see(struct seen *seen, struct device *device, const struct usage *usage)
 {
@@ -237,40 +99,43 @@ static int see(struct seen *seen, struct device *device, const struct usage *usa
         for (size_t i = 0; i < usage->cpu.n; i++) {
                 if (usage->cpu.list[i].busy_ns == 0)
                         continue;
-                err = learn_point(device, &usage->cpu.list[i]);
+                err = columns_device_learn(device, &usage->cpu.list[i]);
                 if (err)
                         return err;
         }
-        for (size_t i = 0; i < usage->screen.n; i++) {
-                err = see_level(seen, &usage->screen.list[i]);
-                if (err)
-                        return err;
-        }
+        for (size_t i = 0; i < usage->screen.n; i++)
+                see_level(seen, &usage->screen.list[i]);
+        seen->dark = seen->dark || usage->time_ns == 0 || (double)usage_screen_ns(usage) < LIT * (double)usage->time_ns;
         for (size_t i = 0; i < AMOUNT_COUNT; i++)
-                if (amount_kinds[i].term != TERM_NONE)
+                if (amount_kinds[i].term != TERM_NONE &&
+                    (device->prices_bytes || amount_kinds[i].have != USAGE_OTHER_NET))
                         seen->terms[amount_kinds[i].term] |=
                                 stands_out(usage->amount[i], amount_kinds[i].trickle_per_s, usage);
         return 0;
 }
 
-/* Above these the CPU was busy, or sent, as the load of a state, and not only for other programs or acknowledgements. */
+/*
+ * Shares above which the CPU was busy, or data was sent, as the load of a mode, and not only by other
+ * programs or acknowledgements.
+ */
 #define LOADED 0.5
 #define SENT 0.1
 
 static void see_busy(struct seen *seen, const struct device *device, const struct usage *usage)
 {
         for (size_t i = 0; i < usage->cpu.n; i++) {
-                ssize_t at = find_policy(device, usage->cpu.list[i].policy);
+                ssize_t at = columns_device_find(device, usage->cpu.list[i].policy);
 
                 if (at < 0 || usage->cpu.list[i].busy_ns == 0)
                         continue;
                 seen->policies[at] = seen->idle[at] = true;
-                seen->loaded[at] = seen->loaded[at] || (double)usage->cpu.list[i].busy_ns > LOADED * (double)usage->time_ns;
+                seen->loaded[at] = seen->loaded[at] ||
+                                   (double)usage->cpu.list[i].busy_ns > LOADED * (double)usage->time_ns;
         }
         seen->sent = seen->sent || (double)usage->wifi_tx_bytes > SENT * (double)usage->wifi_rx_bytes;
 }
 
-/* Where a radio is fitted, it prices what bytes and bursts price else. */
+/* A fitted radio replaces the prices of bytes and bursts. */
 static void see_radio(struct seen *seen, const struct device *device)
 {
         for (enum air air = 0; device->radio && air < AIR_COUNT; air++)
@@ -290,27 +155,28 @@ bool columns_can_fit(const struct device *device, const char *kind)
         return true;
 }
 
-/* With --only, the columns are those of the profile before, and of what is measured again. */
-static int see_before(struct seen *seen, const struct device *device)
+/* With --only, the columns are those of the earlier profile and those measured again. */
+static void see_before(struct seen *seen, const struct device *device)
 {
         const struct profile *before = device->before;
-        bool policies[COLUMNS_POLICIES_MAX] = { false }, idle[COLUMNS_POLICIES_MAX] = { false }, terms[TERM_COUNT] = { false };
+        bool policies[COLUMNS_POLICIES_MAX] = { false }, idle[COLUMNS_POLICIES_MAX] = { false },
+             terms[TERM_COUNT] = { false };
         bool cpu = device->only & 1u << COMPONENT_CPU;
-        int err = 0;
 
+        seen->dark = true;
         if (!(device->only & 1u << COMPONENT_DISPLAY))
                 seen->n_levels = 0;
-        for (size_t i = 0; !err && i < before->n_coefficients; i++) {
+        for (size_t i = 0; i < before->n_coefficients; i++) {
                 const struct coefficient *coefficient = &before->coefficients[i];
                 ssize_t at = model_term_component(coefficient->term) == COMPONENT_CPU ?
-                                     find_policy(device, coefficient->policy) : -1;
+                                     columns_device_find(device, coefficient->policy) : -1;
 
                 if (at >= 0 && coefficient->term == TERM_CPU_ACTIVE)
                         policies[at] = true;
                 if (at >= 0 && coefficient->term == TERM_CPU_IDLE)
                         idle[at] = true;
                 if (coefficient->term == TERM_DISPLAY)
-                        err = add_level(seen, coefficient->point);
+                        add_level(seen, coefficient->point);
                 terms[coefficient->term] |= !*coefficient->disk;
         }
         for (size_t i = 0; i < COLUMNS_POLICIES_MAX; i++) {
@@ -319,10 +185,9 @@ static int see_before(struct seen *seen, const struct device *device)
         }
         for (size_t i = 0; i < TERM_COUNT; i++)
                 seen->terms[i] = terms[i] || (seen->terms[i] && device->only & 1u << model_term_component(i));
-        return err;
 }
 
-/* Measured again: it was asked for, and there was load on it. */
+/* Is it measured again, that is, was it asked for and loaded? */
 static bool is_fresh(const struct device *device, const struct seen *seen, const struct coefficient *coefficient)
 {
         if (!(device->only & 1u << model_term_component(coefficient->term)))
@@ -331,7 +196,7 @@ static bool is_fresh(const struct device *device, const struct seen *seen, const
         case TERM_CPU_ACTIVE:
         case TERM_CPU_SHARED:
         case TERM_CPU_IDLE:
-                return seen->loaded[find_policy(device, coefficient->policy)];
+                return seen->loaded[columns_device_find(device, coefficient->policy)];
         case TERM_DISPLAY:
                 return seen->n_levels > 0;
         case TERM_WIFI_TX:
@@ -341,7 +206,7 @@ static bool is_fresh(const struct device *device, const struct seen *seen, const
         }
 }
 
-/* @own: what was seen without the profile before. */
+/* @own: columns seen without the earlier profile. */
 static int find_kept(struct columns *columns, const struct seen *own)
 {
         const struct profile *before = columns->device.before;
@@ -353,7 +218,8 @@ static int find_kept(struct columns *columns, const struct seen *own)
                 const struct coefficient *coefficient = &columns->list[j];
 
                 columns->kept[j] = coefficient->term != TERM_BASE && !is_fresh(&columns->device, own, coefficient) &&
-                                   profile_find(before, coefficient->term, coefficient->policy, coefficient->point, "") >= 0;
+                                   profile_find(before, coefficient->term, coefficient->policy, coefficient->point,
+                                                "") >= 0;
         }
         return 0;
 }
@@ -382,8 +248,9 @@ static void add_policies(struct columns *columns, const struct seen *seen, enum 
 }
 
 /*
- * What idling costs rises smoothly, and is little: two points are enough. A profile before that does not have it prices
- * it by S, so it comes only with CPUs that are measured again.
+ * Idle power rises smoothly with frequency and is small in a calibration, so two points are enough; where it may be
+ * large, it is a part of the busy power at each frequency. An earlier profile without it includes it in S, so the
+ * columns are added only for CPUs that are measured again.
  */
 static void add_idle(struct columns *columns, const struct seen *seen)
 {
@@ -395,10 +262,72 @@ static void add_idle(struct columns *columns, const struct seen *seen)
                 if (!seen->policies[i] || !seen->idle[i] || policy->n_khz < 2)
                         continue;
                 columns->idle[i] = columns->n;
-                for (size_t k = 0; k < ARRAY_SIZE(at); k++)
+                for (size_t k = 1; k < policy->n_khz && columns->device.idle_sd > 0; k++)
+                        add(columns, TERM_CPU_IDLE, policy->policy, policy->khz[k]);
+                for (size_t k = 0; k < ARRAY_SIZE(at) && !(columns->device.idle_sd > 0); k++)
                         if (at[k] > 0)
                                 add(columns, TERM_CPU_IDLE, policy->policy, policy->khz[at[k]]);
                 columns->n_idle[i] = columns->n - columns->idle[i];
+        }
+}
+
+bool columns_have_kinds(const struct columns *columns)
+{
+        return columns->term[TERM_CPU_INSTRUCTIONS] != SIZE_MAX;
+}
+
+const struct kind_prior *columns_kind_prior(const struct columns *columns, size_t column)
+{
+        for (size_t i = 0; i < columns->device.n_policies; i++) {
+                if (columns->kind[i].instructions == column)
+                        return &columns->kind[i].instructions_prior;
+                if (columns->kind[i].misses == column)
+                        return &columns->kind[i].misses_prior;
+        }
+        return NULL;
+}
+
+static bool counts_misses(const struct device_policy *policy, const struct usage *const *usages, size_t n)
+{
+        double sum[COUNTED_COUNT] = { 0 };
+
+        for (size_t u = 0; u < n; u++)
+                if (usages[u])
+                        columns_row_kind(policy, &usages[u]->counted, sum);
+        return sum[COUNTED_MISSES] > 0;
+}
+
+/*
+ * A and S are for the mean kind of all rows, unless the device has a kind. With an earlier profile only its kind is
+ * known.
+ */
+static void add_kinds(struct columns *columns, enum term term, const struct usage *const *usages, size_t n)
+{
+        for (size_t i = 0; i < columns->device.n_policies; i++) {
+                const struct device_policy *policy = &columns->device.policies[i];
+                struct columns_kind *kind = &columns->kind[i];
+                size_t *column = term == TERM_CPU_MISSES ? &kind->misses : &kind->instructions;
+                double sum[COUNTED_COUNT] = { 0 };
+                bool any = false;
+
+                *column = SIZE_MAX;
+                for (size_t u = 0; u < n; u++)
+                        any = (usages[u] && columns_row_kind(policy, &usages[u]->counted, sum)) || any;
+                if (any && columns->device.usual) {
+                        double own[COUNTED_COUNT] = { 0 };
+
+                        if (columns_row_kind(policy, columns->device.usual, own))
+                                memcpy(sum, own, sizeof(own));
+                }
+                if (!any || columns->active[i] == SIZE_MAX || columns->device.before ||
+                    (term == TERM_CPU_MISSES && !counts_misses(policy, usages, n)))
+                        continue;
+                kind->usual_instructions = sum[COUNTED_INSTRUCTIONS] / sum[COUNTED_CYCLES];
+                kind->usual_misses = sum[COUNTED_MISSES] / sum[COUNTED_CYCLES];
+                kind->instructions_prior = kind_prior_instructions(kind->usual_instructions);
+                kind->misses_prior = kind_prior_misses(columns->device.miss_event);
+                *column = columns->n;
+                add(columns, term, policy->policy, 0);
         }
 }
 
@@ -421,14 +350,12 @@ int columns_make(const struct device *device, const struct usage *const *usages,
         see_radio(&seen, device);
         own = seen;
         if (device->before)
-                err = see_before(&seen, &columns.device);
+                see_before(&seen, &columns.device);
         see_radio(&seen, device);
-        if (!err && (!device->before || device->only & 1u << COMPONENT_DISPLAY))
-                err = fill_levels(&seen, device->max_brightness);
-        if (err)
-                return err;
+        if (!device->before || device->only & 1u << COMPONENT_DISPLAY)
+                fill_levels(&seen, device->max_brightness);
         for (size_t i = 0; i < columns.device.n_policies; i++)
-                most += 3 * columns.device.policies[i].n_khz;
+                most += 3 * columns.device.policies[i].n_khz + 2;
         for (size_t i = 0; i < TERM_COUNT; i++)
                 columns.term[i] = SIZE_MAX;
         columns.list = calloc(most, sizeof(*columns.list));
@@ -439,9 +366,13 @@ int columns_make(const struct device *device, const struct usage *const *usages,
         add_policies(&columns, &seen, TERM_CPU_ACTIVE, columns.active);
         add_policies(&columns, &seen, TERM_CPU_SHARED, columns.shared);
         add_idle(&columns, &seen);
-        for (size_t i = 0; i < seen.n_levels; i++)
+        add_kinds(&columns, TERM_CPU_INSTRUCTIONS, usages, n);
+        add_kinds(&columns, TERM_CPU_MISSES, usages, n);
+        columns.dimmest = seen.n_levels > 0 && !seen.dark ? seen.levels[0] : BRIGHTNESS_UNKNOWN;
+        for (size_t i = columns.dimmest != BRIGHTNESS_UNKNOWN; i < seen.n_levels; i++) {
                 add(&columns, TERM_DISPLAY, 0, seen.levels[i]);
-        columns.levels = seen.n_levels;
+                columns.levels++;
+        }
         for (enum term term = TERM_DISK_READ; term <= TERM_GPU; term++)
                 if (seen.terms[term])
                         add(&columns, term, 0, 0);
@@ -458,74 +389,6 @@ void columns_clear(struct columns *columns)
 {
         free(columns->list);
         free(columns->kept);
+        free(columns->last);
         *columns = (struct columns){ 0 };
-}
-
-/* Splits @amount over the two points around @point among columns first..first+n-1. */
-static void spread(const struct columns *columns, size_t first, size_t n, uint32_t point, double amount,
-                   double *row)
-{
-        const struct coefficient *list = columns->list + first;
-        size_t above = 0;
-        double share;
-
-        while (above < n && list[above].point < point)
-                above++;
-        if (above == n || above == 0 || list[above].point == point) {
-                row[first + (above == n ? n - 1 : above)] += amount;
-                return;
-        }
-        share = (double)(point - list[above - 1].point) / (double)(list[above].point - list[above - 1].point);
-        row[first + above - 1] += (1 - share) * amount;
-        row[first + above] += share * amount;
-}
-
-/* Between the lowest frequency, where it is 0, and the first column: in proportion. */
-static void spread_idle(const struct columns *columns, size_t policy, uint32_t khz, double amount, double *row)
-{
-        uint32_t lowest = columns->device.policies[policy].khz[0];
-        size_t first = columns->idle[policy];
-
-        if (first == SIZE_MAX || khz <= lowest)
-                return;
-        if (khz < columns->list[first].point)
-                amount *= (double)(khz - lowest) / (double)(columns->list[first].point - lowest);
-        spread(columns, first, columns->n_idle[policy], khz, amount, row);
-}
-
-static void put(const struct columns *columns, enum term term, double amount, double *row)
-{
-        if (columns->term[term] != SIZE_MAX)
-                row[columns->term[term]] += amount;
-}
-
-void columns_row(const struct columns *columns, const struct usage *usage, double *row)
-{
-        for (size_t i = 0; i < usage->cpu.n; i++) {
-                const struct point *cpu = &usage->cpu.list[i];
-                ssize_t at = find_policy(&columns->device, cpu->policy);
-                size_t n = at < 0 ? 0 : columns->device.policies[at].n_khz;
-
-                if (at < 0 || columns->active[at] == SIZE_MAX)
-                        continue;
-                spread(columns, columns->active[at], n, cpu->khz, (double)cpu->busy_ns / NS_PER_S, row);
-                if (columns->shared[at] != SIZE_MAX)
-                        spread(columns, columns->shared[at], n, cpu->khz, (double)cpu->any_ns / NS_PER_S,
-                               row);
-                spread_idle(columns, (size_t)at, cpu->khz, (double)cpu->any_ns / NS_PER_S, row);
-        }
-        for (size_t i = 0; i < usage->idle.n; i++) {
-                const struct point *idle = &usage->idle.list[i];
-                ssize_t at = find_policy(&columns->device, idle->policy);
-
-                if (at >= 0)
-                        spread_idle(columns, (size_t)at, idle->khz, (double)idle->idle_ns / NS_PER_S, row);
-        }
-        for (size_t i = 0; i < usage->screen.n; i++)
-                if (columns->levels > 0 && usage->screen.list[i].brightness != BRIGHTNESS_UNKNOWN)
-                        spread(columns, columns->term[TERM_DISPLAY], columns->levels,
-                               usage->screen.list[i].brightness, (double)usage->screen.list[i].on_ns / NS_PER_S, row);
-        for (size_t i = 0; i < AMOUNT_COUNT; i++)
-                if (amount_kinds[i].term != TERM_NONE)
-                        put(columns, amount_kinds[i].term, (double)usage->amount[i] / amount_kinds[i].per_unit, row);
 }

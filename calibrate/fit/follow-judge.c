@@ -1,7 +1,7 @@
 /* SPDX-FileCopyrightText: joulecast authors */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 
-/* The precision of the observations so far, and the mode that would improve it most. */
+/* Computes the precision of the observations so far, and the mode that would improve it most. */
 
 #include "follow-private.h"
 
@@ -17,7 +17,7 @@
 #include "util/units.h"
 #include "util/util.h"
 
-/* What one row took so far: means over the fitted rows. */
+/* Mean time and charge of a fitted row so far. */
 struct pace {
         size_t rows;
         double hours;
@@ -46,7 +46,7 @@ static struct pace pace_of(const struct rows *rows, double percent_j)
         return pace;
 }
 
-/* Joules of one percent: from the last row by level, else from the full energy. */
+/* Energy of one percent in J: from the last row by level, or else from the full energy. */
 static double percent_joules(const struct follow *follow, const struct rows *rows)
 {
         for (size_t i = rows->n; i > 0; i--) {
@@ -120,8 +120,8 @@ static bool is_left_out(const struct follow *follow, const char *name)
 }
 
 /*
- * One row of 14 s may be a daemon's spike; two of three are the model's fault. So a held-back mode whose first
- * row disagrees is measured twice more, whatever the second says: not until it passes.
+ * One row of 14 s may contain a daemon's spike; if two of three disagree, the model is wrong. So a held-back
+ * mode whose first row disagrees is measured twice more, whatever the second shows, but not until it passes.
  */
 #define HELD_BACK_ROWS 3
 #define GREY_SD 2
@@ -132,7 +132,8 @@ static bool is_doubted(const struct outcome_check *check)
 }
 
 /*
- * By level each picture costs a percent of charge, so grey is measured only if black saved more than it can on an LCD.
+ * By level each picture costs a percent of charge, so grey is measured only if black saved more than an LCD
+ * can.
  */
 static const char *wanted_grey(const struct follow *follow, const struct outcome *outcome)
 {
@@ -175,13 +176,13 @@ static bool is_known(const struct regression *fit, size_t column)
         double error = sqrt(gsl_matrix_get(fit->covariance, column, column));
 
         return gsl_cdf_tdist_Pinv(0.975, fmax(fit->degrees_of_freedom, 1)) * error <=
-               OUTCOME_RESOLVED_MAX * gsl_vector_get(fit->value, column);
+               PROFILE_RESOLVED_MAX * gsl_vector_get(fit->value, column);
 }
 
 /*
- * A coefficient that only left-out modes would measure (no access point, a bad storage) must not keep the run
- * going until the battery is empty. Unless it is known already it is left out of the judgement, until one of
- * its modes can be measured again. So is what --only does not measure.
+ * A coefficient that only excluded modes would measure (no access point, a bad storage) must not keep the run
+ * going until the battery is empty. Unless it is known already, it is excluded from the judgement until one
+ * of its modes can be measured again. The same holds for coefficients that --only does not measure.
  */
 static void find_lost(struct follow *follow, const struct regression *fit)
 {
@@ -222,7 +223,7 @@ struct cJSON *follow_judge(struct follow *follow)
                         find_lost(follow, &fit);
                 half_width = err ? NAN : portfolio_half_width(&follow->portfolio, &fit);
 
-                /* Such a half-width says nothing yet. */
+                /* Such a half-width carries no information yet. */
                 if (half_width > 1000)
                         half_width = NAN;
                 cJSON_AddNumberToObject(answer, "rows", (double)fit.n);

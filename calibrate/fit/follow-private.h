@@ -9,10 +9,10 @@
 
 struct follow_mode {
         char name[MODE_NAME_MAX];
-        struct usage usage; /* one second of it */
+        struct usage usage; /* usage in one second of the mode */
         bool held_back;
         bool left_out;      /* cannot be measured any more */
-        double *x;          /* of the columns */
+        double *x;          /* values of the columns */
 };
 
 struct follow {
@@ -30,5 +30,5 @@ struct follow {
         double remaining_hours;
 };
 
-/* follow-judge.c: the judgement so far and the next mode, as the answer. */
+/* follow-judge.c: the judgement so far and the next mode, as the reply. */
 struct cJSON *follow_judge(struct follow *follow);

@@ -2,7 +2,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #pragma once
 
-/* `--follow`: answers each observation with the precision so far and the next mode (observation.h). */
+/* `--follow`: replies to each observation with the precision so far and the next mode (observation.h). */
 
 #include "portfolio.h"
 
@@ -12,5 +12,5 @@ struct follow;
 int follow_new(struct follow **ret);
 void follow_free(struct follow *follow);
 
-/* The answer to one line; NULL only without memory. @end: it was the last line. */
+/* Reply to one line; NULL without memory. @end: it was the last line. */
 struct cJSON *follow_answer(struct follow *follow, const char *line, bool *end);

@@ -6,19 +6,19 @@
 #include <string.h>
 
 /*
- * Relative variance of the mean over @seconds of a process with correlation exp(-t / tau): Taylor, Diffusion
- * by Continuous Movements, 1921.
+ * Relative variance of the mean over @seconds of a process with correlation exp(-t / tau). Source: Taylor,
+ * Diffusion by Continuous Movements, 1921.
  */
 static double mean_variance(double seconds, double tau_s)
 {
         double r = seconds / tau_s;
 
         if (r < 1e-3)
-                return 1 - r / 3; /* its series: the expression below would lose all digits */
+                return 1 - r / 3; /* series expansion, as the expression below would lose all digits */
         return 2 / r * (1 + expm1(-r) / r);
 }
 
-/* Relative covariance of the means over two spans, @gap_s apart: the same integral over both. */
+/* Relative covariance of the means over two spans that are @gap_s apart, by the same integral over both. */
 static double mean_covariance(double a_s, double b_s, double gap_s, double tau_s)
 {
         return exp(-gap_s / tau_s) * expm1(-a_s / tau_s) * expm1(-b_s / tau_s) * tau_s * tau_s / (a_s * b_s);
@@ -30,8 +30,9 @@ static double square(double value)
 }
 
 /*
- * The mean error of rounding to multiples of q, while the reading moves by @sd around an unknown place: all rows of
- * one state have it. First harmonic of the quantizer's error (Widrow and Kollar, Quantization Noise, 2008).
+ * Variance of the mean error of rounding to multiples of q, while the reading varies by @sd around an unknown
+ * value. All rows of one mode have the same error. First harmonic of the quantizer's error (Widrow and
+ * Kollar, Quantization Noise, 2008).
  */
 static double rounding_variance(const struct noise *noise, double power)
 {
@@ -40,16 +41,28 @@ static double rounding_variance(const struct noise *noise, double power)
         return q > 0 ? q * q / (2 * M_PI * M_PI) * exp(-square(2 * M_PI * sd / q)) : 0;
 }
 
-/* The delay of a step is uniform over one refresh: the variance of refresh x power. */
+/* The delay of a step is uniform over one refresh, so its variance is this part of (refresh x power)^2. */
 #define UNIFORM_VARIANCE (1.0 / 12)
 
 static double own_variance(const struct noise *noise, bool charge, double power, double updates)
 {
         if (charge)
-                return square(noise->level_error * power) + square(noise->model_error * power);
+                return (square(noise->level_error) + square(noise->scatter) + square(noise->model_error)) *
+                       square(power);
         return (square(noise->gauge_error * power) + square(noise->gauge_quantum_mw) * UNIFORM_VARIANCE) /
                        updates +
                square(noise->model_error * power) + rounding_variance(noise, power);
+}
+
+/* A loop is an unusual program: this part of its CPU power is in no counter, and is the same in each of its rows. */
+#define KERNEL_SD 0.07
+
+/* @a_mw, @b_mw: their powers above the least of all rows. */
+static double kernel_covariance(const struct row *a, const struct row *b, double a_mw, double b_mw)
+{
+        bool same = a->kernel && b->kernel && strcmp(a->observation->mode, b->observation->mode) == 0;
+
+        return same ? square(KERNEL_SD) * a_mw * b_mw : 0;
 }
 
 static bool same_state(const struct row *a, const struct row *b)
@@ -74,11 +87,22 @@ double noise_expected(const struct noise *noise, bool charge, double power_mw, d
         return variance;
 }
 
+/*
+ * Beside one percent's at the model's power: several percents are right on average. The charge that a percent
+ * holds has the error, and its inverse is the observed power: relative to that the errors have a bound.
+ */
+static double scatter_more(const struct noise *noise, const struct row *row, double power)
+{
+        return square(noise->scatter) * (square(row->power_mw) / row->observation->steps - square(power));
+}
+
 void noise_covariance(const struct noise *noise, const struct rows *rows, const size_t *index, size_t n,
                       const double *power, const double *extra, gsl_matrix *covariance)
 {
-        double hum = noise->background_hum * square(noise->background_sd_mw);
+        double hum = noise->background_hum * square(noise->background_sd_mw), least = INFINITY;
 
+        for (size_t a = 0; a < n; a++)
+                least = fmin(least, power[index[a]]);
         for (size_t a = 0; a < n; a++) {
                 const struct row *row = &rows->list[index[a]];
                 bool touches = row->follows && index[a] > 0;
@@ -87,6 +111,12 @@ void noise_covariance(const struct noise *noise, const struct rows *rows, const 
 
                 variance = noise_expected(noise, row->charge, power[index[a]], before, row->seconds,
                                           row->refresh_s, row->updates);
+                if (row->charge && row->observation->steps > 0)
+                        variance += scatter_more(noise, row, power[index[a]]);
+                if (row->lag_mw != 0) /* both readings are rounded */
+                        variance += 2 * UNIFORM_VARIANCE *
+                                    square(rows->lag * noise->gauge_quantum_mw / row->updates);
+                variance += kernel_covariance(row, row, power[index[a]] - least, power[index[a]] - least);
                 gsl_matrix_set(covariance, a, a, variance + (extra ? extra[a] : 0));
                 for (size_t b = 0; b < a; b++) {
                         const struct row *other = &rows->list[index[b]];
@@ -100,6 +130,7 @@ void noise_covariance(const struct noise *noise, const struct rows *rows, const 
                                           (row->seconds * other->seconds);
                         if (same_state(row, other))
                                 shared += rounding_variance(noise, power[index[a]]);
+                        shared += kernel_covariance(row, other, power[index[a]] - least, power[index[b]] - least);
                         gsl_matrix_set(covariance, a, b, shared);
                         gsl_matrix_set(covariance, b, a, shared);
                 }

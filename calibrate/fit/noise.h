@@ -3,9 +3,11 @@
 #pragma once
 
 /*
- * Errors of the rows' mean powers and their correlation: background activity lasts longer than a row and
- * reaches into the next; a level that shows its step late takes from one row what it adds to the other. An
- * estimator that knows this sees differences between neighbours far better than their single errors suggest.
+ * Errors of the rows' mean powers and their covariance.
+ *
+ * Background activity lasts longer than a row and continues in the next one. A level that shows its step late
+ * takes energy from one row and adds it to the next. An estimator that uses these correlations determines
+ * differences between adjacent rows much better than their single errors suggest.
  */
 
 #include <gsl/gsl_matrix.h>
@@ -17,13 +19,14 @@ struct noise {
                                         rest */
         double background_sd_mw;     /* the same for this device, set by regression_fit() */
         double background_tau_s;
-        double background_hum;       /* part of the variance that lasts from row to row; the rest is rare
-                                        tasks */
+        /* part of the variance that is correlated from row to row; the rest is rare tasks */
+        double background_hum;
         double level_error;          /* a step of the level, besides the curve: standard deviation,
                                         relative */
+        double scatter; /* the same of a percent of charge, as its test found; set by regression_fit() */
         double gauge_error;          /* one update of the gauge, relative */
         double gauge_quantum_mw;
-        double model_error;          /* what the model leaves out in a mode (temperature, ...), relative */
+        double model_error; /* effects of a mode that the model does not have (temperature, ...), relative */
 };
 
 /*

@@ -14,10 +14,10 @@
 #include "outcome.h"
 #include "util/util.h"
 
-/* Held-back rows are few and all must agree: at 99 % a good profile rarely fails by chance. */
+/* Few rows are held back and all must agree; at 99 % a good profile rarely fails by chance. */
 #define CHECK_LEVEL 0.99
 
-/* A mode whose mean residual exceeds so many standard deviations is not explained by the model. */
+/* If a mode's mean residual exceeds this many standard deviations, the model does not explain the mode. */
 #define LACK_OF_FIT_Z 3.5
 
 static struct outcome_mode *find_mode(struct outcome *outcome, const char *mode)
@@ -92,7 +92,7 @@ int outcome_residuals(struct outcome *outcome, const struct columns *columns, co
         return 0;
 }
 
-/* x'Cx, with the level's curve for a row by level. */
+/* Variance x'Cx of a prediction, including the level's curve for a row by level. */
 static int predicted_variance(const struct row *row, const struct regression *fit, double *mean,
                               double *variance)
 {
@@ -115,7 +115,7 @@ static double power_of(const struct row *row, const struct regression *fit)
         double sum = 0;
 
         if (row->picture)
-                return row->power_mw; /* the coefficients are those of white */
+                return row->power_mw; /* the coefficients hold for white */
 
         for (size_t j = 0; j < fit->p; j++)
                 sum += row->x[j] * gsl_vector_get(fit->value, j);
@@ -144,7 +144,7 @@ static int check_row(const struct outcome *outcome, const struct rows *rows, siz
         return 0;
 }
 
-/* What of a row's predicted power is the display's, in white. */
+/* Display part of a row's predicted power, in white. */
 static double display_mw(const struct columns *columns, const struct row *row, const struct regression *fit)
 {
         double sum = 0;
@@ -155,10 +155,12 @@ static double display_mw(const struct columns *columns, const struct row *row, c
         return sum;
 }
 
-/* By how much pictures of one kind take less than white, relative to the display's power in white: mean of their rows. */
+/*
+ * Saving of pictures of one kind against white, relative to the display's power in white: mean of their rows.
+ */
 struct lack {
         double sum, weights;
-        double common; /* variance that all rows share: the error of white */
+        double common; /* variance from the error of white, which all rows share */
 };
 
 bool outcome_is_grey(const char *mode)
@@ -203,7 +205,10 @@ static int set_percent(struct profile *profile, const char *key, double part)
         return profile_set_extra(profile, "display", key, text);
 }
 
-/* A grey picture with half of white's light should take the mean of black and white. If not, warn and widen intervals. */
+/*
+ * A grey picture with half of white's light should take the mean of black and white. If not, warn and widen
+ * intervals.
+ */
 static int check_bend(struct outcome *outcome, const struct lack *black, const struct lack *grey, bool *bent)
 {
         double z = gsl_cdf_ugaussian_Pinv((1 + CHECK_LEVEL) / 2);
@@ -214,7 +219,8 @@ static int check_bend(struct outcome *outcome, const struct lack *black, const s
         if (!*bent)
                 return 0;
         err = set_percent(outcome->profile, "x-emission_bend_percent", fabs(bend));
-        return err ? err : outcome_warn(outcome, "a grey picture takes %.1f %% of the display's power %s than the mean of "
+        return err ? err : outcome_warn(outcome,
+                                        "a grey picture takes %.1f %% of the display's power %s than the mean of "
                                         "a black and a white one: the power of this panel is not proportional to its "
                                         "light, and intervals are wider by that",
                                         100 * fabs(bend), bend > 0 ? "more" : "less");
@@ -237,7 +243,7 @@ int outcome_pictures(struct outcome *outcome, const struct columns *columns, con
         if (!err && black.weights > 0 && grey.weights > 0)
                 err = check_bend(outcome, &black, &grey, &bent);
         both = black;
-        if (!bent) { /* black lacks twice what grey does */
+        if (!bent) { /* a black picture saves twice as much as a grey one */
                 both.weights += grey.weights / 4;
                 both.sum += grey.sum / 2;
                 both.common = fmin(black.common, 4 * grey.common);
@@ -264,7 +270,7 @@ static int by_mode(const void *a, const void *b)
         return order ? order : (how_far(x) > how_far(y)) - (how_far(x) < how_far(y));
 }
 
-/* Of @n rows of one mode, ascending; the mean of the middle two if they are even in number. */
+/* Median of @n rows of one mode, which are ascending; for an even number the mean of the middle two. */
 static struct outcome_check median(const struct outcome_check *rows, size_t n)
 {
         const struct outcome_check *low = &rows[(n - 1) / 2], *high = &rows[n / 2];
@@ -293,8 +299,9 @@ static void join_checks(struct outcome *outcome)
 }
 
 /*
- * Relative error of the held-back states that disagreed, of their power above the base: the fitted states are right one
- * by one, but a mixture of them is not their sum. The largest counts, as nothing else tells how wrong a profile can be.
+ * Relative error of the held-back modes that disagreed, of their power above the base. The fitted modes are
+ * right one by one, but a mixture of them is not their sum. The largest error counts, as there is no other
+ * measure of how wrong a profile can be.
  */
 static double misfit_percent(const struct outcome *outcome)
 {

@@ -1,7 +1,7 @@
 /* SPDX-FileCopyrightText: joulecast authors */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 
-/* An outcome as tables and as JSON. */
+/* Prints an outcome as tables and as JSON. */
 
 #include <cjson/cJSON.h>
 #include <math.h>
@@ -65,10 +65,17 @@ static void print_checks(const struct outcome *outcome, FILE *to)
                         util_printable(check->mode, name, sizeof(name)), check->measured_mw,
                         check->predicted_mw, width, check->inside ? "holds" : "failed");
         }
-        if (outcome->validation == VALIDATION_PASSED)
+        if (outcome->doubt[0])
+                fprintf(to,
+                        "Not validated: %s (x-validated = false). All intervals are widened by %.1f %% of "
+                        "the power above the "
+                        "base.\n",
+                        outcome->doubt, outcome->profile->misfit_percent);
+        else if (outcome->validation == VALIDATION_PASSED)
                 fprintf(to, "Validated: held-back rows came out as predicted.\n");
         else
-                fprintf(to, "Not validated: held-back rows did not come out as predicted (x-validated = false). All intervals "
+                fprintf(to, "Not validated: held-back rows did not come out as predicted (x-validated = false). All"
+                            " intervals "
                         "are widened by %.1f %% of the power above the base.\n", outcome->profile->misfit_percent);
 }
 
@@ -171,6 +178,7 @@ struct cJSON *outcome_to_json(const struct outcome *outcome, const struct writte
                 cJSON_AddNullToObject(json, "validated");
         else
                 cJSON_AddBoolToObject(json, "validated", outcome->validation == VALIDATION_PASSED);
+        add_text(json, "doubt", outcome->doubt);
         add_number(json, "misfit_percent", outcome->profile->misfit_percent);
         cJSON_AddNumberToObject(json, "rows", (double)outcome->n_rows);
         cJSON_AddNumberToObject(json, "rejected", (double)outcome->n_rejected);

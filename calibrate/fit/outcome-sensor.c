@@ -2,8 +2,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 
 /*
- * A calibration by level takes its joules from the full charge that the battery shows, which grows stale as a
- * battery ages. A sensor of power sees the true ones: the ratio of both is the error of the full charge.
+ * Compares a calibration by level with a sensor of power. By level, joules come from the full charge that the
+ * battery reports, which becomes stale as a battery ages. A power sensor measures them directly, so the ratio
+ * of both is the error of the full charge.
  */
 
 #include <math.h>
@@ -12,25 +13,31 @@
 
 #include "outcome.h"
 
-/* Fewer rows tell too little; where rows differ by more, the sensor shows something else. */
+/*
+ * Fewer rows are not enough. If the rows' ratios differ by more than this, the sensor measures something
+ * else.
+ */
 #define ROWS_MIN 5
 #define SCATTER_MAX 0.25
 
-/* What a current sensor specifies, standard deviation. */
+/* Specified accuracy of current sensors, standard deviation. */
 #define SENSOR_ERROR 0.012
 
-/* Worth a sentence. */
+/*
+ * A deviation beyond these is reported. The ratio of sensor to counter over a run has a standard error of 1.4 % (a step
+ * in thirty at both ends, and the sensor's noise), so that the first is more than two of it.
+ */
 #define STALE_PERCENT 3.0
 #define SURE_SDS 2.0
 
 struct both {
         size_t n;
-        double level_j, sensor_j;      /* the same spans by each */
-        double squares, mean;          /* of the rows' ratios */
-        double curve[LEVEL_COLUMNS];   /* of the level's error: its columns, weighted by energy */
+        double level_j, sensor_j;      /* energy of the same spans by each */
+        double squares, mean;          /* squared deviations and mean of the rows' ratios */
+        double curve[LEVEL_COLUMNS];   /* columns of the level's error curve, weighted by energy */
 };
 
-/* What the fit takes for the curve of the level's error in this row, mW. */
+/* Fitted value of the level's error curve in this row, mW. */
 static double curve_mw(const struct row *row, const struct regression *fit, double *columns)
 {
         double sum = 0;
@@ -80,6 +87,49 @@ static int write_both(struct outcome *outcome, double percent, double se)
         return profile_set_extra(outcome->profile, "battery", "x-charge_full_se", text);
 }
 
+/* Difference of the sensor's energy to the charge counter's over a run by gauge, percent; NaN: unknown. */
+static double compare_counter(const struct rows *rows)
+{
+        double percent = NAN;
+
+        for (size_t i = 0; i < rows->n; i++) {
+                const struct observation *observation = rows->list[i].observation;
+
+                if (observation->method != METHOD_GAUGE || !(observation->counted_j > 0) || !(observation->drawn_j > 0))
+                        continue;
+                percent = 100 * (observation->drawn_j / observation->counted_j - 1); /* the last row has all */
+        }
+        return percent;
+}
+
+static bool has_sensor(const struct rows *rows)
+{
+        for (size_t i = 0; i < rows->n; i++)
+                if (rows->list[i].observation->method != METHOD_PERCENT || rows->list[i].observation->power_mw > 0)
+                        return true;
+        return false;
+}
+
+int outcome_scale(struct outcome *outcome, const struct rows *rows)
+{
+        double percent = compare_counter(rows);
+        char text[32];
+        int err;
+
+        outcome->profile->scale_percent = has_sensor(rows) ? CONVERTER_PERCENT : PERCENTS_PERCENT;
+        if (isnan(percent))
+                return 0;
+        snprintf(text, sizeof(text), "%.3g", percent);
+        err = profile_set_extra(outcome->profile, "battery", "x-sensor_percent", text);
+        if (err || fabs(percent) < STALE_PERCENT)
+                return err;
+        outcome->profile->scale_percent = fmax(CONVERTER_PERCENT, round(10 * fabs(percent)) / 10);
+        return outcome_warn(outcome,
+                            "the current sensor says %.0f %% %s than the battery's charge counter over the same run, so"
+                            " one of them is wrong; joules are by the sensor, and their intervals are wider by that",
+                            fabs(percent), percent > 0 ? "more" : "less");
+}
+
 int outcome_sensor(struct outcome *outcome, const struct rows *rows, const struct regression *fit)
 {
         struct both both = { 0 };
@@ -101,8 +151,8 @@ int outcome_sensor(struct outcome *outcome, const struct rows *rows, const struc
         if (err || fabs(percent) < STALE_PERCENT || fabs(percent) < SURE_SDS * se)
                 return err;
         snprintf(outcome->stale, sizeof(outcome->stale),
-                 "the full charge that the battery shows is stale, %.0f +- %.0f %% (95 %%) %s than its sensor of power says; "
-                 "energies are by what it shows",
+                 "the full charge that the battery shows is stale, %.0f +- %.0f %% (95 %%) %s than its sensor of"
+                 " power says; energies are by what it shows",
                  fabs(percent), SURE_SDS * se, percent > 0 ? "more" : "less");
         return outcome_warn(outcome, "%s", outcome->stale);
 }

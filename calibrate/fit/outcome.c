@@ -14,15 +14,15 @@
 #include "model/profile-keys.h"
 #include "util/util.h"
 
-/* Smaller parts in a null vector are rounding. */
+/* A smaller part in a null vector is rounding. */
 #define NULL_PART 1e-6
 
-/* Profiles hold no larger number. */
+/* The largest number that a profile may contain. */
 #define PROFILE_MAX 1e9
 
 /*
- * Errors that the covariance does not contain, in percent (standard deviations): of all energies alike (the
- * scale of a joule) and of each component (what the model leaves out: temperature, mix of instructions).
+ * Errors that the covariance does not contain, in percent (standard deviations): a common one of all energies (the
+ * scale of a joule) and one of each component (effects that the model leaves out: temperature, mix of instructions).
  * docs/accuracy.md shows their effect.
  */
 static const struct {
@@ -90,7 +90,7 @@ static bool touched(const struct rows *rows, const struct regression *fit, size_
         return false;
 }
 
-/* The columns that @column cannot be told apart from: those with the largest parts in its null vectors. */
+/* Lists the columns that @column depends on linearly: those with the largest parts in its null vectors. */
 static void explain(const struct columns *columns, const gsl_matrix *null, size_t n_null, size_t column,
                     char *remark)
 {
@@ -129,7 +129,7 @@ static void judge_line(struct outcome_line *line, double value, double variance,
         line->value = value;
         line->standard_error = sqrt(fmax(variance, 0));
         line->half_width = t * line->standard_error;
-        line->resolved = line->half_width <= OUTCOME_RESOLVED_MAX * value;
+        line->resolved = line->half_width <= PROFILE_RESOLVED_MAX * value;
         if (!line->resolved)
                 snprintf(line->remark, sizeof(line->remark), "not resolved (<= %.3g)",
                          value + line->half_width);
@@ -151,6 +151,7 @@ static int make_lines(struct outcome *outcome, const struct columns *columns, co
         double t = gsl_cdf_tdist_Pinv(0.975, fmax(fit->degrees_of_freedom, 1));
 
         for (size_t j = 0; j < columns->n; j++) {
+                const struct kind_prior *kind = columns_kind_prior(columns, j);
                 double variance = gsl_matrix_get(fit->covariance, j, j);
                 struct outcome_line *line;
                 int err = outcome_line_add(outcome, &columns->list[j], &line);
@@ -161,8 +162,10 @@ static int make_lines(struct outcome *outcome, const struct columns *columns, co
                         keep_line(line, columns->device.before, &columns->list[j], t);
                         continue;
                 }
-                if (part_in_null(null, n_null, j) <= NULL_PART && variance < PROFILE_MAX * PROFILE_MAX) {
-                        judge_line(line, gsl_vector_get(fit->value, j), variance, t);
+                /* the coefficient of a kind of work has its usual value if no row determines it */
+                if (kind || (part_in_null(null, n_null, j) <= NULL_PART && variance < PROFILE_MAX * PROFILE_MAX)) {
+                        judge_line(line, fmax(gsl_vector_get(fit->value, j) + (kind ? kind->value : 0), 0),
+                                   variance, t);
                         continue;
                 }
                 line->identifiable = line->resolved = false;
@@ -202,7 +205,7 @@ int outcome_add_policies(struct profile *profile, const struct device *device)
         return 0;
 }
 
-/* Cores that share nothing have a known S of 0; a missing key would mean "not measured". */
+/* If no cores share resources, S is known to be 0; a missing key would mean "not measured". */
 static int add_single_cores(struct profile *profile, const struct columns *columns)
 {
         for (size_t i = 0; i < columns->device.n_policies; i++) {
@@ -226,7 +229,7 @@ static int add_single_cores(struct profile *profile, const struct columns *colum
         return 0;
 }
 
-/* What idling costs is above that at the lowest operating point, so 0 there, and known. */
+/* The cost of idling is relative to the lowest operating point, so it is 0 there, and known. */
 static int add_lowest_idle(struct profile *profile, const struct columns *columns)
 {
         int err = 0;
@@ -234,12 +237,21 @@ static int add_lowest_idle(struct profile *profile, const struct columns *column
         for (size_t i = 0; !err && i < columns->device.n_policies; i++) {
                 struct coefficient lowest = { .term = TERM_CPU_IDLE, .policy = columns->device.policies[i].policy,
                                               .point = columns->device.policies[i].khz[0] };
-                const struct coefficient *first = columns->idle[i] != SIZE_MAX ? &columns->list[columns->idle[i]] : NULL;
+                const struct coefficient *first = columns->idle[i] != SIZE_MAX ? &columns->list[columns->idle[i]] :
+                                                  NULL;
 
                 if (first && profile_find(profile, first->term, first->policy, first->point, "") >= 0)
                         err = profile_add(profile, &lowest);
         }
         return err;
+}
+
+/* The base has it, so that nothing comes on top. */
+static int add_dimmest(struct profile *profile, const struct columns *columns)
+{
+        struct coefficient dimmest = { .term = TERM_DISPLAY, .point = columns->dimmest };
+
+        return columns->dimmest == BRIGHTNESS_UNKNOWN ? 0 : profile_add(profile, &dimmest);
 }
 
 static int add_coefficients(struct outcome *outcome, const struct columns *columns,
@@ -267,25 +279,29 @@ static int add_coefficients(struct outcome *outcome, const struct columns *colum
         for (size_t k = 0; n > 0 && k < fit->z; k++) {
                 struct coefficient curve = { .term = TERM_CURVE, .point = (uint32_t)k + 1,
                                              .value = gsl_vector_get(fit->value, fit->p + k),
-                                             .standard_error = sqrt(gsl_matrix_get(fit->covariance, fit->p + k, fit->p + k)) };
+                                             .standard_error = sqrt(gsl_matrix_get(fit->covariance, fit->p + k,
+                                                                                   fit->p + k)) };
 
                 err = profile_add(profile, &curve);
                 if (err)
                         return err;
                 kept[n++] = fit->p + k;
         }
-        /* Both are in the profile's order. */
+        /* Both lists are in the order of the profile. */
         for (size_t a = 0; a < n; a++)
                 for (size_t b = 0; b < n; b++)
                         profile->covariance[a * n + b] = gsl_matrix_get(fit->covariance, kept[a], kept[b]);
         err = add_single_cores(profile, columns);
-        return err ? err : add_lowest_idle(profile, columns);
+        if (!err)
+                err = add_lowest_idle(profile, columns);
+        return err ? err : add_dimmest(profile, columns);
 }
 
-static bool was_before(const struct profile *before, const struct columns *columns, const struct coefficient *coefficient,
-                       size_t *at)
+static bool was_before(const struct profile *before, const struct columns *columns,
+                       const struct coefficient *coefficient, size_t *at)
 {
-        ssize_t found = profile_find(before, coefficient->term, coefficient->policy, coefficient->point, coefficient->disk);
+        ssize_t found = profile_find(before, coefficient->term, coefficient->policy, coefficient->point,
+                                     coefficient->disk);
 
         for (size_t j = 0; j < columns->n; j++)
                 if (!columns->kept[j] && profile_coefficient_compare(&columns->list[j], coefficient) == 0)
@@ -294,7 +310,10 @@ static bool was_before(const struct profile *before, const struct columns *colum
         return found >= 0 && coefficient->term != TERM_CURVE;
 }
 
-/* Adds kept coefficients without a column (what single cores share), and sets all kept ones to exactly what they were. */
+/*
+ * Adds kept coefficients without a column (S of single cores), and gives all kept ones exactly their earlier
+ * values.
+ */
 static int keep_coefficients(struct profile *profile, const struct columns *columns)
 {
         const struct profile *before = columns->device.before;
@@ -304,7 +323,8 @@ static int keep_coefficients(struct profile *profile, const struct columns *colu
         for (size_t i = 0; !err && i < before->n_coefficients; i++) {
                 const struct coefficient *c = &before->coefficients[i];
 
-                if (was_before(before, columns, c, &at) && profile_find(profile, c->term, c->policy, c->point, c->disk) < 0)
+                if (was_before(before, columns, c, &at) &&
+                    profile_find(profile, c->term, c->policy, c->point, c->disk) < 0)
                         err = profile_add(profile, c);
         }
         for (size_t i = 0; !err && i < profile->n_coefficients; i++)
@@ -314,7 +334,7 @@ static int keep_coefficients(struct profile *profile, const struct columns *colu
         return err;
 }
 
-/* The profile before with other coefficients. */
+/* Copies the earlier profile with the new coefficients. */
 static int take_before(struct outcome *outcome, const struct columns *columns)
 {
         const struct profile *before = columns->device.before;
@@ -353,6 +373,41 @@ static int set_background(struct profile *profile, const struct noise *noise, do
         return profile_set_extra(profile, "base", "x-background_tau_s", text);
 }
 
+/* Mean temperature of the fitted rows, if the battery shows it. */
+static int set_temperature(struct profile *profile, const struct rows *rows, const struct regression *fit)
+{
+        double sum = 0, seconds = 0;
+        char text[32];
+
+        for (size_t a = 0; a < fit->n; a++) {
+                const struct row *row = &rows->list[fit->index[a]];
+
+                if (!isfinite(row->observation->temperature_c))
+                        continue;
+                sum += row->observation->temperature_c * row->seconds;
+                seconds += row->seconds;
+        }
+        if (!(seconds > 0))
+                return 0;
+        snprintf(text, sizeof(text), "%.1f", sum / seconds);
+        return profile_set_extra(profile, "base", "x-temperature_c", text);
+}
+
+static int set_kinds(struct profile *profile, const struct columns *columns)
+{
+        int err = 0;
+
+        for (size_t i = 0; !err && i < columns->device.n_policies; i++) {
+                const struct columns_kind *own = &columns->kind[i];
+                struct work_kind usual = { own->usual_instructions, own->misses == SIZE_MAX ? NAN : own->usual_misses };
+
+                if (own->instructions != SIZE_MAX)
+                        err = kind_set_usual(profile, columns->device.policies[i].policy, &usual,
+                                             columns->device.miss_event);
+        }
+        return err;
+}
+
 static int make_profile(struct outcome *outcome, const struct columns *columns, const struct rows *rows,
                         const struct regression *fit, enum voltage_basis basis)
 {
@@ -378,6 +433,10 @@ static int make_profile(struct outcome *outcome, const struct columns *columns, 
                 return take_before(outcome, columns);
         if (!err)
                 err = set_background(outcome->profile, &fit->noise, fit->scale);
+        if (!err)
+                err = set_temperature(outcome->profile, rows, fit);
+        if (!err)
+                err = set_kinds(outcome->profile, columns);
         return err;
 }
 
@@ -424,6 +483,29 @@ static int check_rising(struct outcome *outcome, const struct columns *columns, 
         return 0;
 }
 
+/* Power that cannot be split is in totals, or missing in them, and nobody would see it. */
+static int check_base(struct outcome *outcome, const struct columns *columns)
+{
+        const struct outcome_line *base = &outcome->lines[columns->term[TERM_BASE]];
+        int err = 0;
+
+        if (!base->identifiable)
+                err = outcome_warn(outcome, "base.power_mw is not known (%s), so that totals are too low by it: "
+                                            "let the device rest "
+                                   "in some rows", base->remark);
+        else if (!base->resolved)
+                err = outcome_warn(outcome, "the split of the power between base.power_mw (%.4g mW, 95 %% up to "
+                                            "%.4g) and the other "
+                                   "coefficients is not resolved: totals are right, parts are not; let the "
+                                   "device rest in some rows",
+                                   base->value, base->value + base->half_width);
+        if (!err && columns->dimmest != BRIGHTNESS_UNKNOWN)
+                err = outcome_warn(outcome, "the screen was never off: base.power_mw has the display at level "
+                                            "%u, and the display "
+                                   "counts from there", columns->dimmest);
+        return err;
+}
+
 static void add_gauge(const struct regression *fit, size_t base)
 {
         gsl_matrix_view c = gsl_matrix_submatrix(fit->covariance, 0, 0, fit->p, fit->p);
@@ -454,6 +536,8 @@ int outcome_regression(const struct columns *columns, const struct rows *rows, c
         if (!err)
                 err = make_profile(&outcome, columns, rows, fit, basis);
         if (!err)
+                err = check_base(&outcome, columns);
+        if (!err)
                 err = check_rising(&outcome, columns, fit);
         if (!err)
                 err = outcome_residuals(&outcome, columns, rows, fit);
@@ -463,6 +547,12 @@ int outcome_regression(const struct columns *columns, const struct rows *rows, c
                 err = outcome_sensor(&outcome, rows, fit);
         if (!err)
                 err = outcome_validate(&outcome, rows, fit);
+        if (!err)
+                err = outcome_limits(&outcome, fit);
+        if (!err)
+                err = outcome_gauge(&outcome, rows);
+        if (!err && !columns->device.before)
+                err = outcome_scale(&outcome, rows);
         if (err)
                 outcome_clear(&outcome);
         else

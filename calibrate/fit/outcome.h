@@ -4,7 +4,7 @@
 
 /*
  * The result of a fit: the profile, the precision of each coefficient, evidence against the fit, and whether
- * held-back rows came out as predicted.
+ * the held-back rows agree with their predictions.
  */
 
 #include <stdio.h>
@@ -14,22 +14,19 @@
 
 #define REMARK_MAX 128
 
-/* A relative half-width above this is not printed. */
-#define OUTCOME_RESOLVED_MAX 0.5
-
 struct outcome_line {
         char key[PROFILE_KEY_MAX];
         double value;          /* NaN: not identifiable */
         double standard_error; /* NaN unknown */
         double half_width;     /* 95 %, in the value's unit */
-        bool identifiable;     /* in the profile */
+        bool identifiable;     /* it is in the profile */
         bool resolved;
         char remark[REMARK_MAX];
 };
 
 /*
- * A mode that was held back, by the median of its rows: a daemon's spike in one of three must not judge the
- * profile.
+ * A held-back mode, judged by the median of its rows: a daemon's spike in one of three must not decide about
+ * the profile.
  */
 struct outcome_check {
         char mode[MODE_NAME_MAX];
@@ -65,24 +62,26 @@ struct outcome {
         size_t n_checks;
         struct outcome_mode *modes;
         size_t n_modes;
-        char stale[200];     /* that the battery's full charge is; also among the warnings */
+        char stale[200];     /* the battery's full charge is stale; also among the warnings */
         char **warnings;
         size_t n_warnings;
         enum validation validation;
         size_t n_rows;
         size_t n_rejected;
-        double emission;     /* part of a white display's power that its picture makes; 0: not measured */
+        double emission;     /* share of a white display's power that the picture causes; 0: not measured */
         double emission_sd;
         bool has_grey;       /* a grey picture was measured, too */
+        char doubt[160];     /* why nothing is validated, other than by a held-back row; "": no reason */
+        char refused[256];   /* why there is to be no profile; "": there may be one */
         double noise_scale; /* standard deviation of the rows, relative to the expected one; NaN: not
                                estimated */
 };
 
-/* Where the profile was written. */
+/* The paths of a written profile. */
 struct written {
         char *path;      /* NULL: nowhere */
-        char *kept;      /* the version before; NULL: there was none */
-        char worse[128]; /* why it was not put in the place of the one before, and is beside it; "": it was */
+        char *kept;      /* the earlier version; NULL: there was none */
+        char worse[128]; /* why it did not replace the earlier profile but is stored beside it; "": it did */
 };
 
 int outcome_regression(const struct columns *columns, const struct rows *rows, const struct regression *fit,
@@ -92,20 +91,29 @@ int outcome_warn(struct outcome *outcome, const char *format, ...) __attribute__
 int outcome_line_add(struct outcome *outcome, const struct coefficient *coefficient,
                      struct outcome_line **ret);
 
-/* Tables for people, or one JSON object. @path: of the profile; NULL: not written. */
+/* Tables for people, or one JSON object. @path: path of the profile; NULL: not written. */
 void outcome_print(const struct outcome *outcome, const char *path, FILE *to);
 struct cJSON *outcome_to_json(const struct outcome *outcome, const struct written *written);
 
-/* The policies of @device, members of groups one by one. */
+/* Adds the policies of @device; members of groups one by one. */
 int outcome_add_policies(struct profile *profile, const struct device *device);
 
 /* outcome-checks.c: lack of fit and held-back rows. */
 int outcome_residuals(struct outcome *outcome, const struct columns *columns, const struct rows *rows,
                       const struct regression *fit);
-/* x-emission_percent: how much less than white a black picture takes; and whether grey is half way between them. */
+/*
+ * x-emission_percent: how much less power a black picture takes than white, and whether grey is half way
+ * between.
+ */
 bool outcome_is_grey(const char *mode);
 int outcome_pictures(struct outcome *outcome, const struct columns *columns, const struct rows *rows,
                      const struct regression *fit);
-/* outcome-sensor.c: x-charge_full_percent, by a sensor of power beside a calibration by level. */
+/* outcome-sensor.c: sets the error of joules and x-sensor_percent by comparing sensor and charge counter. */
+int outcome_scale(struct outcome *outcome, const struct rows *rows);
+/* x-charge_full_percent, from a power sensor during a calibration by level. */
 int outcome_sensor(struct outcome *outcome, const struct rows *rows, const struct regression *fit);
+/* outcome-gauge.c: x-gauge, the way in which the gauge averages and delays the power. */
+int outcome_gauge(struct outcome *outcome, const struct rows *rows);
+/* outcome-limits.c: noise and a common error beyond which nothing is validated, or no profile is made. */
+int outcome_limits(struct outcome *outcome, const struct regression *fit);
 int outcome_validate(struct outcome *outcome, const struct rows *rows, const struct regression *fit);

@@ -1,7 +1,7 @@
 /* SPDX-FileCopyrightText: joulecast authors */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 
-/* The portfolio from the user's recorded usage of the last two weeks. */
+/* Makes the portfolio from the usage recorded in the last two weeks. */
 
 #include <errno.h>
 #include <math.h>
@@ -10,18 +10,19 @@
 
 #include "portfolio-usage.h"
 #include "store/store.h"
+#include "util/drop-root.h"
 #include "util/units.h"
 #include "util/util.h"
 
 #define DAYS 14
 #define NS_PER_DAY (INT64_C(86400) * (int64_t)NS_PER_S)
 
-/* Spans of equal length, but none shorter than the minimum, become totals; the busiest apps become apps. */
+/* Spans of equal length, at least the minimum, become totals; the busiest apps become apps. */
 #define STRETCHES 24
 #define STRETCH_NS (1200 * NS_PER_S)
 #define APPS_MAX 40
 
-/* Minimum of recorded time, of all and of one span. */
+/* Minimum of recorded time, in all and per span. */
 #define RECORDED_MIN_NS (3600 * NS_PER_S)
 #define STRETCH_MIN_NS (600 * NS_PER_S)
 
@@ -127,9 +128,10 @@ int portfolio_usage_recorded(const char *path, struct portfolio_usage *ret)
         struct store_query query = { .grain = STORE_BEST, .uid = -1 };
         struct recorded recorded = { 0 };
         struct store_battery span;
-        int err;
+        int err = drop_root_to_owner(path); /* the service's user writes it */
 
-        err = store_open(path, STORE_READ, NULL, &store);
+        if (!err)
+                err = store_open(path, STORE_READ, NULL, &store);
         if (!err)
                 err = store_battery(store, INT64_MIN, INT64_MAX, &span);
         if (err)

@@ -20,7 +20,7 @@ struct random {
         uint64_t state;
 };
 
-/* xorshift64*: the same portfolio on each machine and in each run. */
+/* xorshift64*, so that the portfolio is the same on each machine and in each run. */
 static double uniform(struct random *random, double low, double high)
 {
         uint64_t x = random->state;

@@ -14,10 +14,10 @@
 #include "portfolio-usage.h"
 #include "util/util.h"
 
-/* An hour costs as much as so many percent of the battery. */
+/* Cost of an hour, as the percentage of the battery that is considered equal. */
 #define HOUR_COST 3.0
 
-/* Weight of apps relative to totals: a total has several, whose errors partly cancel. */
+/* Weight of apps relative to totals: a total has several apps, whose errors partly cancel. */
 #define APP_WEIGHT 0.35
 
 void portfolio_clear(struct portfolio *portfolio)
@@ -64,7 +64,7 @@ static double energy(const gsl_vector *v, const struct regression *fit)
         return sum;
 }
 
-/* Row @i of totals or apps, without lost columns. */
+/* Copies row @i of totals or apps, without lost columns. */
 static void ask(const struct portfolio *portfolio, const gsl_matrix *rows, size_t i, gsl_vector *to)
 {
         for (size_t j = 0; j < rows->size2; j++)
@@ -73,8 +73,8 @@ static void ask(const struct portfolio *portfolio, const gsl_matrix *rows, size_
 
 /*
  * Covariance of the coefficients given the level's curve, C_bb - C_ba C_aa^-1 C_ab. The curve scales all
- * coefficients alike, and more rows hardly improve it; its error is in the profile, but not in the decision
- * when to stop.
+ * coefficients alike, and more rows hardly improve it. So its error is in the profile, but not in the
+ * decision when to stop.
  */
 static int given_level(const struct regression *fit, gsl_matrix **ret)
 {

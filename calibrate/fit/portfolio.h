@@ -3,19 +3,22 @@
 #pragma once
 
 /*
- * What the profile is for: totals and apps of typical use. A calibration goes on until their errors are small
- * enough, and chooses the modes that lower them most.
+ * The uses that the profile is made for: totals and apps of typical use. A calibration continues until their
+ * errors are small enough, and chooses the modes that reduce these errors most.
  */
 
 #include "regression.h"
 
 struct portfolio {
-        gsl_matrix *totals; /* one row each, of the columns; energies of a session, mJ */
+        gsl_matrix *totals; /* energies of a session in mJ; one row per session, by column */
         gsl_matrix *apps;
-        bool *lost;         /* columns that cannot be measured any more; initially none */
+        bool *lost;         /* columns that cannot be measured any more; none at first */
 };
 
-/* From the usage database @path, else (NULL, missing, too little) four typical apps on such a device. */
+/*
+ * Made from the usage database @path, or (NULL, missing, too little data) from four typical apps on such a
+ * device.
+ */
 int portfolio_make(const struct columns *columns, const char *path, struct portfolio *ret);
 void portfolio_clear(struct portfolio *portfolio);
 
@@ -26,19 +29,19 @@ double portfolio_half_width(const struct portfolio *portfolio, const struct regr
 
 /* A mode that may come next. */
 struct candidate {
-        const double *x;    /* of the columns, per second */
+        const double *x;    /* values of the columns, per second */
         bool excluded;
 };
 
 /* The next step. */
 struct step {
-        double percent_j;   /* joules of one percent of the battery */
+        double percent_j;   /* energy of one percent of the battery, J */
         double dwell_s;     /* duration; 0: until one percent is used */
-        double level;       /* in its middle, 0..1 */
+        double level;       /* state of charge in the middle of the step, 0..1 */
         double refresh_s;
-        double before_mw;   /* power of the mode before */
+        double before_mw;   /* power of the mode before it */
 };
 
-/* The candidate that lowers the portfolio's relative variance most per cost; -1: none. */
+/* The candidate with the largest reduction of the portfolio's relative variance per cost; -1: none. */
 ssize_t portfolio_next(const struct portfolio *portfolio, const struct regression *fit,
                        const struct candidate *candidates, size_t n, const struct step *step);

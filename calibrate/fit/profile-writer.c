@@ -17,14 +17,14 @@
 #include "util/util.h"
 #include "worse.h"
 
-/* What the writing process answers. */
+/* Reply of the writing process. */
 struct reply {
         int err;
         char path[PATH_MAX], kept[PATH_MAX]; /* "": NULL */
         char worse[128];
 };
 
-/* The base that was measured includes a GPS that sleeps, and what it draws when on is more than that. */
+/* The measured base includes a sleeping GPS, and the power of an active one is measured above that. */
 static int keep_held(const struct profile *before, struct profile *profile)
 {
         ssize_t sleep = profile_find(before, TERM_GPS_SLEEP, 0, 0, "");
@@ -33,7 +33,8 @@ static int keep_held(const struct profile *before, struct profile *profile)
         for (size_t i = 0; !err && i < before->n_coefficients; i++) {
                 struct coefficient kept = before->coefficients[i];
 
-                if (!term_keys[kept.term].held || kept.term == TERM_GPS_SLEEP || profile_find(profile, kept.term, 0, 0, "") >= 0)
+                if (!term_keys[kept.term].held || kept.term == TERM_GPS_SLEEP ||
+                    profile_find(profile, kept.term, 0, 0, "") >= 0)
                         continue;
                 if (kept.term == TERM_GPS && sleep >= 0)
                         kept.value = fmax(0, kept.value - before->coefficients[sleep].value);
@@ -42,7 +43,7 @@ static int keep_held(const struct profile *before, struct profile *profile)
         return err;
 }
 
-/* What was measured while nothing went over a radio has its rest: over WiFi while associated, over a modem all the time. */
+/* Modes without radio traffic include the radio's rest power: WiFi's while associated, a modem's always. */
 static int keep_radios(const struct profile *before, struct profile *profile)
 {
         static const enum term with_rest[AIR_COUNT] = { [AIR_WIFI] = TERM_WIFI_ON, [AIR_CELLULAR] = TERM_BASE };
@@ -52,7 +53,8 @@ static int keep_radios(const struct profile *before, struct profile *profile)
                 ssize_t measured = profile_find(profile, with_rest[air], 0, 0, "");
                 double rest_mw;
 
-                if (measured < 0 || !radio_usage_radio(profile, air) || profile_find(profile, radio_usage_term(air), 0, 0, "") >= 0)
+                if (measured < 0 || !radio_usage_radio(profile, air) ||
+                    profile_find(profile, radio_usage_term(air), 0, 0, "") >= 0)
                         continue;
                 err = radio_usage_rest_mw(profile, air, &rest_mw);
                 profile->coefficients[measured].value = fmax(0, profile->coefficients[measured].value - rest_mw);
@@ -61,10 +63,10 @@ static int keep_radios(const struct profile *before, struct profile *profile)
 }
 
 /*
- * One that is clearly worse than the profile in its place is written beside it. Radios that were not measured, GPS and sound are
- * kept from the profile in its place.
+ * A profile that is clearly worse than the present one is written beside it. Radios that were not measured,
+ * GPS and sound are kept from the present one.
  */
-static int write_profile(const char *path, struct profile *profile, struct written *written)
+static int write_profile(const char *path, bool always, struct profile *profile, struct written *written)
 {
         _cleanup_(profile_freep) struct profile *before = NULL;
         _cleanup_free_ char *text = NULL;
@@ -78,7 +80,7 @@ static int write_profile(const char *path, struct profile *profile, struct writt
                 err = own_folder_make(path, 0755);
         if (err)
                 return err;
-        if (before && worse_than(profile, before, written->worse, sizeof(written->worse)))
+        if (before && !always && worse_than(profile, before, written->worse, sizeof(written->worse)))
                 return profile_history_put(path, text, &written->path);
         err = profile_history_replace(path, text, &written->kept);
         if (!err)
@@ -86,7 +88,7 @@ static int write_profile(const char *path, struct profile *profile, struct writt
         return err;
 }
 
-/* Until the other side says that this was all; -EIO: not so much. */
+/* Reads until the other side closes; -EIO: fewer bytes came. */
 static ssize_t receive(int fd, char *buf, size_t size)
 {
         size_t length = 0;
@@ -115,16 +117,16 @@ static int send_all(int fd, const void *data, size_t length)
         return shutdown(fd, SHUT_WR) < 0 ? -errno : 0;
 }
 
-static int write_text(const char *path, const char *text, size_t length, struct written *written)
+static int write_text(const char *path, bool always, const char *text, size_t length, struct written *written)
 {
         _cleanup_(profile_freep) struct profile *profile = NULL;
         int err = profile_parse(text, length, path, NULL, &profile);
 
-        return err ? err : write_profile(path, profile, written);
+        return err ? err : write_profile(path, always, profile, written);
 }
 
 /* The writing process. Without a text there is no profile. */
-static _Noreturn void write_for_other(const char *path, int fd)
+static _Noreturn void write_for_other(const char *path, bool always, int fd)
 {
         char *text = malloc(PROFILE_BYTES_MAX);
         ssize_t length = text ? receive(fd, text, PROFILE_BYTES_MAX) : -ENOMEM;
@@ -133,7 +135,7 @@ static _Noreturn void write_for_other(const char *path, int fd)
 
         if (length == 0)
                 _exit(0);
-        reply.err = length < 0 ? (int)length : write_text(path, text, (size_t)length, &written);
+        reply.err = length < 0 ? (int)length : write_text(path, always, text, (size_t)length, &written);
         snprintf(reply.path, sizeof(reply.path), "%s", written.path ? written.path : "");
         snprintf(reply.kept, sizeof(reply.kept), "%s", written.kept ? written.kept : "");
         memcpy(reply.worse, written.worse, sizeof(reply.worse));
@@ -141,9 +143,9 @@ static _Noreturn void write_for_other(const char *path, int fd)
         _exit(0);
 }
 
-int profile_writer_start(const char *path, struct profile_writer *ret)
+int profile_writer_start(const char *path, bool always, struct profile_writer *ret)
 {
-        struct profile_writer writer = { .path = path, .fd = -1 };
+        struct profile_writer writer = { .path = path, .always = always, .fd = -1 };
         int pair[2];
 
         *ret = writer;
@@ -155,7 +157,7 @@ int profile_writer_start(const char *path, struct profile_writer *ret)
         writer.pid = fork();
         if (writer.pid == 0) {
                 close(pair[0]);
-                write_for_other(path, pair[1]);
+                write_for_other(path, always, pair[1]);
         }
         close(pair[1]);
         *ret = writer;
@@ -178,7 +180,7 @@ int profile_writer_put(struct profile_writer *writer, struct profile *profile, s
         int err;
 
         if (writer->pid == 0)
-                return write_profile(writer->path, profile, written);
+                return write_profile(writer->path, writer->always, profile, written);
         err = profile_print(profile, &text);
         if (!err)
                 err = send_all(writer->fd, text, strlen(text));

@@ -1,7 +1,7 @@
 /* SPDX-FileCopyrightText: joulecast authors */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 
-/* From the columns of a model to the states of a radio. */
+/* Converts the columns of a model to the states of a radio. */
 
 #include "radio-private.h"
 
@@ -11,14 +11,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define STEPS_MAX 3     /* different timers */
-#define NEGLIGIBLE 0.05 /* a smaller part of the power is an error of the base */
-#define NEIGHBOURS 1.5  /* timers at two rungs side by side are one between them */
-#define BUSY_MAX_MS 60000.0 /* far longer than that of any radio */
-#define RATE_MS 1000    /* in which a threshold counts packets: a second in all radios known to us */
+#define STEPS_MAX 3     /* most timers */
+#define NEGLIGIBLE 0.05 /* a smaller part of the power is attributed to an error of the base */
+#define NEIGHBOURS 1.5  /* timers at two adjacent rungs stand for one timer between them */
+#define BUSY_MAX_MS 60000.0 /* far longer than that of any known radio */
+#define RATE_MS 1000    /* period in which a threshold counts packets: a second in all radios known to us */
 
 struct step {
-        double ms, mw; /* drawn until so long after a packet */
+        double ms, mw; /* power until this time after a packet */
 };
 
 static void merge_steps(struct step *steps, size_t *n, size_t at)
@@ -31,7 +31,7 @@ static void merge_steps(struct step *steps, size_t *n, size_t at)
         (*n)--;
 }
 
-/* The two timers that are closest. */
+/* Index of the two timers that are closest. */
 static size_t closest(const struct step *steps, size_t n)
 {
         size_t at = 0;
@@ -98,7 +98,10 @@ static void set_after(struct radio_state *state, double ms, const char *name)
 
 static const char *const step_names[STEPS_MAX] = { "awake", "awake-2", "awake-3" };
 
-/* More power above a rate, for so long after a packet, and what the time until it is awake again takes more. 0 packets: none. */
+/*
+ * Additional power above a rate, for @ms after a packet, and the additional energy until the radio is awake
+ * again. 0 packets: no threshold.
+ */
 struct threshold {
         double packets, mw, ms, end_uj;
 };
@@ -119,8 +122,8 @@ static struct threshold threshold_of(const struct radio_columns *columns, const 
         }
         if (!(sum.mw > 0))
                 return sum;
-        return (struct threshold){ .packets = fmax(1, round(sum.packets / sum.mw) - 1), .mw = sum.mw, .ms = sum.ms / sum.mw,
-                                   .end_uj = sum.end_uj };
+        return (struct threshold){ .packets = fmax(1, round(sum.packets / sum.mw) - 1), .mw = sum.mw,
+                                   .ms = sum.ms / sum.mw, .end_uj = sum.end_uj };
 }
 
 static void set_rate(struct radio_state *state, const struct threshold *threshold)
@@ -132,7 +135,7 @@ static void set_rate(struct radio_state *state, const struct threshold *threshol
         state->rate.ms = RATE_MS;
 }
 
-/* Rest, on a packet awake, and down again by steps; above a rate busy. */
+/* The states: rest; awake after a packet; steps down again; and busy above a rate. */
 int radio_automaton(const struct radio_columns *columns, const struct radio_model *model, struct radio *ret)
 {
         struct threshold threshold = threshold_of(columns, model);

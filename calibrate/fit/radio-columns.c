@@ -8,13 +8,14 @@
 #include "util/units.h"
 #include "util/util.h"
 
-#define SHORT 6           /* timers shorter than the ladder's, which the rate of packets tells */
-#define END_MS 600        /* a silence after which a high rate has ended */
+#define SHORT 6           /* timers shorter than the ladder's, which are determined by the rate of packets */
+#define END_MS 600        /* silence after which a high rate has ended */
 
 const struct radio_traits radio_traits_wifi = { "wifi", 8000, true };
 const struct radio_traits radio_traits_cellular = { "cellular", 26000, false };
 
-void radio_columns_make(struct radio_columns *columns, const struct radio_traits *traits, const struct radio_shape *shape)
+void radio_columns_make(struct radio_columns *columns, const struct radio_traits *traits,
+                        const struct radio_shape *shape)
 {
         *columns = (struct radio_columns){ .traits = traits, .shape = shape,
                                            .n_rates = traits->thresholds ? shape->n_rates : 0 };
@@ -27,9 +28,12 @@ void radio_columns_make(struct radio_columns *columns, const struct radio_traits
         columns->p = end_column(columns, columns->n_rates);
 }
 
-/* How long a radio with this timer was up after packets of a class, in s; packets closer than the shortest rung are even. */
-static double up_s(const struct radio_columns *columns, const struct radio_amounts *amounts, size_t class, double packets,
-                   size_t timer)
+/*
+ * Time in s that a radio with this timer was up after packets of a class. Packets closer than the shortest
+ * rung are taken as evenly spaced.
+ */
+static double up_s(const struct radio_columns *columns, const struct radio_amounts *amounts, size_t class,
+                   double packets, size_t timer)
 {
         size_t rung = timer < SHORT ? 1 : timer - SHORT + 1;
         double up = (double)amounts->cells[radio_cell_up(columns->shape, class, rung)] / 1e3;
@@ -37,7 +41,7 @@ static double up_s(const struct radio_columns *columns, const struct radio_amoun
         return timer < SHORT ? fmin(up, packets * columns->timer_ms[timer] / 1e3) : up;
 }
 
-/* A class adds to the columns of its own rate and of all lower ones. */
+/* A class contributes to the columns of its own rate and of all lower ones. */
 static void add_class(const struct radio_columns *columns, const struct radio_row *row, size_t class, double *x)
 {
         const struct radio_amounts *amounts = &row->amounts;
@@ -52,7 +56,8 @@ static void add_class(const struct radio_columns *columns, const struct radio_ro
         }
         for (size_t r = 0; r < rates; r++)
                 x[end_column(columns, r)] +=
-                        (double)amounts->cells[radio_cell_opened(columns->shape, class, columns->end_rung)] / row->seconds;
+                        (double)amounts->cells[radio_cell_opened(columns->shape, class, columns->end_rung)] /
+                        row->seconds;
         for (size_t t = 0; t < columns->n_timers; t++) {
                 double up = up_s(columns, amounts, class, packets, t) / row->seconds;
 

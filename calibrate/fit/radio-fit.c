@@ -11,12 +11,12 @@
 #include "radio-uses.h"
 #include "util/util.h"
 
-#define DRAWS 24         /* of models that the rows allow */
-#define PRICE_ERROR 0.02 /* what is kept of packets, against the packets (docs/radios.md) */
-#define OUTLIER 2.5      /* standard deviations from which on a row loses weight: a daemon's spike */
-#define MAD 1.4826       /* standard deviations of a median absolute deviation */
+#define DRAWS 24         /* models drawn from those that the rows allow */
+#define PRICE_ERROR 0.02 /* relative error of pricing stored amounts instead of packets (lib/radio/METHOD.md) */
+#define OUTLIER 2.5 /* standard deviations from which a row loses weight, as it contains a daemon's spike */
+#define MAD 1.4826       /* factor from the median absolute deviation to the standard deviation */
 #define SCATTER_MIN 0.1
-#define ALIKE_MIN 3      /* rows of a state that show how it scatters */
+#define ALIKE_MIN 3      /* least rows of a mode that show its scatter */
 
 static int ascending(const void *a, const void *b)
 {
@@ -31,7 +31,10 @@ static double median(double *values, size_t n)
         return n % 2 ? values[n / 2] : (values[n / 2 - 1] + values[n / 2]) / 2;
 }
 
-/* By how much what is left of a row is off the median of the rows of its state, in expected errors; NaN: there are too few. */
+/*
+ * Distance of a row's residual from the median residual of its mode, in expected errors; NaN: there are too
+ * few rows.
+ */
 static double off_median(const struct radio_row *rows, const double *left_mw, size_t n, size_t at, double *scratch)
 {
         size_t alike = 0;
@@ -42,7 +45,10 @@ static double off_median(const struct radio_row *rows, const double *left_mw, si
         return alike < ALIKE_MIN ? NAN : fabs(left_mw[at] - median(scratch, alike)) / rows[at].sd_mw;
 }
 
-/* Of each row, mW, what a first model does not explain: rows of a slow state differ by when their packets came. */
+/*
+ * Residual of each row after a first model, mW. Rows of one mode with few packets differ by when the packets
+ * came.
+ */
 static int find_left(const struct radio_problem *problem, double *left_mw)
 {
         _cleanup_free_ double *value = calloc(problem->columns.p, sizeof(*value));
@@ -59,8 +65,8 @@ static int find_left(const struct radio_problem *problem, double *left_mw)
 }
 
 /*
- * Errors by how rows of one state scatter, and larger of those that are far from the others: what is expected of a row has
- * daemons' spikes in it, which most rows do not have.
+ * Scales the errors to the scatter of rows of one mode, and enlarges those of outliers. The expected error of
+ * a row includes daemons' spikes, which most rows do not have.
  */
 static int weigh(const struct radio_problem *problem, struct radio_row *rows)
 {
@@ -96,7 +102,7 @@ static double normal(uint64_t *random)
         return sum;
 }
 
-/* Columns of what apps usually do, to compare models by what they make of it. */
+/* Columns of typical uses; models are compared by their energy for these. */
 static int make_uses(const struct radio_columns *columns, double *x)
 {
         int err = 0;
@@ -123,7 +129,10 @@ static double log_power(const struct radio_columns *columns, const struct radio_
         return log(fmax(power, POWER_MIN_MW));
 }
 
-/* Draws models, of the rows as they are or with their errors once more; log[] gets what each makes of each use. */
+/*
+ * Draws models from the rows, or with scale > 0 from rows with additional random errors. log[]: logarithm of
+ * each model's power for each use.
+ */
 static int draw_models(struct radio_problem *problem, const double *uses, double scale, double *value, double *log)
 {
         _cleanup_vector_ gsl_vector *error = gsl_vector_calloc(problem->n + 1);
@@ -144,7 +153,7 @@ static int draw_models(struct radio_problem *problem, const double *uses, double
         return err;
 }
 
-/* The model that is closest to the median of all for all uses. */
+/* The model that is closest to the median of all models over all uses. */
 static size_t middle_of(const double *log, double median_of[RADIO_USES])
 {
         double least = INFINITY;
@@ -169,7 +178,7 @@ static size_t middle_of(const double *log, double median_of[RADIO_USES])
         return at;
 }
 
-/* How far models that the rows allow are from the chosen one. */
+/* Root mean square distance of the drawn models from the chosen one. */
 static double error_of(const double *log, const double chosen[RADIO_USES])
 {
         double sum = 0;
@@ -221,13 +230,14 @@ static int fit_problem(struct radio_problem *problem, struct radio_fit *fit)
         return err;
 }
 
-int radio_fit(const struct radio_traits *traits, const struct radio_shape *shape, const struct radio_row *rows, size_t n, double offset_sd_mw,
-              struct radio_fit *ret)
+int radio_fit(const struct radio_traits *traits, const struct radio_shape *shape, const struct radio_row *rows,
+              size_t n, double offset_sd_mw, struct radio_fit *ret)
 {
         _cleanup_free_ struct radio_row *weighed = calloc(n + 1, sizeof(*weighed));
         struct radio_problem problem = { 0 };
         struct radio_fit fit = { 0 };
-        int err = n == 0 ? -ENODATA : weighed ? radio_problem_make(traits, shape, rows, n, offset_sd_mw, &problem) : -ENOMEM;
+        int err = n == 0 ? -ENODATA : weighed ? radio_problem_make(traits, shape, rows, n, offset_sd_mw, &problem) :
+                  -ENOMEM;
 
         if (!err)
                 err = weigh(&problem, weighed);

@@ -3,42 +3,46 @@
 #pragma once
 
 /*
- * The automaton of a radio (radio.h) from what it took with traffic of different rates. The time that a radio with one
- * inactivity timer is up is known for each rung of the ladder (radio-ladder.h), and its power is a sum over timers, packets,
- * bytes and time above a rate: so it is a regression with no coefficient below 0, which leaves most of them 0.
+ * Fits the automaton of a radio (radio.h) to its power at traffic of different rates.
+ *
+ * Method: for each rung of the ladder (radio-ladder.h), the time that a radio with this inactivity timer is
+ * up is known. The power is a sum over timers, packets, bytes and time above a rate. So it is a regression
+ * with no coefficient below 0, which leaves most of them at 0. DRAWS models are drawn in proportion to their
+ * likelihood (radio-solve.c); the one closest to their median for typical uses is chosen, and their spread is
+ * its error.
  */
 
 #include "radio/radio-ladder.h"
 
-/* What radios of a kind may have. */
+/* Properties that radios of a kind may have. */
 struct radio_traits {
-        const char *name;     /* of its [radio NAME] */
-        int64_t timer_max_ms; /* states of a calibration have longer silences only by chance */
-        bool thresholds;      /* above a rate of packets it may take more power */
+        const char *name;     /* the radio's name in [radio NAME] */
+        int64_t timer_max_ms; /* longest timer; longer silences in the modes of a calibration are chance */
+        bool thresholds;      /* it may take more power above a rate of packets */
 };
 
 extern const struct radio_traits radio_traits_wifi, radio_traits_cellular;
 
-/* A state of a calibration. */
+/* A mode of a calibration, measured once. */
 struct radio_row {
-        const char *mode;   /* its name; rows of one state are alike */
+        const char *mode;   /* name of the mode; rows of one mode are alike */
         struct radio_amounts amounts;
         double seconds;
         double wakes;       /* bursts after a second of silence */
-        double power_mw;    /* of the radio above its rest; may be below 0 by error */
+        double power_mw;    /* power of the radio above its rest; may be below 0 by error */
         double sd_mw;
 };
 
 struct radio_fit {
-        struct radio radio; /* of the name of its kind; rest 0 mW */
+        struct radio radio; /* has the name of its kind, and a rest power of 0 mW */
         double error;       /* relative standard error of typical traffic */
-        double chi2;        /* of the rows ... */
-        double chi2_linear; /* ... and with a price for each byte and burst instead */
+        double chi2;        /* chi square of the rows with this radio */
+        double chi2_linear; /* and with a price per byte and burst instead */
 };
 
 /*
- * 0; -ENODATA: the rows tell nothing of a radio; -ENOMEM. @offset_sd_mw: error that all rows have in common. The result's
- * radio is cleared by radio_clear().
+ * Returns 0; -ENODATA: the rows do not determine a radio; -ENOMEM. @offset_sd_mw: error common to all rows.
+ * End the result's radio with radio_clear().
  */
-int radio_fit(const struct radio_traits *traits, const struct radio_shape *shape, const struct radio_row *rows, size_t n, double offset_sd_mw,
-              struct radio_fit *ret);
+int radio_fit(const struct radio_traits *traits, const struct radio_shape *shape, const struct radio_row *rows,
+              size_t n, double offset_sd_mw, struct radio_fit *ret);

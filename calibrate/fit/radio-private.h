@@ -12,17 +12,18 @@
 /* Columns of the regression, all per second of a row. */
 enum {
         COLUMN_OFFSET,  /* 1 */
-        COLUMN_PACKETS, /* sent, then received */
+        COLUMN_PACKETS, /* number of packets sent, then of packets received */
         COLUMN_MB = COLUMN_PACKETS + RADIO_DIRECTIONS,
-        COLUMN_WAKES = COLUMN_MB + RADIO_DIRECTIONS, /* only of the linear model */
-        COLUMN_UP,      /* s up with each timer; then the same of the time above each rate; then how often that ended */
+        COLUMN_WAKES = COLUMN_MB + RADIO_DIRECTIONS, /* only in the linear model */
+        /* time up in s with each timer; then the same above each rate; then how often the rate ended */
+        COLUMN_UP,
 };
 
 struct radio_columns {
         const struct radio_traits *traits;
         const struct radio_shape *shape;
         double timer_ms[RADIO_RUNGS_MAX];
-        size_t n_timers, n_rates, end_rung, p; /* no rates: there are no thresholds */
+        size_t n_timers, n_rates, end_rung, p; /* n_rates 0: there are no thresholds */
 };
 
 static inline size_t up_column(size_t timer)
@@ -46,38 +47,45 @@ static inline size_t end_column(const struct radio_columns *columns, size_t rate
 }
 
 /* radio-columns.c */
-void radio_columns_make(struct radio_columns *columns, const struct radio_traits *traits, const struct radio_shape *shape);
+void radio_columns_make(struct radio_columns *columns, const struct radio_traits *traits,
+                        const struct radio_shape *shape);
 void radio_columns_row(const struct radio_columns *columns, const struct radio_row *row, double *x);
 
-/* The weighted normal equations of all columns. */
+/* The weighted normal equations over all columns. */
 struct radio_problem {
         struct radio_columns columns;
         const struct radio_row *rows;
         size_t n;
-        gsl_matrix *x, *gram; /* rows divided by their error */
+        gsl_matrix *x, *gram; /* rows of x are divided by their errors */
         gsl_vector *y, *moment;
-        double squares;       /* of y */
-        double offset_sd_mw;  /* of what all rows have in common */
+        double squares;       /* sum of squares of y */
+        double offset_sd_mw;  /* standard deviation of the error common to all rows */
 };
 
-/* Coefficients of all columns, 0 of those that are not in the model. */
+/* Coefficients of all columns; 0 for columns that are not in the model. */
 struct radio_model {
         double *value;
         double chi2;
-        double score; /* chi square and what was added to it: the least wins */
+        double score; /* chi square plus the handicap; the model with the least wins */
 };
 
 /* radio-solve.c: 0; -ENOMEM */
-int radio_problem_make(const struct radio_traits *traits, const struct radio_shape *shape, const struct radio_row *rows, size_t n, double offset_sd_mw,
-                       struct radio_problem *ret);
+int radio_problem_make(const struct radio_traits *traits, const struct radio_shape *shape,
+                       const struct radio_row *rows, size_t n, double offset_sd_mw, struct radio_problem *ret);
 void radio_problem_clear(struct radio_problem *problem);
-/* The rows' powers moved by so many of their errors, and then the offset that is expected; NULL: as they are. */
+/*
+ * Adds @error (in units of each row's error, then the expected offset) to the rows' powers; NULL: restores
+ * them.
+ */
 void radio_problem_move(struct radio_problem *problem, const gsl_vector *error);
-/* With a price for each byte and burst. */
+/* Solves with a price per byte and burst. */
 int radio_solve_linear(const struct radio_problem *problem, struct radio_model *ret);
-/* Of all timers, with each threshold or none, by how well they explain the rows: one drawn at random, with as few timers as do. */
+/*
+ * Solves with all timers, and without or with each threshold. Draws one of these models at random, in
+ * proportion to its likelihood, and removes the timers that it does not need.
+ */
 int radio_solve(const struct radio_problem *problem, uint64_t *random, struct radio_model *ret);
-double radio_random(uint64_t *state); /* between 0 and 1 */
+double radio_random(uint64_t *state); /* uniform between 0 and 1 */
 
 /* radio-automaton.c: 0; -ENODATA: it draws nothing between packets; -ENOMEM */
 int radio_automaton(const struct radio_columns *columns, const struct radio_model *model, struct radio *ret);

@@ -1,7 +1,14 @@
 /* SPDX-FileCopyrightText: joulecast authors */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 
-/* Which timers and thresholds a radio has: non-negative regressions on each set of columns that may explain the rows. */
+/*
+ * Finds the timers and thresholds of a radio.
+ *
+ * Method: non-negative least squares on each set of columns that may explain the rows: all timers, without a
+ * threshold or with one of each rate and timer. One set is drawn in proportion to exp(-chi2 / 2) (Maddison
+ * and others, A* Sampling, 2014). Then columns are removed one by one while chi square rises by less than a
+ * penalty.
+ */
 
 #include "radio-private.h"
 
@@ -15,20 +22,20 @@
 #include "algebra.h"
 #include "util/util.h"
 
-#define RATE_MIN 4   /* packets in a second: lower thresholds cannot be told from timers, */
-#define RATE_MAX 100 /* and calibrations have no higher rates of small packets */
-#define CORNERS 4    /* a threshold may lie between two rates, and its timer between two timers */
+#define RATE_MIN 4   /* packets in a second; lower thresholds cannot be distinguished from timers */
+#define RATE_MAX 100 /* calibrations have no higher rates of small packets */
+#define CORNERS 4    /* columns of a threshold between two rates whose timer is between two timers */
 #define ENDS 2
 #define SET_MAX (COLUMN_UP + RADIO_RUNGS_MAX + CORNERS + ENDS)
 
 /*
- * Chi square that another timer, or a threshold, must be worth: errors that rows have in common make one look useful, the
- * more rows there are.
+ * Least improvement of chi square by an additional timer or threshold: errors common to the rows make one
+ * look useful, the more rows there are.
  */
 #define PENALTY_MIN 4.0
 #define PENALTY_PER_ROW 0.2
 
-#define NEARLY_EQUAL 1e-9 /* columns may be equal where no row tells them apart */
+#define NEARLY_EQUAL 1e-9 /* columns may be equal if no row distinguishes them */
 
 void radio_problem_clear(struct radio_problem *problem)
 {
@@ -45,12 +52,13 @@ void radio_problem_move(struct radio_problem *problem, const gsl_vector *error)
                                                       (error ? gsl_vector_get(error, i) : 0));
         gsl_blas_dgemv(CblasTrans, 1, problem->x, problem->y, 0, problem->moment);
         if (error)
-                *gsl_vector_ptr(problem->moment, COLUMN_OFFSET) += gsl_vector_get(error, problem->n) / problem->offset_sd_mw;
+                *gsl_vector_ptr(problem->moment, COLUMN_OFFSET) += gsl_vector_get(error, problem->n) /
+                                                                   problem->offset_sd_mw;
         gsl_blas_ddot(problem->y, problem->y, &problem->squares);
 }
 
-int radio_problem_make(const struct radio_traits *traits, const struct radio_shape *shape, const struct radio_row *rows, size_t n, double offset_sd_mw,
-                       struct radio_problem *ret)
+int radio_problem_make(const struct radio_traits *traits, const struct radio_shape *shape,
+                       const struct radio_row *rows, size_t n, double offset_sd_mw, struct radio_problem *ret)
 {
         struct radio_problem *problem = ret;
 
@@ -88,8 +96,9 @@ static double chi2_of(const struct radio_problem *problem, const size_t *set, si
         return chi2;
 }
 
-/* With the columns of @set, if that is better than @best. @handicap: added to its chi square. */
-static int try(const struct radio_problem *problem, const size_t *set, size_t k, double handicap, struct radio_model *best)
+/* Solves with the columns of @set; kept if better than @best. @handicap: added to its chi square. */
+static int try(const struct radio_problem *problem, const size_t *set, size_t k, double handicap,
+               struct radio_model *best)
 {
         _cleanup_matrix_ gsl_matrix *gram = gsl_matrix_alloc(k, k);
         _cleanup_vector_ gsl_vector *moment = gsl_vector_alloc(k), *value = gsl_vector_calloc(k);
@@ -135,7 +144,7 @@ static double penalty(const struct radio_problem *problem)
         return fmax(PENALTY_MIN, PENALTY_PER_ROW * (double)problem->n);
 }
 
-/* The set that all models have. */
+/* Starts with the columns that all models have. */
 static size_t begin_set(size_t *set)
 {
         size_t n = 0;
@@ -147,7 +156,7 @@ static size_t begin_set(size_t *set)
         return n;
 }
 
-/* A radio without a timer would be none. */
+/* A model must keep at least one timer. */
 static bool is_last_timer(const struct radio_columns *columns, const size_t *set, size_t k, size_t at)
 {
         size_t timers = 0;
@@ -157,7 +166,8 @@ static bool is_last_timer(const struct radio_columns *columns, const size_t *set
         return timers == 1 && is_up_column(columns, set[at]);
 }
 
-static int try_without(const struct radio_problem *problem, const size_t *set, size_t k, size_t at, struct radio_model *best)
+static int try_without(const struct radio_problem *problem, const size_t *set, size_t k, size_t at,
+                       struct radio_model *best)
 {
         size_t left[SET_MAX];
 
@@ -166,7 +176,7 @@ static int try_without(const struct radio_problem *problem, const size_t *set, s
         return try(problem, left, k - 1, 0, best);
 }
 
-/* Takes columns away as long as the rows are explained about as well. */
+/* Removes columns as long as the rows are explained about as well. */
 static int prune(const struct radio_problem *problem, struct radio_model *best)
 {
         _cleanup_free_ double *value = calloc(problem->columns.p, sizeof(*value));
@@ -199,15 +209,15 @@ double radio_random(uint64_t *state)
 }
 
 /*
- * The largest of values with Gumbel's noise is one drawn in proportion to their exponentials (Maddison and others, A* Sampling,
- * 2014): of models with a likelihood exp(-chi2 / 2), one by how likely it is.
+ * Gumbel noise: the largest of values with this noise is distributed in proportion to their exponentials
+ * (Maddison and others, A* Sampling, 2014). With values -chi2 / 2, a model is drawn by its likelihood.
  */
 static double draw(uint64_t *random)
 {
         return 2 * log(-log(radio_random(random)));
 }
 
-/* Between this rate and the next. */
+/* A threshold lies between this rate and the next. */
 static bool is_threshold(const struct radio_shape *shape, size_t rate)
 {
         return shape->rate[rate] >= RATE_MIN && shape->rate[rate + 1] <= RATE_MAX;

@@ -10,7 +10,7 @@
 #include "util/units.h"
 #include "util/util.h"
 
-/* A second's packets of a use come in so many bursts, of packets so far apart. */
+/* Typical uses: bursts in a second, packets of a burst, and the time between its packets. */
 static const struct use {
         double bursts_per_s, packets, apart_ms, bytes;
         bool irregular;

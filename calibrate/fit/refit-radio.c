@@ -14,15 +14,18 @@
 #include "util/units.h"
 #include "util/util.h"
 
-/* Below these packets per second a state counts as one without packets: daemons, and the access point's own. */
+/*
+ * With fewer packets per second a mode counts as one without packets: these are from daemons and the access
+ * point.
+ */
 #define QUIET 0.05
 
-/* Chi square by which a radio must explain the states better than prices of bytes and bursts. */
+/* A radio is used if its chi square is lower than that of prices per byte and burst by at least this much. */
 #define EVIDENCE 25.0
 
-#define ASSOCIATION_SD_MW 30.0 /* what it may take, where no quiet state has it */
+#define ASSOCIATION_SD_MW 30.0 /* error of the power of association, if no quiet mode includes it */
 
-#define ROWS_MIN 10 /* of states with packets; fewer do not tell timers apart */
+#define ROWS_MIN 10 /* rows of modes with packets; fewer do not distinguish timers */
 
 static double packets_of(const struct radio_shape *shape, const struct radio_amounts *amounts)
 {
@@ -35,8 +38,8 @@ static double packets_of(const struct radio_shape *shape, const struct radio_amo
 }
 
 /*
- * A radio that is off between the states with packets has no tail in others. A modem has: what follows one of its states
- * is not quiet, and its own slow states tell of it also where no packet came.
+ * A WiFi radio is off between the modes with packets, so it has no tail in others. A modem is not: the mode
+ * after one with packets is not quiet, and its slow modes give information even without packets.
  */
 static const struct {
         const struct radio_traits *traits;
@@ -46,17 +49,17 @@ static const struct {
         [AIR_CELLULAR] = { &radio_traits_cellular, true },
 };
 
-/* What each observation has of packets over a radio; without cells: none. */
+/* Packets of each observation over a radio; without cells: none. */
 struct air_traffic {
         struct radio_amounts *list;
-        bool *busy;  /* it has packets enough to tell of the radio */
+        bool *busy;  /* it has enough packets to be informative about the radio */
         size_t n_busy;
 };
 
 struct traffic {
         struct radio_shape shape;
         struct air_traffic air[AIR_COUNT];
-        bool *quiet; /* no radio may be awake for its packets */
+        bool *quiet; /* the radio cannot be awake because of packets */
         size_t n;
 };
 
@@ -71,7 +74,7 @@ static void traffic_clear(struct traffic *traffic)
         free(traffic->quiet);
 }
 
-/* s for which a radio may have been awake */
+/* Longest time in s that a radio may have been awake. */
 static double longest_up_s(const struct radio_shape *shape, const struct radio_amounts *amounts, int64_t timer_ms)
 {
         int64_t up_ms = 0;
@@ -89,7 +92,8 @@ static int look_at_air(const struct observation *observation, enum air air, size
         const struct usage *usage = &observation->usage;
         struct air_traffic *of = &traffic->air[air];
         double seconds = (double)usage->time_ns / NS_PER_S;
-        int err = usage->have & USAGE_RADIO ? radio_usage_amounts(&traffic->shape, &usage->radio, air, &of->list[i]) : -ENOENT;
+        int err = usage->have & USAGE_RADIO ? radio_usage_amounts(&traffic->shape, &usage->radio, air, &of->list[i]) :
+                  -ENOENT;
 
         if (err)
                 return err == -ENOENT ? 0 : err;
@@ -132,8 +136,8 @@ static bool may_be_fitted(const struct observation *observation)
                strcmp(observation->kind, "picture") != 0;
 }
 
-static int quiet_columns(const struct device *device, const struct observation *observations, const struct traffic *traffic,
-                         struct columns *ret)
+static int quiet_columns(const struct device *device, const struct observation *observations,
+                         const struct traffic *traffic, struct columns *ret)
 {
         _cleanup_free_ const struct usage **usages = calloc(traffic->n + 1, sizeof(*usages));
 
@@ -145,10 +149,11 @@ static int quiet_columns(const struct device *device, const struct observation *
         return columns_make(device, usages, traffic->n, ret);
 }
 
-/* What packets, bytes and bursts cost, and what a profile before --only said of them. */
+/* Terms for packets, bytes and bursts, including those of the profile before --only. */
 static bool is_traffic(enum term term)
 {
-        return term == TERM_WIFI_RX || term == TERM_WIFI_TX || term == TERM_WIFI_WAKE || term == TERM_WIFI_RADIO || term == TERM_CELLULAR;
+        return term == TERM_WIFI_RX || term == TERM_WIFI_TX || term == TERM_WIFI_WAKE || term == TERM_WIFI_RADIO ||
+               term == TERM_CELLULAR;
 }
 
 static double others_mw(const struct columns *columns, const struct regression *fit, const struct row *row)
@@ -162,8 +167,8 @@ static double others_mw(const struct columns *columns, const struct regression *
 }
 
 /*
- * The error that base and association give to all states alike. In most networks somebody sends to all every few seconds, and
- * then no quiet state shows what association takes: it is told from the radio by the states with packets.
+ * Error of base and association, which all modes share. In most networks there is a broadcast every few
+ * seconds, and then no quiet mode shows the power of association; it is determined by the modes with packets.
  */
 static double common_sd_mw(const struct columns *columns, const struct regression *fit, enum air air)
 {
@@ -172,13 +177,15 @@ static double common_sd_mw(const struct columns *columns, const struct regressio
 
         for (size_t a = 0; a < ARRAY_SIZE(at); a++)
                 for (size_t b = 0; b < ARRAY_SIZE(at); b++)
-                        variance += at[a] == SIZE_MAX || at[b] == SIZE_MAX ? 0 : gsl_matrix_get(fit->covariance, at[a], at[b]);
+                        variance += at[a] == SIZE_MAX || at[b] == SIZE_MAX ? 0 :
+                                    gsl_matrix_get(fit->covariance, at[a], at[b]);
         return sqrt(fmax(variance, 1e-6));
 }
 
-/* What the states took beyond what the quiet ones explain. */
+/* Power of the modes beyond the fit of the quiet modes. */
 static size_t radio_rows(const struct columns *columns, const struct rows *rows, const struct regression *fit,
-                         const struct observation *observations, const struct air_traffic *traffic, struct radio_row *ret)
+                         const struct observation *observations, const struct air_traffic *traffic,
+                         struct radio_row *ret)
 {
         size_t n = 0;
 
@@ -190,13 +197,14 @@ static size_t radio_rows(const struct columns *columns, const struct rows *rows,
                 if (!traffic->busy[at] || !may_be_fitted(row->observation) || !isfinite(row->power_mw) ||
                     row->observation->usage.time_ns == 0)
                         continue;
-                variance = noise_expected(&fit->noise, row->charge, row->power_mw, row->power_mw, row->seconds, row->refresh_s,
-                                          row->updates);
+                variance = noise_expected(&fit->noise, row->charge, row->power_mw, row->power_mw, row->seconds,
+                                          row->refresh_s, row->updates);
                 ret[n++] = (struct radio_row){
                         .mode = row->observation->mode,
                         .amounts = traffic->list[at],
                         .seconds = (double)row->observation->usage.time_ns / NS_PER_S,
-                        .wakes = (double)row->observation->usage.wifi_wakes, /* a modem's are not counted apart */
+                        /* those of a modem are not counted separately */
+                        .wakes = (double)row->observation->usage.wifi_wakes,
                         .power_mw = row->power_mw + fit->warming_mw[i] - others_mw(columns, fit, row),
                         .sd_mw = sqrt(variance * fmax(fit->scale, 1)),
                 };
@@ -204,14 +212,16 @@ static size_t radio_rows(const struct columns *columns, const struct rows *rows,
         return n;
 }
 
-/* A price holds at the signal that it was measured at. */
-static void name_source(const struct observation *observations, const struct traffic *traffic, enum air air, struct radio *radio)
+/* A price holds at the signal level at which it was measured. */
+static void name_source(const struct observation *observations, const struct traffic *traffic, enum air air,
+                        struct radio *radio)
 {
         double sum = 0;
         size_t n = 0;
 
         for (size_t i = 0; i < traffic->n; i++) {
-                double signal = air == AIR_WIFI ? observations[i].wifi_signal_dbm : observations[i].cellular_signal_percent;
+                double signal = air == AIR_WIFI ? observations[i].wifi_signal_dbm :
+                                observations[i].cellular_signal_percent;
 
                 if (!traffic->air[air].busy[i] || !isfinite(signal))
                         continue;
@@ -224,7 +234,7 @@ static void name_source(const struct observation *observations, const struct tra
                          air == AIR_WIFI ? "dBm" : "% of signal");
 }
 
-/* A profile that has nothing but these radios, which it takes over. */
+/* Makes a profile that contains only these radios; it takes them over. */
 static int profile_of(struct radios *radios, struct profile **ret)
 {
         const struct log quiet = { 0 };
@@ -238,15 +248,16 @@ static int profile_of(struct radios *radios, struct profile **ret)
         return radio_finish(&(*ret)->radios, &place);
 }
 
-/* Adds the radio if it explains the states clearly better than prices of bytes and bursts. */
+/* Adds the radio if it explains the modes clearly better than prices per byte and burst. */
 static int fit_air(const struct columns *columns, const struct rows *rows, const struct regression *regression,
-                   const struct observation *observations, const struct traffic *traffic, enum air air, struct radios *radios,
-                   double *error_ret)
+                   const struct observation *observations, const struct traffic *traffic, enum air air,
+                   struct radios *radios, double *error_ret)
 {
         _cleanup_free_ struct radio_row *list = calloc(traffic->n + 1, sizeof(*list));
         struct radio_fit fit = { 0 };
         size_t n = list ? radio_rows(columns, rows, regression, observations, &traffic->air[air], list) : 0;
-        int err = list ? radio_fit(airs[air].traits, &traffic->shape, list, n, common_sd_mw(columns, regression, air), &fit) : -ENOMEM;
+        int err = list ? radio_fit(airs[air].traits, &traffic->shape, list, n, common_sd_mw(columns, regression, air),
+                                   &fit) : -ENOMEM;
 
         if (err)
                 return err == -ENODATA ? 0 : err;
@@ -260,7 +271,8 @@ static int fit_air(const struct columns *columns, const struct rows *rows, const
         return 0;
 }
 
-static int fit_rows(const struct columns *columns, const struct observation *observations, const struct traffic *traffic,
+static int fit_rows(const struct columns *columns, const struct observation *observations,
+                    const struct traffic *traffic,
                     struct radios *radios, double error_ret[AIR_COUNT], char *error, size_t error_size)
 {
         struct regression regression = { 0 };

@@ -6,8 +6,9 @@
 #include "observation/observation.h"
 
 /*
- * The radios that the run's states with packets show, as a profile with nothing else, and their relative standard errors.
- * NULL: packets were not counted, or prices of bytes and bursts explain the states as well. 0; as refit_regression().
+ * Fits radios to the run's modes with packets, and returns a profile with nothing else, and their relative
+ * standard errors. NULL: packets were not counted, or prices per byte and burst explain the modes as well.
+ * Returns 0, or as refit_regression().
  */
 int refit_radio(const struct device *device, const struct observation *observations, size_t n, struct profile **ret,
                 double error_ret[AIR_COUNT], char *error, size_t error_size);

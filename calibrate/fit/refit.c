@@ -55,8 +55,8 @@ int refit_device(const struct observation_run *run, const struct observation *ob
         if (err) {
                 columns_device_clear(&device);
                 if (err != -ENOMEM)
-                        snprintf(error, error_size, "the run's description of the device has invalid policies, or lacks the "
-                                                    "profile that --only started from");
+                        snprintf(error, error_size, "the run's description of the device has invalid policies, or"
+                                                    " lacks the profile that --only started from");
                 return err == -ENOMEM ? err : -EINVAL;
         }
         snprintf(device.name, sizeof(device.name), "%s", run->device);
@@ -80,7 +80,7 @@ static int make_columns(const struct device *device, const struct observation *o
         if (!usages)
                 return -ENOMEM;
         /*
-         * A coefficient that no fitted row touches cannot be estimated, e.g. writes that only occur in the
+         * A coefficient that no fitted row contains cannot be estimated, e.g. writes that only occur in the
          * first, unfitted mode.
          */
         for (size_t i = 0; i < n; i++)
@@ -90,18 +90,19 @@ static int make_columns(const struct device *device, const struct observation *o
         return columns_make(device, usages, n, ret);
 }
 
-/* What is uncertain of the radio's form is an error of its factor. */
+/* The uncertainty of the radio's form is added as an error of its factor. */
 static void widen_radio(const struct columns *columns, const double error[AIR_COUNT], struct regression *regression)
 {
         for (enum air air = 0; columns->device.radio && air < AIR_COUNT; air++) {
                 size_t at = columns->term[radio_usage_term(air)];
 
                 if (radio_usage_radio(columns->device.radio, air) && !columns->kept[at])
-                        *gsl_matrix_ptr(regression->covariance, at, at) += pow(error[air] * gsl_vector_get(regression->value, at), 2);
+                        *gsl_matrix_ptr(regression->covariance, at,
+                                        at) += pow(error[air] * gsl_vector_get(regression->value, at), 2);
         }
 }
 
-/* In the place of one of that name. */
+/* Replaces the radio of the same name. */
 static int put_radio(const struct radios *fitted, struct radios *radios)
 {
         struct radios put;
@@ -115,16 +116,43 @@ static int put_radio(const struct radios *fitted, struct radios *radios)
         return err;
 }
 
-static int fit(const struct columns *columns, const double radio_error[AIR_COUNT], const struct observation *observations, size_t n,
-               struct outcome *ret, char *error, size_t error_size)
+/* Number of fits, each with the coefficients of the last: the columns of a kind of work depend on the coefficients. */
+#define KIND_FITS 5
+
+static int fit_rows(struct columns *columns, const struct regression_options *options,
+                    const struct observation *observations, size_t n, struct rows *rows,
+                    enum voltage_basis *basis, struct regression *regression, char *error, size_t error_size)
+{
+        int fits = columns_have_kinds(columns) ? KIND_FITS : 1, err = 0;
+
+        for (int i = 0; !err && i < fits; i++) {
+                rows_clear(rows);
+                err = rows_make(columns, observations, n, rows, basis, error, error_size);
+                if (!err) {
+                        regression_clear(regression);
+                        err = regression_fit(columns, rows, options, regression);
+                }
+                if (!err && i + 1 < fits) {
+                        if (!columns->last)
+                                columns->last = calloc(columns->n, sizeof(*columns->last));
+                        if (!columns->last)
+                                return -ENOMEM;
+                        for (size_t j = 0; j < columns->n; j++)
+                                columns->last[j] = gsl_vector_get(regression->value, j);
+                }
+        }
+        return err;
+}
+
+static int fit(struct columns *columns, const double radio_error[AIR_COUNT],
+               const struct regression_options *options,
+               const struct observation *observations, size_t n, struct outcome *ret, char *error, size_t error_size)
 {
         struct regression regression = { 0 };
         struct rows rows = { 0 };
         enum voltage_basis basis;
-        int err = rows_make(columns, observations, n, &rows, &basis, error, error_size);
+        int err = fit_rows(columns, options, observations, n, &rows, &basis, &regression, error, error_size);
 
-        if (!err)
-                err = regression_fit(columns, &rows, &regression_options_default, &regression);
         if (!err)
                 widen_radio(columns, radio_error, &regression);
         if (!err)
@@ -139,26 +167,59 @@ static int fit(const struct columns *columns, const double radio_error[AIR_COUNT
         return err;
 }
 
+/* The events of the load that A and S are of, from every state: all but those of other kinds of work. */
+static int sum_usual(const struct observation *observations, size_t n, struct points *ret)
+{
+        int err = 0;
+
+        for (size_t i = 0; i < n; i++) {
+                const struct points *counted = &observations[i].usage.counted;
+
+                for (size_t k = 0; !err && k < counted->n && strcmp(observations[i].kind, "kind") != 0; k++)
+                        err = usage_points_add(ret, &counted->list[k]);
+        }
+        return err;
+}
+
 int refit_regression(const struct observation_run *run, const struct observation *observations, size_t n,
                      struct outcome *ret, char *error, size_t error_size)
 {
         _cleanup_(profile_freep) struct profile *radio = NULL;
         struct columns columns = { 0 };
         struct device device = { 0 };
+        struct points usual = { 0 };
         double radio_error[AIR_COUNT] = { 0 };
         int err;
 
         err = refit_device(run, observations, n, &device, error, error_size);
         if (!err)
                 err = refit_radio(&device, observations, n, &radio, radio_error, error, error_size);
+        if (!err)
+                err = sum_usual(observations, n, &usual);
         device.radio = radio;
+        device.usual = usual.n > 0 ? &usual : NULL;
         if (!err)
                 err = make_columns(&device, observations, n, &columns);
         if (!err)
-                err = fit(&columns, radio_error, observations, n, ret, error, error_size);
+                err = fit(&columns, radio_error, &regression_options_default, observations, n, ret, error, error_size);
         if (err == -ENODATA)
                 snprintf(error, error_size, "no observation of the run can be fitted");
+        free(usual.list);
         columns_clear(&columns);
         columns_device_clear(&device);
+        return err;
+}
+
+int refit_of_device(const struct device *device, const struct regression_options *options,
+                    const struct observation *observations,
+                    size_t n, struct outcome *ret, char *error, size_t error_size)
+{
+        const double radio_error[AIR_COUNT] = { 0 };
+        struct columns columns = { 0 };
+        int err = make_columns(device, observations, n, &columns);
+
+        if (!err)
+                err = fit(&columns, radio_error, options, observations, n, ret, error, error_size);
+        columns_clear(&columns);
         return err;
 }

@@ -2,7 +2,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #pragma once
 
-/* From a run's observations to an outcome. */
+/* Makes an outcome from a run's observations. */
 
 #include "observation/observation.h"
 #include "outcome.h"
@@ -13,6 +13,17 @@
 int refit_regression(const struct observation_run *run, const struct observation *observations, size_t n,
                      struct outcome *ret, char *error, size_t error_size);
 
-/* The run's device, to columns_device_clear(); if the run does not have the full energy, it is estimated from the charge. */
+/*
+ * Describes the run's device; end with columns_device_clear(). If the run does not have the full energy, it
+ * is estimated from the charge.
+ */
 int refit_device(const struct observation_run *run, const struct observation *observations, size_t n,
                  struct device *ret, char *error, size_t error_size);
+
+/*
+ * The fit of rows of a device that is known by itself, without radios that are fitted by packets. As
+ * refit_regression().
+ */
+int refit_of_device(const struct device *device, const struct regression_options *options,
+                    const struct observation *observations,
+                    size_t n, struct outcome *ret, char *error, size_t error_size);

@@ -2,9 +2,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 
 /*
- * With --only the calibration before is the prior of all that is not measured again. Coefficients that are kept are not
- * estimated: their values and covariance stay. New coefficients get the error that follows from theirs, and the
- * covariance with them (Schmidt, Application of state-space methods to navigation problems, 1966).
+ * With --only, the earlier calibration is the prior of everything that is not measured again. Kept
+ * coefficients are not estimated: their values and covariance stay. New coefficients get the additional error
+ * that follows from the kept ones, and the covariance with them (Schmidt-Kalman filter: Schmidt, Application
+ * of state-space methods to navigation problems, 1966).
  */
 
 #include <errno.h>
@@ -16,16 +17,18 @@
 #include "regression-private.h"
 #include "util/util.h"
 
-/* Relative change of the base since then, by other services or another release: standard deviation. */
+/* Relative change of the base since then, through other services or another release: standard deviation. */
 #define BASE_DRIFT 0.1
-/* A gauge's curve is not the same in the part of its range that is used this time; as in learn. */
+/*
+ * A gauge's error curve differs in the part of its range that is used this time; the same value as in learn.
+ */
 #define CURVE_DRIFT 0.006
-/* So that the covariance can be inverted. */
+/* A lower bound, so that the covariance can be inverted. */
 #define LEAST 1e-4
 
 struct known {
-        size_t *column;  /* of the regression */
-        size_t *at;      /* of the profile */
+        size_t *column;  /* columns of the regression */
+        size_t *at;      /* indices in the earlier profile */
         size_t n;
 };
 
@@ -35,7 +38,8 @@ static void known_clear(struct known *known)
         free(known->at);
 }
 
-static void know(struct known *known, const struct profile *before, const struct coefficient *coefficient, size_t column)
+static void know(struct known *known, const struct profile *before, const struct coefficient *coefficient,
+                 size_t column)
 {
         ssize_t at = profile_find(before, coefficient->term, coefficient->policy, coefficient->point, "");
 
@@ -45,11 +49,14 @@ static void know(struct known *known, const struct profile *before, const struct
         known->at[known->n++] = (size_t)at;
 }
 
-/* Columns that the profile before knows and that are not measured again, the base, and the waves of the gauge. */
+/*
+ * Columns that the earlier profile has and that are not measured again, the base, and the waves of the gauge.
+ */
 static int find_known(const struct work *work, struct known *ret)
 {
         const struct columns *columns = work->columns;
-        struct known known = { .column = calloc(work->q, sizeof(*known.column)), .at = calloc(work->q, sizeof(*known.at)) };
+        struct known known = { .column = calloc(work->q, sizeof(*known.column)),
+                               .at = calloc(work->q, sizeof(*known.at)) };
 
         if (!known.column || !known.at) {
                 known_clear(&known);
@@ -67,7 +74,10 @@ static int find_known(const struct work *work, struct known *ret)
         return 0;
 }
 
-/* Without the errors of a current sensor: this run's is the same one, and they are added at the end (outcome.c). */
+/*
+ * Without the errors of a current sensor: this run uses the same sensor, and they are added at the end
+ * (outcome.c).
+ */
 static double covariance_of(const struct work *work, size_t i, size_t j)
 {
         const struct profile *before = work->columns->device.before;
@@ -80,7 +90,7 @@ static double covariance_of(const struct work *work, size_t i, size_t j)
         return a->term == TERM_BASE && i == j ? value - GAUGE_OFFSET_MW * GAUGE_OFFSET_MW : value;
 }
 
-/* What may have changed since, of what is not kept. */
+/* Standard deviation of the change since then, of coefficients that are not kept. */
 static double drift(const struct coefficient *coefficient)
 {
         if (coefficient->term == TERM_CURVE)
@@ -116,7 +126,7 @@ int regression_before_make(struct work *work)
                 *gsl_matrix_ptr(covariance, a, a) += LEAST * LEAST + pow(drift(coefficient), 2);
                 gsl_vector_set(work->before_value, known.column[a], coefficient->value);
         }
-        /* Rows show the base without the rare tasks that it contains (regression_recentre()). */
+        /* Rows show the base without the rare tasks that it includes (regression_recentre()). */
         *gsl_vector_ptr(work->before_value, base) -= RARE_PART * work->fit->noise.background_sd_mw;
         err = algebra_invert(covariance, information);
         if (err)

@@ -1,7 +1,7 @@
 /* SPDX-FileCopyrightText: joulecast authors */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 
-/* Outliers: rows that the others contradict. */
+/* Finds outliers, which are rows that the other rows contradict, and reduces their weight. */
 
 #include <errno.h>
 #include <math.h>
@@ -16,7 +16,7 @@
 /* In one iteration only rows this far off, relative to the worst, lose weight. */
 #define WORST_FIRST 0.5
 
-/* Variance of a row relative to what all others predict, without its outlier variance. */
+/* Variance of a row around the prediction of all others, without its outlier variance. */
 static double deletion_variance(const struct work *work, size_t a)
 {
         double variance = work->precision[a] > 0 ? 1 / work->precision[a] : INFINITY;
@@ -25,8 +25,8 @@ static double deletion_variance(const struct work *work, size_t a)
 }
 
 /*
- * Rows with less than this share of information besides the coefficients say little about the noise, and are no
- * outliers: what contradicts them is not other rows but the prior.
+ * A row with less than this share of information beyond the coefficients shows little about the noise, and is no
+ * outlier: the prior contradicts it, not other rows.
  */
 #define REDUNDANT 0.1
 
@@ -86,10 +86,10 @@ void regression_weigh(struct work *work)
         }
 }
 
-/* How much time the belief in RARE_PART weighs: as much as one of them would be waited for. */
+/* Watched time that counts as much as the prior RARE_PART: the expected wait for one rare task. */
 #define RARE_BELIEF_S 3600.0
 
-/* Part of a row's residual that its weight took away. */
+/* Part of a row's residual that its reduced weight removed. */
 static double removed_part(const struct work *work, size_t a)
 {
         double variance = work->precision[a] > 0 ? 1 / work->precision[a] : INFINITY, extra = work->fit->extra[a];
@@ -98,10 +98,10 @@ static double removed_part(const struct work *work, size_t a)
 }
 
 /*
- * Outliers have one sign: background tasks take energy and never return it. What the weights removed belongs
- * to the base, which includes the usual background, in proportion to the time that was watched. A run of half an
- * hour sees few rare tasks or none, which says little about how often they come: until more is seen the usual
- * part is expected, and its error is added to the base's.
+ * Outliers have one sign: background tasks take energy and never return it. The part that the weights removed
+ * belongs to the base, which includes the usual background, in proportion to the watched time. A run of half
+ * an hour contains few rare tasks or none, which shows little about their frequency. Until more are seen, the
+ * usual part is expected, and its error is added to that of the base.
  */
 int regression_recentre(struct work *work)
 {

@@ -2,8 +2,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 
 /*
- * The prior: neighbouring operating points are similar, and gauges err little; both scaled by what this
- * device's rows show.
+ * The prior: adjacent operating points are similar, and gauges have small errors. Both are scaled to the
+ * scatter of this device's rows.
  */
 
 #include <math.h>
@@ -19,10 +19,11 @@ void regression_prior_add(gsl_matrix *prior, const size_t *at, const double *wei
                         *gsl_matrix_ptr(prior, at[a], at[b]) += weight[a] * weight[b];
 }
 
-/* The columns of a curve, and where they are: frequencies of A or S, levels of the display. */
+/* Columns of a curve, and their positions: frequencies of A or S, levels of the display. */
 struct curve {
         size_t first, n;
         uint32_t point[COLUMNS_POINTS_MAX];
+        double usual[COLUMNS_POINTS_MAX]; /* smooth is the ratio to it; 0: the curve itself */
 };
 
 /* Three neighbouring points, for one second difference. */
@@ -40,9 +41,13 @@ static struct bend bend_of(const struct curve *curve, size_t k)
         double after = (double)(point[k + 1] - point[k]) / mean;
         double weight = 2 / (before + after);
         size_t first = curve->first;
+        struct bend bend = { { first + k - 1, first + k, first + k + 1 },
+                             { weight / before, -weight * (1 / before + 1 / after), weight / after } };
 
-        return (struct bend){ { first + k - 1, first + k, first + k + 1 },
-                              { weight / before, -weight * (1 / before + 1 / after), weight / after } };
+        for (size_t i = 0; i < ARRAY_SIZE(bend.weight); i++)
+                if (curve->usual[k - 1 + i] > 0)
+                        bend.weight[i] /= curve->usual[k - 1 + i];
+        return bend;
 }
 
 /* Second differences of the curve are 0 with standard deviation @sd. */
@@ -57,14 +62,14 @@ static void prior_smooth(gsl_matrix *prior, const struct curve *curve, double sd
         }
 }
 
-/* Weight of the expected curvature, in second differences that were seen. */
+/* Weight of the expected curvature, as a number of observed second differences. */
 #define BEND_BELIEF 2
 
 /*
- * The curvature of this curve by the last fit: its second differences, and how many of them were determined
- * by the rows and not by the prior with standard deviation @last (MacKay, Bayesian Interpolation, 1992).
- * Policies with boost have more curvature, and measurements must outweigh the prior. @usual and the result
- * are in mW.
+ * Standard deviation of this curve's second differences, by the last fit and @usual: the root of their squares divided
+ * by the number that the rows determined, and not the prior with standard deviation @last (MacKay, Bayesian
+ * Interpolation, 1992). Policies with boost have more curvature, and measurements must outweigh the prior. @usual and
+ * the result are in mW.
  */
 static double learn_bend(const struct work *work, const struct curve *curve, double usual, double last)
 {
@@ -95,7 +100,7 @@ static double largest(const struct work *work, const struct curve *curve)
         return most;
 }
 
-/* Before the first fit: a busy core or a display cannot take more than all power that was measured. */
+/* Upper limit before the first fit: a busy core or a display cannot take more than all measured power. */
 static double largest_possible(const struct work *work, const struct curve *curve)
 {
         double most = 0;
@@ -111,7 +116,7 @@ static double largest_possible(const struct work *work, const struct curve *curv
         return most;
 }
 
-/* Before the first fit the curvature may be as large as possible; later the rows show it. */
+/* Before the first fit the curvature may be as large as possible; afterwards it is learnt from the rows. */
 static void curve_prior(struct work *work, const struct curve *curve, double part, double most, bool first_time)
 {
         double *sd = &work->bend_sd[curve->first];
@@ -120,13 +125,16 @@ static void curve_prior(struct work *work, const struct curve *curve, double par
         prior_smooth(work->fit->prior, curve, *sd);
 }
 
+/* A curve with less than this part of what is possible shows no size. */
+#define SIZE_LEAST 1e-3
+
 /* @like: the curve that shows its usual size. */
 static void smooth(struct work *work, const struct curve *curve, const struct curve *like, double part,
                    bool first_time)
 {
         double most = first_time ? largest_possible(work, like) : largest(work, like);
 
-        if (most <= 0)
+        if (most <= SIZE_LEAST * largest_possible(work, like))
                 most = largest_possible(work, like);
         if (most > 0)
                 curve_prior(work, curve, part, most, first_time);
@@ -143,6 +151,8 @@ static void smooth_policies(struct work *work, bool first_time)
                 if (active.first == SIZE_MAX || regression_keeps(work, active.first))
                         continue;
                 memcpy(active.point, policy->khz, policy->n_khz * sizeof(policy->khz[0]));
+                for (size_t k = 0; k < policy->n_khz; k++)
+                        active.usual[k] = regression_usual_shape(work, policy, k);
                 shared = active;
                 shared.first = columns->shared[i];
                 smooth(work, &active, &active, work->options->smooth_active, first_time);
@@ -164,6 +174,24 @@ static void smooth_display(struct work *work, bool first_time)
                 smooth(work, &levels, &levels, work->options->smooth_display, first_time);
 }
 
+/* A coefficient alone does not take more than all power that was measured; far weaker than any row. */
+static void bound_all(struct work *work)
+{
+        const struct regression *fit = work->fit;
+        double most_mw = 0;
+
+        for (size_t a = 0; a < fit->n; a++)
+                most_mw = fmax(most_mw, work->rows->list[fit->index[a]].power_mw);
+        for (size_t j = 0; j < fit->p; j++) {
+                double most = 0;
+
+                for (size_t a = 0; a < fit->n; a++)
+                        most = fmax(most, gsl_matrix_get(work->x, a, j));
+                most = most > 0 ? most : 1;
+                *gsl_matrix_ptr(fit->prior, j, j) += most * most / (most_mw * most_mw);
+        }
+}
+
 void regression_prior_make(struct work *work, bool first_time)
 {
         struct regression *fit = work->fit;
@@ -175,15 +203,23 @@ void regression_prior_make(struct work *work, bool first_time)
         regression_prior_shapes(work, first_time);
         for (size_t j = fit->p; j < work->q; j++)
                 gsl_matrix_set(fit->prior, j, j, level * level);
+        for (size_t j = 0; j < fit->p; j++) {
+                const struct kind_prior *kind = columns_kind_prior(work->columns, j);
+
+                if (kind)
+                        gsl_matrix_set(fit->prior, j, j, 1 / (kind->sd * kind->sd));
+        }
         if (work->before)
                 gsl_matrix_add(fit->prior, work->before);
+        if (work->options->as_used)
+                bound_all(work);
 }
 
-/* Weight of the expected size of a gauge's waves, in waves that were seen. */
+/* Weight of the expected size of a gauge's waves, as a number of observed waves. */
 #define LEVEL_BELIEF 6
 
 /*
- * The size of this gauge's waves: what is seen, and what may still be hidden (EM: Dempster, Laird and Rubin
+ * Size of this gauge's waves: the estimate plus its remaining uncertainty (EM: Dempster, Laird and Rubin
  * 1977).
  */
 void regression_learn_level(struct work *work)

@@ -23,29 +23,29 @@ struct work {
         gsl_matrix *gram;       /* q x q */
         gsl_matrix *inverse;
         gsl_vector *moment;
-        gsl_vector *last;       /* value of the iteration before */
-        double *power;          /* of all rows: the best estimate so far */
+        gsl_vector *last;       /* value of the previous iteration */
+        double *power;          /* power of all rows: the best estimate so far */
         double *precision;      /* n: diagonal of the projection (1 / deletion variance) */
         double *scratch;        /* n */
         bool *nonneg;
         double *bend_sd;        /* q: curvature of the coefficients that begin at this column, mW */
-        double level_sd;        /* of each wave, estimated for this gauge */
-        gsl_matrix *before;     /* q x q: information of the profile before; NULL: there is none */
+        double level_sd;        /* size of each wave, estimated for this gauge */
+        gsl_matrix *before;     /* q x q: information of the earlier profile; NULL: there is none */
         gsl_vector *before_value, *before_moment;
 };
 
-/* Mean of rare tasks relative to the standard deviation of the background, before any is seen. */
+/* Mean of rare tasks relative to the standard deviation of the background, assumed before any is seen. */
 #define RARE_PART 0.18
 
 /* regression-prior.c */
-/* One row d of the prior: information += d d'. */
+/* Adds one row d to the prior: information += d d'. */
 void regression_prior_add(gsl_matrix *prior, const size_t *at, const double *weight, size_t n);
 void regression_prior_make(struct work *work, bool first_time);
 void regression_learn_level(struct work *work);
 
-/* regression-before.c: with --only; nothing without */
+/* regression-before.c: used with --only; does nothing otherwise. */
 int regression_before_make(struct work *work);
-/* Sets what is not measured again to what it was. */
+/* Restores the coefficients that are not measured again. */
 void regression_before_keep(struct work *work);
 static inline bool regression_keeps(const struct work *work, size_t column)
 {
@@ -53,18 +53,28 @@ static inline bool regression_keeps(const struct work *work, size_t column)
 }
 
 /* regression-shape.c */
+/* A at a frequency relative to that at the highest, as on real clusters; 0: the fit takes a line. */
+double regression_usual_shape(const struct work *work, const struct device_policy *policy, size_t k);
 void regression_prior_shapes(struct work *work, bool first_time);
 
 /* regression-solve.c */
-int regression_invert_noise(struct work *work);       /* of all rows, with their present weights */
+int regression_invert_noise(struct work *work);       /* uses the present weights of all rows */
 void regression_unnoise_columns(struct work *work);
 int regression_solve(struct work *work);
-double regression_judge(struct work *work); /* residuals, deletion[] and precision[]; returns chi square */
+double regression_judge(struct work *work); /* sets residuals, deletion[] and precision[]; returns chi square */
 double regression_effective_parameters(const struct work *work);
 
 /* regression-warm.c */
 void regression_warm(struct work *work);      /* fit->warming_mw, by the present coefficients */
 int regression_warm_error(struct work *work); /* adds its error to fit->covariance */
+
+/* regression-lag.c */
+int regression_fit_once(const struct columns *columns, const struct rows *rows,
+                        const struct regression_options *options, struct regression *ret);
+int regression_lag(struct work *work); /* fits it, and adds its error to the covariance */
+
+/* regression-mean.c */
+int regression_mean(struct work *work); /* sets mean_residual and mean_sd */
 
 /* regression-outliers.c */
 void regression_weigh(struct work *work);

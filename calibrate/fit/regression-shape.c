@@ -2,9 +2,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 
 /*
- * What a short calibration leaves open: curves that resemble each other, and coefficients that are of a size with
- * another. All are ratios, so that no device is assumed to be large or small; rows that measure a coefficient
- * outweigh them.
+ * Priors for coefficients that a short calibration does not determine: curves resemble each other, and some
+ * coefficients have a known size relative to another. All are ratios, so no device is assumed to be large or
+ * small; rows that measure a coefficient outweigh them.
  */
 
 #include <math.h>
@@ -24,17 +24,27 @@
 #define SHARED_PART 0.5
 #define SHARED_SD 0.6
 
-/* What idling costs at the highest frequency relative to A there, standard deviation; and in the middle relative to that. */
+/*
+ * Cost of idling at the highest frequency relative to A there, standard deviation; and its value at a middle
+ * frequency relative to that at the highest.
+ */
 #define IDLE_SD 0.06
 #define IDLE_MIDDLE_PART 0.5
+
+/*
+ * Rows of ordinary use: the drift about the mean of 89 clusters' tables, 0.05 + 0.49 x + 0.46 x^3 with x relative to
+ * the highest frequency, and about V^2 f where the voltages are known (two clusters of one chip).
+ */
+#define DRIFT_USED 0.9
+#define DRIFT_VOLTAGES 0.25
 
 /* Before the first fit: the lowest frequency's power relative to the highest one's. */
 #define LOWEST_PART 0.35
 
-/* No ratio binds tighter than if the coefficients had this part of their usual size. */
+/* Lower bound of the standard deviation of a ratio, as a part of the coefficient's usual size. */
 #define LEAST 0.1
 
-/* A term, and another of its size: ratio and standard deviation, both relative to the other. */
+/* A term with a known size relative to another: ratio and standard deviation. */
 static const struct likeness {
         enum term term, other;
         double ratio, sd;
@@ -63,7 +73,7 @@ static double place(const struct device_policy *policy, size_t k)
         return highest > lowest ? (policy->khz[k] - lowest) / (highest - lowest) : 1;
 }
 
-/* A curve's value at a place, linear between its frequencies. */
+/* Value of a curve at a position, linear between its frequencies. */
 static double at_place(const struct work *work, const struct curve *curve, double x)
 {
         size_t above = 0;
@@ -80,7 +90,7 @@ static double at_place(const struct work *work, const struct curve *curve, doubl
         return a + (b - a) * (x - low) / (high - low);
 }
 
-/* Both columns keep the ratio: @to = @ratio x @from, with a standard deviation in mW. */
+/* Ties both columns to a ratio: @to = @ratio x @from, with a standard deviation in mW. */
 static void tie(struct work *work, size_t from, double ratio, size_t to, double sd)
 {
         const size_t at[] = { from, to };
@@ -90,52 +100,126 @@ static void tie(struct work *work, size_t from, double ratio, size_t to, double 
         regression_prior_add(work->fit->prior, at, weight, ARRAY_SIZE(at));
 }
 
-/* The shape that a curve is like, at a place: 1 at the highest frequency if nothing is known (@like NULL). */
-static double shape_at(const struct work *work, const struct curve *like, double x)
+/* Linear between operating points; below the first its voltage; NaN: above the last. */
+static double volts_at(const struct voltages *voltages, double khz)
 {
-        double line = LOWEST_PART + (1 - LOWEST_PART) * x;
+        for (size_t i = 0; voltages && i < voltages->n; i++) {
+                const struct voltage *high = &voltages->list[i], *low = i > 0 ? high - 1 : high;
 
-        if (!like)
-                return line;
-        return fmax(at_place(work, like, x), LEAST * line * at_place(work, like, 1));
+                if (high->khz < khz)
+                        continue;
+                if (high->khz == low->khz)
+                        return high->volts;
+                return low->volts + (high->volts - low->volts) * (khz - low->khz) / (double)(high->khz - low->khz);
+        }
+        return NAN;
 }
 
-/* Each step of @curve is by the factor of the same step of @like, whatever the size of both. */
+/* The lowest frequency may be one that stands for all below the rows' (trace-fit.c). */
+static bool has_voltages(const struct work *work, const struct device_policy *policy)
+{
+        const struct voltages *voltages = work->columns->device.voltages;
+
+        return voltages && voltages->n > 0 && policy->khz[policy->n_khz > 1] >= voltages->list[0].khz &&
+               policy->khz[policy->n_khz - 1] <= voltages->list[voltages->n - 1].khz;
+}
+
+/* Usual A at a place, relative to the highest frequency. */
+static double usual_shape(const struct work *work, const struct device_policy *policy, double x)
+{
+        double lowest = policy->khz[0], highest = policy->khz[policy->n_khz - 1];
+        double khz = lowest + x * (highest - lowest), volts;
+
+        if (!work->options->as_used)
+                return LOWEST_PART + (1 - LOWEST_PART) * x;
+        if (has_voltages(work, policy)) {
+                volts = volts_at(work->columns->device.voltages, khz) /
+                        volts_at(work->columns->device.voltages, highest);
+                return volts * volts * khz / highest;
+        }
+        return 0.05 + 0.49 * (khz / highest) + 0.46 * pow(khz / highest, 3);
+}
+
+double regression_usual_shape(const struct work *work, const struct device_policy *policy, size_t k)
+{
+        return work->options->as_used ? fmax(usual_shape(work, policy, place(policy, k)), LEAST * LEAST) : 0;
+}
+
+static double usual_drift(const struct work *work, const struct device_policy *policy)
+{
+        if (!work->options->as_used)
+                return DRIFT_ACTIVE;
+        return has_voltages(work, policy) ? DRIFT_VOLTAGES : DRIFT_USED;
+}
+
+/* The shape that a curve is like, at a place: 1 at the highest frequency if nothing is known (@like NULL, or 0). */
+static double shape_at(const struct work *work, const struct curve *curve, const struct curve *like, double x)
+{
+        double usual = usual_shape(work, curve->policy, x);
+
+        if (!like || !(at_place(work, like, 1) > 0))
+                return usual;
+        return fmax(at_place(work, like, x), LEAST * usual * at_place(work, like, 1));
+}
+
+/* Each step of @curve changes by the same factor as the step of @like, whatever the size of both. */
 static void follow(struct work *work, const struct curve *curve, const struct curve *like, double drift, double most)
 {
         double size = 0, all = 0;
 
         for (size_t k = 0; k < curve->policy->n_khz; k++) {
                 size += value_at(work, curve->first + k);
-                all += shape_at(work, like, place(curve->policy, k));
+                all += shape_at(work, curve, like, place(curve->policy, k));
         }
         for (size_t k = 0; k + 1 < curve->policy->n_khz && all > 0; k++) {
                 double from = place(curve->policy, k), to = place(curve->policy, k + 1);
-                double a = shape_at(work, like, from), b = shape_at(work, like, to);
-                double usual = like ? fmax(size / all, LEAST * most / shape_at(work, like, 1)) : most;
+                double a = shape_at(work, curve, like, from), b = shape_at(work, curve, like, to);
+                double usual = like ? fmax(size / all, LEAST * most / shape_at(work, curve, like, 1)) : most;
 
                 tie(work, curve->first + k, b / a, curve->first + k + 1, drift * sqrt(to - from) * usual * b);
         }
 }
 
+/* Idle power is nearly the same part of a busy core's power at each frequency: relative standard deviation. */
+#define IDLE_SHARE_SD 0.15
+
+static void idle_like_busy(struct work *work, size_t policy)
+{
+        const struct columns *columns = work->columns;
+        const struct device_policy *device = &columns->device.policies[policy];
+        struct curve active = { device, columns->active[policy] };
+        size_t first = columns->idle[policy], top = first + columns->n_idle[policy] - 1;
+        double most = value_at(work, active.first + device->n_khz - 1), size = value_at(work, top);
+
+        for (size_t j = first; j < top && most > 0; j++)
+                for (size_t k = 0; k < device->n_khz; k++)
+                        if (device->khz[k] == columns->list[j].point) {
+                                double part = fmax(value_at(work, active.first + k) / most, LEAST);
+
+                                tie(work, top, part, j, IDLE_SHARE_SD * part * fmax(size, LEAST * most));
+                        }
+}
+
 /*
- * What idling costs is nothing, unless the rows show it: a state that idles there (plan.c). Published tables and our
- * estimates have 1 to 3 % of A at the highest frequency, and about half of that in the middle.
+ * The cost of idling is 0 unless the rows show it, in a mode that idles at this frequency (plan.c). Published
+ * tables and our estimates have 1 to 3 % of A at the highest frequency, and about half of that in the middle.
  */
 static void idle_policy(struct work *work, size_t i, double most, bool first_time)
 {
         const struct columns *columns = work->columns;
         size_t first = columns->idle[i], top = first + columns->n_idle[i] - 1;
         size_t active = columns->active[i] + columns->device.policies[i].n_khz - 1;
-        double size = most;
+        double size = most, sd = columns->device.idle_sd > 0 ? columns->device.idle_sd : IDLE_SD;
 
         if (first == SIZE_MAX || regression_keeps(work, first))
                 return;
         if (!first_time)
                 size = fmax(value_at(work, active), LEAST * most);
-        tie(work, active, 0, top, IDLE_SD * size);
-        if (top > first)
-                tie(work, top, IDLE_MIDDLE_PART, first, IDLE_MIDDLE_PART * IDLE_SD * size);
+        tie(work, active, columns->device.idle_part, top, sd * size);
+        if (columns->device.idle_sd > 0 && !first_time)
+                idle_like_busy(work, i);
+        else if (top > first)
+                tie(work, top, IDLE_MIDDLE_PART, first, IDLE_MIDDLE_PART * sd * size);
 }
 
 static void share_policies(struct work *work, double most, bool first_time)
@@ -158,25 +242,35 @@ static void share_policies(struct work *work, double most, bool first_time)
                 }
                 if (!usual.policy) {
                         usual = active;
-                        follow(work, &active, NULL, DRIFT_ACTIVE, most);
+                        follow(work, &active, NULL, usual_drift(work, policy), most);
+                } else if (has_voltages(work, policy) && work->options->as_used) {
+                        follow(work, &active, NULL, DRIFT_VOLTAGES, most);
                 } else {
                         follow(work, &active, first_time ? NULL : &usual, DRIFT_POLICIES, most);
                 }
                 if (shared.first == SIZE_MAX)
                         continue;
-                follow(work, &shared, first_time ? NULL : &active, DRIFT_SHARED, most);
+                follow(work, &shared, first_time ? NULL : &active,
+                       fmin(DRIFT_SHARED, usual_drift(work, policy)), most);
                 size = first_time ? most : fmax(value_at(work, active.first + top), LEAST * most);
-                tie(work, active.first + top, SHARED_PART, shared.first + top, SHARED_SD * size);
+                if (columns->device.shared_sd > 0)
+                        tie(work, active.first + top, columns->device.shared_part, shared.first + top,
+                            columns->device.shared_sd * size);
+                else
+                        tie(work, active.first + top, SHARED_PART, shared.first + top, SHARED_SD * size);
         }
 }
+
+/* A curve that came out as 0 is not known to be 0: without a size of its own it has this part of all power. */
+#define SIZE_LEAST 1e-3
 
 static double largest_of(const struct work *work, bool first_time)
 {
         const struct columns *columns = work->columns;
         double most = 0;
 
-        for (size_t a = 0; first_time && a < work->fit->n; a++)
-                most = fmax(most, work->rows->list[work->fit->index[a]].power_mw);
+        for (size_t a = 0; a < work->fit->n; a++)
+                most = fmax(most, work->rows->list[work->fit->index[a]].power_mw * (first_time ? 1 : SIZE_LEAST));
         for (size_t i = 0; !first_time && i < columns->device.n_policies; i++)
                 for (size_t k = 0; columns->active[i] != SIZE_MAX && k < columns->device.policies[i].n_khz; k++)
                         most = fmax(most, value_at(work, columns->active[i] + k));

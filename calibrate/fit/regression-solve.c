@@ -1,7 +1,7 @@
 /* SPDX-FileCopyrightText: joulecast authors */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 
-/* The weighted normal equations, solved with no coefficient below 0. */
+/* Solves the weighted normal equations with no coefficient below 0. */
 
 
 #include <gsl/gsl_blas.h>
@@ -135,7 +135,7 @@ double regression_effective_parameters(const struct work *work)
 }
 
 /*
- * Each row relative to what all others predict: (R y)_i / R_ii with variance 1 / R_ii, where R = C^-1 - C^-1
+ * Each row relative to the prediction of all others: (R y)_i / R_ii with variance 1 / R_ii, where R = C^-1 - C^-1
  * X (X'C^-1 X + prior)^-1 X'C^-1 (Cook and Weisberg, Residuals and Influence in Regression, 1982; Martin 1992
  * for correlated rows). deletion[] is in mW here; regression_weigh() divides it by the expected deviation. A
  * row that alone determines a coefficient has R_ii near 0 and is never an outlier.

@@ -2,8 +2,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 
 /*
- * Leakage: a warm device takes more for the same work, and a dwell of seconds ends before it is warm. Rows are corrected to
- * what they would take at their steady temperature, as coefficients are for states that last.
+ * Corrects for leakage: a warm device takes more power for the same work, and a dwell of seconds ends before
+ * it is warm. Rows are corrected to the power at their steady temperature, since coefficients are for states
+ * that last.
  */
 
 #include <errno.h>
@@ -15,10 +16,10 @@
 #include "regression-private.h"
 #include "util/tuning.h"
 
-/* Largest relative correction: a device that gets warmer is throttled before. */
+/* Largest relative correction; a warmer device is throttled. */
 #define MOST 0.1
 
-/* Of the full battery, Wh; NaN unknown. */
+/* Full energy of the battery, Wh; NaN unknown. */
 static double full_wh(const struct work *work)
 {
         if (work->columns->device.energy_full_mwh > 0)
@@ -32,7 +33,7 @@ static double full_wh(const struct work *work)
         return NAN;
 }
 
-/* What leaks of a row's power: the base and the CPUs. */
+/* Part of a row's power that leakage affects: the base and the CPUs. */
 static double leaking_mw(const struct work *work, const struct row *row)
 {
         double sum = 0;
@@ -58,8 +59,8 @@ static double mean_mw(const struct work *work)
 }
 
 /*
- * @heat is the power whose steady temperature the device has, mW: it follows the rows' power with one time constant.
- * The time between two rows belongs to the later, whose mode settles there.
+ * @heat is the power whose steady temperature the device has, mW. It follows the rows' power with one time
+ * constant. The time between two rows belongs to the later one, whose mode settles then.
  */
 void regression_warm(struct work *work)
 {
@@ -82,7 +83,8 @@ void regression_warm(struct work *work)
 }
 
 /*
- * Leakage is one unknown that all rows share, with a standard error as large as its value; the coefficients move with it.
+ * Leakage is one unknown that all rows share, with a standard error as large as its value; the coefficients
+ * move with it.
  * The rows cannot show it, because dwells of seconds in random order all begin at about the same temperature.
  */
 int regression_warm_error(struct work *work)

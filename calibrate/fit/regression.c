@@ -146,12 +146,15 @@ static void fill(struct work *work)
         for (size_t i = 0; i < work->rows->n; i++)
                 work->power[i] = isfinite(work->rows->list[i].power_mw) ? work->rows->list[i].power_mw : 0;
         for (size_t j = 0; j < work->q; j++) {
-                work->nonneg[j] = j < fit->p;
+                work->nonneg[j] = j < fit->p && !columns_kind_prior(work->columns, j);
                 gsl_vector_set(fit->value, j, 1);
         }
 }
 
-/* Mean effect of a level's delay: energy of the mode before at the start, of this one at the end. */
+/*
+ * Mean effect of a late step of the level: it adds energy of the previous mode at the start and lacks this
+ * mode's at the end.
+ */
 static double delay_mw(const struct work *work, size_t i)
 {
         const struct row *row = &work->rows->list[i];
@@ -162,8 +165,8 @@ static double delay_mw(const struct work *work, size_t i)
 }
 
 /*
- * The curve multiplies the model's power. With the observed power its noise would be on both sides, and each
- * coefficient would come out low by 1 % for every 50 rows.
+ * The curve multiplies the model's power. If it multiplied the observed power, noise would be on both sides,
+ * and each coefficient would come out low by 1 % for every 50 rows.
  */
 static void bend(struct work *work)
 {
@@ -185,7 +188,7 @@ static void learn_power(struct work *work)
                 gsl_vector_const_view b = gsl_vector_const_subvector(work->fit->value, 0, work->fit->p);
 
                 if (work->rows->list[i].picture)
-                        continue; /* what was observed stays: the coefficients are those of white */
+                        continue; /* unchanged, as the coefficients are for a white picture */
                 gsl_blas_ddot(&x.vector, &b.vector, &work->power[i]);
         }
         bend(work);
@@ -213,8 +216,8 @@ static double distance(const gsl_vector *a, const gsl_vector *b, size_t n)
 }
 
 /*
- * The coefficients give the noise, the curvature and the outliers, and these give better coefficients;
- * repeated until they converge. The scale of the noise is that of a scaled inverse chi square (Gelman and
+ * The coefficients determine the noise, the curvature and the outliers, and these give better coefficients;
+ * repeated until they converge. The scale of the noise has a scaled inverse chi square prior (Gelman and
  * others, Bayesian Data Analysis), in which the expectation counts as prior_dof rows.
  */
 static int iterate(struct work *work)
@@ -239,7 +242,8 @@ static int iterate(struct work *work)
                 fit->scale = (work->options->prior_dof + chi2) /
                              (work->options->prior_dof + fit->degrees_of_freedom);
                 learn_power(work);
-                regression_warm(work);
+                if (!work->options->as_used)
+                        regression_warm(work);
                 if (round > 1 && distance(fit->value, work->last, fit->p) < CONVERGED)
                         break;
         }
@@ -248,7 +252,7 @@ static int iterate(struct work *work)
         return regression_warm_error(work);
 }
 
-/* Before the first fit: by the idle rows, else the lowest power. */
+/* Before the first fit: mean power of the idle rows, or else the lowest power. */
 static double power_at_rest_mw(const struct rows *rows)
 {
         double sum = 0, least = INFINITY;
@@ -280,7 +284,8 @@ static int ascending(const void *a, const void *b)
 }
 
 /*
- * What the gauge rounds to: sums of its updates are multiples of it, and of many rows two are neighbours.
+ * Finds the step to which the gauge rounds: sums of its updates are multiples of it, and among many rows two
+ * differ by one step.
  */
 static int learn_quantum(const struct rows *rows, struct noise *noise)
 {
@@ -292,7 +297,7 @@ static int learn_quantum(const struct rows *rows, struct noise *noise)
                 return -ENOMEM;
         for (size_t i = 0; i < rows->n; i++)
                 if (rows->list[i].fitted && !rows->list[i].charge)
-                        sum[n++] = rows->list[i].power_mw * rows->list[i].updates;
+                        sum[n++] = rows->list[i].observation->power_mw * rows->list[i].updates;
         qsort(sum, n, sizeof(*sum), ascending);
         for (size_t i = 1; i < n; i++)
                 if (sum[i] - sum[i - 1] > ROUNDING * sum[i])
@@ -302,10 +307,11 @@ static int learn_quantum(const struct rows *rows, struct noise *noise)
         return 0;
 }
 
-int regression_fit(const struct columns *columns, const struct rows *rows,
-                   const struct regression_options *options, struct regression *ret)
+int regression_fit_once(const struct columns *columns, const struct rows *rows,
+                        const struct regression_options *options, struct regression *ret)
 {
-        struct regression fit = { .p = columns->n, .scale = 1, .noise = options->noise };
+        struct regression fit = { .p = columns->n, .scale = 1, .noise = options->noise,
+                                  .as_used = options->as_used };
         struct work work = { .columns = columns, .rows = rows, .options = options, .fit = &fit,
                              .level_sd = options->level_sd };
         int err;
@@ -315,6 +321,7 @@ int regression_fit(const struct columns *columns, const struct rows *rows,
                         fit.z = LEVEL_COLUMNS;
         work.q = fit.p + fit.z;
         err = regression_make(&fit, rows);
+        fit.noise.scatter = fmax(fit.noise.scatter, rows->scatter);
         fit.noise.background_sd_mw = fit.noise.background_part * power_at_rest_mw(rows);
         if (!err)
                 err = learn_quantum(rows, &fit.noise);
@@ -326,6 +333,10 @@ int regression_fit(const struct columns *columns, const struct rows *rows,
                 fill(&work);
                 err = iterate(&work);
         }
+        if (!err)
+                err = regression_mean(&work);
+        if (!err)
+                err = regression_lag(&work);
         if (!err)
                 err = regression_recentre(&work);
         if (!err)

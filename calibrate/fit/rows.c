@@ -8,19 +8,26 @@
 #include <string.h>
 
 #include "model/radio-usage.h"
+#include "observation/scatter.h"
 #include "util/units.h"
 #include "util/util.h"
 
 /*
- * Open-circuit voltage of a typical lithium-ion cell by its charge, for devices without voltage_now: 3.62 V +
- * 0.0052 V per percent.
+ * Open-circuit voltage of a typical lithium-ion cell as a function of its charge, for devices without
+ * voltage_now: 3.62 V + 0.0052 V per percent.
  */
 #define GENERIC_VOLTAGE_V(percent) (3.62 + 0.0052 * (percent))
 
-/* If the refresh was not measured: what phones' fuel gauges usually have. */
+/* Used if the refresh was not measured; typical of phones' fuel gauges. */
 #define REFRESH_DEFAULT_S 10.0
 
-/* Two observations are adjacent if the gap between them is at most this, s. */
+/*
+ * A variance from a few percents may be larger in truth; its mean is larger by (n - 1) / (n - FEWER_TELL): scaled
+ * inverse chi square, with half a degree of freedom for the usual value.
+ */
+#define FEWER_TELL 2.5
+
+/* Longest gap between two adjacent observations, s. */
 #define TOUCH_S 1.5
 
 static enum voltage_basis basis_of(const struct observation *observation, const struct device *device)
@@ -28,7 +35,7 @@ static enum voltage_basis basis_of(const struct observation *observation, const 
         if (isfinite(observation->voltage_mv) && isfinite(observation->charge_full_uah))
                 return VOLTAGE_MEASURED;
         if (!isfinite(observation->charge_full_uah) && device->energy_full_mwh > 0)
-                return VOLTAGE_MEASURED; /* by the gauge itself, which counts energy */
+                return VOLTAGE_MEASURED; /* the gauge counts energy, so it has measured the voltage */
         return VOLTAGE_GENERIC;
 }
 
@@ -53,7 +60,9 @@ static double mean_power_mw(const struct observation *observation, const struct 
         return 1000 * step_joules(observation, device) * NS_PER_S / (double)observation->elapsed_ns;
 }
 
-/* The counters cover the time from the begin of the mode; its energy counts from the step before. */
+/*
+ * Time of the counters, which begins with the mode; its energy is counted from the step of the level before.
+ */
 static double counted_ns(const struct observation *observation)
 {
         return (double)(observation->usage.time_ns ? observation->usage.time_ns : observation->elapsed_ns);
@@ -64,7 +73,7 @@ static bool usable(const struct row *row)
         return isfinite(row->power_mw) && row->power_mw > 0;
 }
 
-/* What packets take by the fitted radios, mJ. */
+/* Energy of the packets by the fitted radios, mJ. */
 static int add_radio(const struct columns *columns, const struct usage *usage, double *x)
 {
         const struct profile *radios = columns->device.radio;
@@ -79,6 +88,31 @@ static int add_radio(const struct columns *columns, const struct usage *usage, d
                 x[columns->term[radio_usage_term(air)]] += mj;
         }
         return err;
+}
+
+/*
+ * s_k = s_{k-1} + a (x_k - s_{k-1}) is summed over a dwell of n updates: mean(x) = mean(s) + c (s_n - s_0) /
+ * n with c = (1 - a) / a, whatever went before. So only the first and the last reading have to be known.
+ */
+static double lag_of(const struct observation *observation)
+{
+        double keep = exp(-observation->refresh_s / observation->gauge_kernel_s);
+
+        return strcmp(observation->gauge_kind, "exponential") == 0 && keep < 1 ? keep / (1 - keep) : 0;
+}
+
+static double lag_mw(const struct observation *observation)
+{
+        double mw = (observation->gauge_end_mw - observation->gauge_begin_mw) / observation->gauge_updates;
+
+        return lag_of(observation) > 0 && isfinite(mw) ? mw : 0;
+}
+
+void rows_set_lag(struct rows *rows, double lag)
+{
+        for (size_t i = 0; i < rows->n; i++)
+                rows->list[i].power_mw += (lag - rows->lag) * rows->list[i].lag_mw;
+        rows->lag = lag;
 }
 
 static int row_make(const struct columns *columns, const struct observation *observation, int64_t epoch_ns,
@@ -96,22 +130,25 @@ static int row_make(const struct columns *columns, const struct observation *obs
         row->refresh_s = row->charge ? refresh_s : 0;
         if (row->charge)
                 row->late_s = refresh_s / 2 + fmax(elapsed_ns - counted_ns(observation), 0) / NS_PER_S;
+        row->lag_mw = row->charge ? 0 : lag_mw(observation);
         row->updates = observation->gauge_updates > 0 ? observation->gauge_updates : 1;
         columns_row(columns, &observation->usage, row->x);
         err = add_radio(columns, &observation->usage, row->x);
         for (size_t j = 0; j < columns->n; j++)
                 row->x[j] *= per_second;
-        /* Whatever the counters show, the device was awake. */
+        /* The device was awake all the time, whatever the counters show. */
         row->x[columns->term[TERM_BASE]] = 1;
         row->picture = strcmp(observation->kind, "picture") == 0;
-        row->fitted = usable(row) && !observation->burn && !observation->held_back && !row->picture &&
+        row->kernel = strcmp(observation->kind, "kind") == 0;
+        row->fitted = usable(row) && (!row->kernel || columns_have_kinds(columns)) && !observation->burn &&
+                      !observation->held_back && !row->picture &&
                       !observation->rejected[0] && columns_can_fit(&columns->device, observation->kind);
         return err;
 }
 
 /*
- * The refresh is learnt during the run, as a multiple of the true one at first. So the shortest holds for all
- * rows.
+ * The refresh is learnt during the run, at first as a multiple of the true one. So the shortest one is used
+ * for all rows.
  */
 static double level_refresh_s(const struct observation *observations, size_t n)
 {
@@ -128,10 +165,14 @@ int rows_make(const struct columns *columns, const struct observation *observati
 {
         struct rows rows = { .p = columns->n };
         double refresh_s = level_refresh_s(observations, n);
-        size_t charge = 0;
+        size_t charge = 0, tested;
         int err;
 
         *basis = VOLTAGE_MEASURED;
+        rows.scatter = scatter_of(observations, n, &tested);
+        rows.scatter = isnan(rows.scatter)
+                               ? 0
+                               : rows.scatter * sqrt(((double)tested - 1) / ((double)tested - FEWER_TELL));
         rows.list = calloc(n + 1, sizeof(*rows.list));
         rows.x = calloc(n * columns->n + 1, sizeof(*rows.x));
         if (!rows.list || !rows.x) {
@@ -150,6 +191,8 @@ int rows_make(const struct columns *columns, const struct observation *observati
                         rows_clear(&rows);
                         return err;
                 }
+                if (row->lag_mw != 0)
+                        rows.lag_before = lag_of(&observations[i]);
                 row->follows = before && fabs(before->start_s + before->seconds - row->start_s) < TOUCH_S;
                 rows.n++;
                 if (!row->charge || observations[i].burn || observations[i].rejected[0])

@@ -10,7 +10,7 @@
 #include "portfolio-usage.h"
 #include "util/util.h"
 
-/* Two calibrations of one device differ by less: their noise is not the same. */
+/* Two calibrations of one device differ by less than this factor through their noise. */
 #define CLEARLY 1.5
 
 static unsigned components_of(const struct profile *profile)
@@ -39,7 +39,7 @@ static bool has_fewer(const struct profile *profile, const struct profile *befor
         return true;
 }
 
-/* As the portfolio wants it. */
+/* Describes the device as the portfolio needs it. */
 static void describe(const struct profile *profile, struct device *device)
 {
         *device = (struct device){ .energy_full_mwh = profile->energy_full_mwh,
@@ -58,7 +58,7 @@ static void describe(const struct profile *profile, struct device *device)
         }
 }
 
-/* Mean half-width of the 95 % interval of the totals, relative to them; NaN unknown. */
+/* Mean half-width of the totals' 95 % intervals, relative to the totals; NaN unknown. */
 static double half_width(const struct profile *profile, const struct portfolio_usage *portfolio)
 {
         double sum = 0;
@@ -92,16 +92,34 @@ static bool is_wider(const struct profile *profile, const struct profile *before
         portfolio_usage_clear(&portfolio);
         if (!(now > CLEARLY * then))
                 return false;
-        snprintf(why, size, "gives the energy of typical use within +- %.1f %% (95 %%), and not within +- %.1f %%", 100 * now,
-                 100 * then);
+        snprintf(why, size, "gives the energy of typical use within +- %.1f %% (95 %%), and not within +- %.1f %%",
+                 100 * now, 100 * then);
         return true;
 }
 
-/* Compares with the calibration in the profile before, without what was learnt since. */
+/* outcome-limits.c: rows that contradict each other replace nothing. */
+static bool is_doubted(const struct profile *profile, char *why, size_t size)
+{
+        const char *noise = profile_extra(profile, "fit", "x-noise");
+
+        if (!noise && !profile_extra(profile, "fit", "x-mean_residual_percent"))
+                return false;
+        if (noise)
+                snprintf(why, size, "was made of observations that scatter %.8s times as much as expected",
+                         noise);
+        else
+                snprintf(why, size, "is off by %.8s %% for all of its observations together",
+                         profile_extra(profile, "fit", "x-mean_residual_percent"));
+        return true;
+}
+
+/* Compares with the calibration in the earlier profile, without later learning. */
 bool worse_than(const struct profile *profile, const struct profile *before, char *why, size_t size)
 {
         _cleanup_(profile_freep) struct profile *measured = NULL;
 
+        if (is_doubted(profile, why, size))
+                return true;
         if (strcmp(profile->device, before->device) != 0 || isnan(before->degrees_of_freedom) ||
             profile_measured(before, &measured) < 0)
                 return false;

@@ -10,7 +10,8 @@
 #include "model/profile.h"
 
 /*
- * It has coefficients of fewer components, or the energy of typical sessions has an interval half as wide again. @why: in
- * words, after "it". A profile of another device, or without errors (an import), is never better.
+ * True if it has coefficients of fewer components, or if the energy of typical sessions has an interval half
+ * as wide again. @why: the reason, to follow "it". A profile of another device, or without errors (an
+ * import), is never better.
  */
 bool worse_than(const struct profile *profile, const struct profile *before, char *why, size_t size);

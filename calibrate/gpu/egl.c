@@ -15,7 +15,7 @@ struct gpu {
         EGLContext context;
 };
 
-struct extensions { /* of the client; they are not in libEGL's symbol table */
+struct extensions { /* EGL client extensions, which are not in libEGL's symbol table */
         PFNEGLQUERYDEVICESEXTPROC query_devices;
         PFNEGLQUERYDEVICESTRINGEXTPROC query_string;
         PFNEGLGETPLATFORMDISPLAYEXTPROC get_display;
@@ -36,7 +36,7 @@ static bool has(const char *list, const char *word)
         return list && strstr(list, word);
 }
 
-/* A render node, or at least a card; without one it is not a GPU of this machine. */
+/* A GPU of this machine has a render node, or at least a card node. @software: Mesa's software renderer instead. */
 static bool is_wanted(const struct extensions *extensions, EGLDeviceEXT device, bool software)
 {
         const char *list = extensions->query_string(device, EGL_EXTENSIONS);

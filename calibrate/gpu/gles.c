@@ -13,7 +13,7 @@
 #include "gpu-load.h"
 #include "util/util.h"
 
-#define SIDE 512 /* of the texture */
+#define SIDE 512 /* width and height of the texture, pixels */
 
 static const char vertex_source[] = "attribute vec2 corner;\n"
                                     "void main() { gl_Position = vec4(corner, 0.0, 1.0); }\n";

@@ -2,7 +2,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* The GPU by EGL (egl.c), and what is drawn on it by OpenGL ES (gles.c). */
+/* The GPU by EGL (egl.c), and the load on it by OpenGL ES (gles.c). */
 
 #include <stdbool.h>
 #include <stddef.h>

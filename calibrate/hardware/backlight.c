@@ -23,7 +23,7 @@ void backlight_init(struct backlight *backlight, int root_fd, const struct displ
                     const struct log *log)
 {
         *backlight = (struct backlight){ .root_fd = root_fd, .log = log, .held = BRIGHTNESS_UNKNOWN };
-        if (!state->backlight[0])
+        if (!state->backlight[0] || !state->certain)
                 return;
         backlight->max = state->max_brightness;
         snprintf(backlight->brightness, sizeof(backlight->brightness), CLASS "/%s/brightness",
@@ -65,7 +65,7 @@ static int read_brightness(const struct backlight *backlight, uint32_t *ret)
         return 0;
 }
 
-/* The driver may round: what it shows afterwards is held, and is what the samples show. */
+/* The driver may round: the value that it shows afterwards is held, and the samples have it. */
 int backlight_hold(struct backlight *backlight, uint32_t brightness)
 {
         char text[16];

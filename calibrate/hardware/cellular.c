@@ -2,7 +2,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /*
- * A modem as a part: only traffic, and only what the user asked for. It is neither connected nor switched off, as that
+ * A modem as a part: only traffic, and only if the user asked for it. It is neither connected nor switched off, as that
  * would end calls.
  */
 
@@ -60,8 +60,8 @@ static void limit(struct part *part, enum air air, double bytes)
         if (air != AIR_CELLULAR)
                 return;
         link->limit_bytes = bytes;
-        log_info(link->log, "%s: at most %.1f MB are transferred, as asked, also where its network is metered", link->interface,
-                 bytes / 1e6);
+        log_info(link->log, "%s: at most %.1f MB are transferred, as asked, also where its network is metered",
+                 link->interface, bytes / 1e6);
 }
 
 static int prepare(struct part *part, struct settings *settings)
@@ -118,7 +118,8 @@ static int find_traffic(struct part_cellular *cellular, const struct machine_har
 
         if (err || !interface_has_address(link->interface)) {
                 log_error(link->log, "--cellular-peer: %s", err ? "this machine has no modem's interface (wwan)" :
-                                                                   "the modem is not connected: its interface has no address");
+                                                                   "the modem is not connected: its interface has no"
+                                                                   " address");
                 return err ? -ENXIO : -ENETDOWN;
         }
         err = link_open(link, &where);
@@ -140,7 +141,8 @@ int cellular_open(int root_fd, const struct machine_hardware *machine, struct pa
         cellular->part.ops = &cellular_ops;
         cellular->root_fd = fcntl(root_fd, F_DUPFD_CLOEXEC, 3);
         cellular->link = (struct link){ .log = machine->log, .root_fd = cellular->root_fd, .air = AIR_CELLULAR,
-                                        .limit_option = "cellular-limit", .not_measured = "cellular.radio", .may_cost = true };
+                                        .limit_option = "cellular-limit", .not_measured = "cellular.radio",
+                                        .may_cost = true };
         err = cellular->root_fd < 0 ? -errno : find_traffic(cellular, machine);
         if (err) {
                 close_cellular(&cellular->part);

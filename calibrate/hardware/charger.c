@@ -24,7 +24,7 @@ struct charger {
         struct part part; /* first */
         const struct log *log;
         int root_fd;
-        char names[BATTERIES_MAX][96]; /* of the settings */
+        char names[BATTERIES_MAX][96]; /* names of the settings */
         size_t n;
         struct settings *settings;     /* set again after each begin() */
         bool forced;

@@ -2,7 +2,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* The CPUs as a part: which there are (cpu-find.c), and what is done with them (cpu.c). */
+/* The CPUs as a part: cpu-find.c finds them, cpu.c controls them. */
 
 #include "frequency.h"
 #include "part.h"

@@ -148,7 +148,7 @@ static int write_limits(struct cpu_part *self, const struct frequency_policy *po
 }
 
 /*
- * Drivers refuse to switch off what is off already: intel_pstate without turbo, cpufreq a policy's boost
+ * Switches off boost. Drivers refuse this if it is off already: intel_pstate without turbo, cpufreq a policy's boost
  * while all boost is off.
  */
 static int turn_off(struct cpu_part *self, const char *name, const char *off)

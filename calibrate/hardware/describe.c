@@ -28,6 +28,50 @@ static bool any(int root_fd, const char *folder, bool (*each)(int fd, const char
         return false;
 }
 
+static bool read_number(int root_fd, const char *path, uint64_t *ret)
+{
+        char text[32];
+
+        return util_read_at(root_fd, path, text, sizeof(text)) > 0 && util_parse_u64(text, ret) == 0;
+}
+
+/* A state that a core leaves after less than that turns little off. */
+#define DEEP_RESIDENCY_US 500
+
+/*
+ * The kernel lists the states of a CPU (Documentation/admin-guide/pm/cpuidle.rst); the deepest that is not disabled
+ * decides. Whether it is entered is not asked.
+ */
+static void see_idle_states(int root_fd, const char *cpu, enum idle_states *ret)
+{
+        for (unsigned state = 0;; state++) {
+                char path[512];
+                uint64_t residency_us, disabled = 0;
+
+                snprintf(path, sizeof(path), "sys/devices/system/cpu/%s/cpuidle/state%u/residency", cpu, state);
+                if (!read_number(root_fd, path, &residency_us))
+                        return;
+                snprintf(path, sizeof(path), "sys/devices/system/cpu/%s/cpuidle/state%u/disable", cpu, state);
+                if (read_number(root_fd, path, &disabled) && disabled)
+                        continue;
+                if (*ret == IDLE_STATES_UNKNOWN)
+                        *ret = IDLE_STATES_SHALLOW;
+                if (residency_us > DEEP_RESIDENCY_US)
+                        *ret = IDLE_STATES_DEEP;
+        }
+}
+
+void describe_idle_states(int root_fd, struct hardware_description *description)
+{
+        _cleanup_closedir_ DIR *dir = util_opendir_at(root_fd, "sys/devices/system/cpu");
+        struct dirent *entry;
+
+        while (dir && (entry = readdir(dir)))
+                if (strncmp(entry->d_name, "cpu", 3) == 0 && entry->d_name[3] >= '0' && entry->d_name[3] <= '9' &&
+                    strlen(entry->d_name) < 16)
+                        see_idle_states(root_fd, entry->d_name, &description->idle_states);
+}
+
 /* All batteries together, with the same corrections as in the samples. */
 static bool describe_battery(int root_fd, struct hardware_description *description)
 {
@@ -127,7 +171,7 @@ static void describe_cpus(int root_fd, struct hardware_description *description)
 void describe_machine_battery(int root_fd, struct hardware_description *description)
 {
         *description = (struct hardware_description){ .energy_full_mwh = NAN, .rough_mwh = NAN };
-        snprintf(description->device, sizeof(description->device), "this machine");
+        snprintf(description->device, sizeof(description->device), PROFILE_DEVICE_HERE);
         description->battery = describe_battery(root_fd, description);
 }
 
@@ -136,7 +180,8 @@ void describe_machine(int root_fd, struct hardware_description *description)
         struct display_state display;
 
         describe_machine_battery(root_fd, description);
-        if (display_look(root_fd, &display) == 0)
+        describe_idle_states(root_fd, description);
+        if (display_look(root_fd, &display) == 0 && display.certain)
                 description->max_brightness = display.max_brightness;
         any(root_fd, "sys/block", see_disk, description);
         description->wifi = any(root_fd, "sys/class/net", see_wifi, NULL);

@@ -10,7 +10,7 @@
 
 #include "util/util.h"
 
-#define FREE_SHARE 0.9 /* of the free space; the rest is for others */
+#define FREE_SHARE 0.9 /* largest part of the free space that is used; the rest is for others */
 
 int disk_file_name(const struct storage *storage, struct disk_file *ret, char *path, size_t size)
 {

@@ -22,13 +22,13 @@ struct disk_file {
 int disk_file_name(const struct storage *storage, struct disk_file *ret, char *path, size_t size);
 
 /**
- * disk_file_make() - make and fill it
- * @bytes:  how large; rounded down to the storage's blocks
- * @buffer: of @length bytes (both aligned) to fill it with
- * @go_on:  asked before each piece; false ends it with -EINTR. It is told how much comes next
+ * disk_file_make() - make and fill the file
+ * @bytes:  its size; rounded down to the storage's blocks
+ * @buffer: @length bytes (both aligned) to fill it with
+ * @go_on:  called before each piece, with its size; false ends with -EINTR
  *
- * Return: 0; -ENOTSUP: this file system knows no O_DIRECT; -ENOSPC; another negative errno. What was made
- * stays.
+ * Return: 0; -ENOTSUP: this file system does not support O_DIRECT; -ENOSPC; another negative errno. The part that was
+ * made stays.
  */
 int disk_file_make(struct disk_file *file, uint64_t bytes, const void *buffer, size_t length,
                    bool (*go_on)(void *data, uint64_t next_bytes), void *data);

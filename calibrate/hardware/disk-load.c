@@ -25,7 +25,7 @@
 struct file_state {
         struct disk_file *file;
         int err;
-        uint64_t read_bytes, written_bytes; /* of jobs */
+        uint64_t read_bytes, written_bytes; /* moved by jobs */
 };
 
 struct disk_load {

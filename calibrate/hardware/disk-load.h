@@ -27,8 +27,8 @@ struct disk_job {
 
 /* Since the start. */
 struct disk_counts {
-        uint64_t read_bytes, written_bytes; /* of jobs */
-        uint64_t made_bytes;                /* of the files */
+        uint64_t read_bytes, written_bytes; /* moved by jobs */
+        uint64_t made_bytes;                /* written to make the files */
         bool limit_reached;                 /* the next write would exceed the limit: no more are made */
 };
 
@@ -43,7 +43,7 @@ int disk_load_start(struct disk_file *files, size_t n, uint64_t file_bytes, doub
                     struct disk_load **ret);
 void disk_load_end(struct disk_load *load); /* NULL does nothing */
 
-/* Waits until the files are made. Returns how many are usable; -EINTR: @stop (may be NULL) was set. */
+/* Waits until the files are made. Returns the number of usable ones; -EINTR: @stop (may be NULL) was set. */
 ssize_t disk_load_ready(struct disk_load *load, const volatile sig_atomic_t *stop);
 void disk_load_set(struct disk_load *load, const struct disk_job *job); /* replaces the job before */
 void disk_load_counts(struct disk_load *load, struct disk_counts *ret);
@@ -51,6 +51,6 @@ void disk_load_counts(struct disk_load *load, struct disk_counts *ret);
 /* The error for which this file is not used any more; 0: none. */
 int disk_load_error(struct disk_load *load, size_t file);
 void disk_load_drop(struct disk_load *load, size_t file, int err);
-/* What jobs did with this file, by our own count. */
+/* Bytes that jobs moved in this file, by our own count. */
 void disk_load_file_counts(struct disk_load *load, size_t file, uint64_t *read_bytes,
                            uint64_t *written_bytes);

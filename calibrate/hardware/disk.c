@@ -2,8 +2,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /*
- * The storages as a part. A process's counters do not tell which storage its bytes went to, so several
- * storages take turns and share one price.
+ * The storages as a part. A process's counters do not show to which storage its bytes went, so several storages take
+ * turns and share one coefficient.
  */
 
 #include <errno.h>
@@ -19,7 +19,7 @@
 #define STORAGES_MAX 8
 #define FOLDER_DEFAULT "/var/tmp"
 
-/* The device's counters are compared after so many bytes, and must show this part of them. */
+/* The device's counters are compared after COMPARE_BYTES, and must show at least the part SEEN_SHARE of them. */
 #define COMPARE_BYTES 16e6
 #define SEEN_SHARE 0.9
 #define SLOW_SHARE 0.5
@@ -43,10 +43,10 @@ struct part_disk {
         struct disk_file files[STORAGES_MAX];
         size_t n;
         const volatile sig_atomic_t *stop;
-        double left_bytes;       /* of the write limit, for this load and later ones */
+        double left_bytes;       /* left of the write limit, for this load and later ones */
         struct disk_load *load;  /* NULL: not begun */
         struct disk_job job;
-        uint64_t start_ns;       /* of the job */
+        uint64_t start_ns;       /* start of the job */
         struct counted start_io, start_done;
         bool said_limit, said_slow, said_io;
 };
@@ -81,7 +81,7 @@ static int prepare(struct part *part, struct settings *settings)
         return err;
 }
 
-/* ---- what is said ---- */
+/* ---- messages ---- */
 
 static const char *reason(int err)
 {
@@ -123,9 +123,9 @@ static void say_limit(struct part_disk *disk)
                                "measurements of disk.write_mj_per_mb");
 }
 
-/* ---- what the counters say ---- */
+/* ---- counters ---- */
 
-/* Our own "read_bytes: N" and "write_bytes: N" of /proc/self/io: what reached storages. */
+/* Our own "read_bytes: N" and "write_bytes: N" of /proc/self/io: bytes that reached storages. */
 static int read_own_io(struct part_disk *disk, struct counted *ret)
 {
         char text[512];

@@ -18,7 +18,7 @@
 #include "util/util.h"
 
 #define POWER "screen:power"
-#define STARTS_MAX 5 /* of the program in one calibration; then it is given up */
+#define STARTS_MAX 5 /* starts of the program in one calibration, before it is given up */
 
 struct display {
         struct part part; /* first */
@@ -57,7 +57,7 @@ static int prepare(struct part *part, struct settings *settings)
         display->settings = settings;
         display->starts = 0;
         display->journalled = display->program && display_look(display->root_fd, &state) == 0 &&
-                              state.screen_known && state.screen_on && settings_add(settings, POWER) == 0;
+                              state.screen_known && display_is_lit(&state) && settings_add(settings, POWER) == 0;
         return backlight_prepare(&display->backlight, settings);
 }
 
@@ -75,13 +75,13 @@ static void start_program(struct display *display)
                  "no white picture can be shown on this screen: only brightness is varied");
 }
 
-/* What the kernel shows of the screen is what the fit uses. */
+/* Compares the program's state with the kernel's, because the fit uses the kernel's. */
 static void compare(struct display *display, bool on)
 {
         struct display_state state;
 
         if (display->told_state || display_look(display->root_fd, &state) < 0 || !state.screen_known ||
-            state.screen_on == on)
+            display_is_lit(&state) == on)
                 return;
         display->told_state = true;
         log_warning(display->log,
@@ -222,6 +222,10 @@ int display_part_open(int root_fd, const char *program, const struct machine_har
                 return err;
         }
         backlight_init(&display->backlight, display->root_fd, &state, machine->log);
+        if (state.backlight[0] && !state.certain)
+                log_warning(machine->log, "the display is left out: several backlights may be the built-in screen's; "
+                                          "`joulecast doctor` lists them, and backlight = NAME in joulecast.conf"
+                                          " chooses");
         *ret = &display->part;
         return 0;
 }

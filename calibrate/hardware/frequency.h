@@ -15,14 +15,14 @@ struct frequency_policy {
 };
 
 /*
- * Fills @policies (up to @size) with those that have an online CPU. Returns how many; -ENODEV: none; -ENOSYS:
- * built without libcpupower.
+ * Fills @policies (up to @size) with those that have an online CPU. Returns their number; -ENODEV: none; -ENOSYS: built
+ * without libcpupower.
  */
 int frequency_policies(struct frequency_policy *policies, size_t size);
 /* Reads the range, which boost widens, and the maximum again. */
 int frequency_range(struct frequency_policy *policy);
 
-/* Of the policy of @cpu, which is online. 0; -EIO: the kernel refused. */
+/* These set the policy of @cpu, which is online. They return 0; -EIO: the kernel refused. */
 int frequency_set_governor(uint32_t cpu, const char *governor);
 int frequency_set_min(uint32_t cpu, uint32_t khz);
 int frequency_set_max(uint32_t cpu, uint32_t khz);

@@ -71,7 +71,7 @@ int group_add(struct hardware_description *description, const struct hardware_po
         group->members[group->n_members++] = member_of(policy);
         group->n_cpus += policy->n_cpus;
         join_cpus(group->cpus, sizeof(group->cpus), policy->cpus);
-        /* Favoured cores of a kind are a little faster: use what all of them can do. */
+        /* Favoured cores of a kind are a little faster: use frequencies that all of them can run at. */
         if (policy->n_khz > 0 && group->n_khz > 0 &&
             policy->khz[policy->n_khz - 1] < group->khz[group->n_khz - 1]) {
                 memcpy(group->khz, policy->khz, sizeof(group->khz));

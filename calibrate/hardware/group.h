@@ -11,8 +11,8 @@
  * controller), which is awake while any of them is busy. A single-CPU policy cannot separate S from A,
  * because its core is busy exactly when the policy is; one core against all cores can (A + S against n*A +
  * S). So a group of single-CPU policies in one package has one S, for the time that any of them is busy
- * (lib/interval/interval-cpu.c). Policies of several CPUs have an S each, and the group only says that these
- * are equal.
+ * (lib/interval/interval-cpu.c). Policies of several CPUs have an S each, and the group only means that these are
+ * equal.
  */
 
 #include "hardware.h"
@@ -26,7 +26,7 @@ int group_add(struct hardware_description *description, const struct hardware_po
 
 /* Is @policy the group itself or a member? */
 bool group_has(const struct hardware_policy *group, uint32_t policy);
-/* How many of its CPUs share an S; 1: each has its own. */
+/* Number of its CPUs that share an S; 1: each has its own. */
 uint32_t group_sharing(const struct hardware_policy *group);
 
 /* How many CPUs of member @i are busy when @cores of the group are; the first members come first. */

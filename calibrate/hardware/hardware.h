@@ -3,12 +3,14 @@
 #pragma once
 
 /*
- * What a calibration can do to a device and read from it. Implemented by the virtual device (virtual.c) and
- * by this machine (machine.c). The clock belongs to the hardware: virtual time passes only in wait().
+ * The operations of a calibration on a device: changes and readings. Implemented by the virtual device
+ * (virtual.c) and by this machine (machine.c). The clock belongs to the hardware: virtual time passes only in
+ * wait().
  */
 
 #include <signal.h>
 
+#include "model/profile.h"
 #include "observation/mode.h"
 #include "source/sample.h"
 #include "util/log.h"
@@ -23,7 +25,7 @@ struct hardware_member {
 /* A frequency policy, or a group of policies of one kind (group.h). */
 struct hardware_policy {
         uint32_t policy;       /* a group's first */
-        char cpus[64];         /* of all members */
+        char cpus[64];         /* CPUs of all members */
         uint32_t n_cpus;
         uint32_t khz[64];      /* ascending */
         size_t n_khz;
@@ -34,7 +36,7 @@ struct hardware_policy {
         uint32_t sharing;      /* CPUs that share an S; 0: all of them */
 };
 
-/* What the device offers. Missing parts are 0 or empty. */
+/* The parts of the device. Missing parts are 0 or empty. */
 struct hardware_description {
         char device[64];
         bool battery;               /* there is a battery to measure by */
@@ -46,9 +48,12 @@ struct hardware_description {
         size_t n_disks;
         bool wifi;                  /* its radio can be switched */
         bool wifi_rx, wifi_tx;      /* there is a source to receive from, a peer to send to */
-        bool wifi_packets;          /* what goes over it is counted packet by packet */
+        bool wifi_packets;          /* its traffic is counted packet by packet */
         bool cellular;              /* the user asked for its modem, and its packets are counted one by one */
         bool gpu;
+        bool counters;              /* cycles and instructions are counted, and ... */
+        char miss_event[32];        /* ... this event of a cache; "": none is */
+        enum idle_states idle_states;
         bool voltage;               /* the battery shows voltage_now */
         bool current_sensor;        /* it shows power_now or current_now */
         bool fine_level;            /* energy_now or charge_now: perhaps finer than 1 % */
@@ -70,8 +75,8 @@ struct hardware_ops {
          */
         void (*limit_air)(struct hardware *hardware, enum air air, double bytes);
         /*
-         * Takes the device; what will change is journalled first. restore() gives it back. NULL: nothing to
-         * do.
+         * Takes the device; writes the settings that will change to the journal first. restore() gives it back.
+         * NULL: nothing to do.
          */
         int (*begin)(struct hardware *hardware);
         /*
@@ -80,6 +85,12 @@ struct hardware_ops {
          * load does not run as asked, so the measurement is worthless. @reason: a phrase. NULL: always.
          */
         int (*may_go_on)(struct hardware *hardware, const struct sample *sample, char *reason, size_t size);
+        /*
+         * At the end of a state: was it held all the time? 0; -EIO: somebody else changed settings, which are set
+         * again, so the measurement is worthless; -EBUSY, logged: and not for the first time, so the calibration must
+         * end. @reason: a phrase. NULL: always.
+         */
+        int (*look_back)(struct hardware *hardware, char *reason, size_t size);
         /* May end early; -EINTR: a signal; -ENODATA: battery empty. */
         int (*wait)(struct hardware *hardware, uint64_t until_ns);
         int (*read)(struct hardware *hardware, struct sample *sample);       /* through lib's sources */
@@ -101,7 +112,7 @@ struct hardware { /* embedded as the first member of each implementation */
         const struct hardware_ops *ops;
 };
 
-/* What the user asked for on this machine; strings outlive the hardware. */
+/* The user's choices for this machine; strings outlive the hardware. */
 struct machine_hardware {
         const char *journal;            /* path of restore.ini */
         const char *const *disks;       /* a folder on each storage to be measured */
@@ -112,6 +123,7 @@ struct machine_hardware {
         const char *cellular_peer;      /* the same for the modem; NULL: it is left alone */
         bool allow_disconnect;          /* the radio may be switched off under a remote login */
         bool force_discharge;           /* discharge with the charger plugged in, if the firmware can */
+        bool stale_supply;              /* a supply is shown as online, and is not */
         const volatile sig_atomic_t *stop; /* set by a signal: long operations give up; NULL: never */
         const struct log *log;
 };

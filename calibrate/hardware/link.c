@@ -5,11 +5,11 @@
 #include <errno.h>
 
 #include "hold/interface.h"
-#include "metered.h"
+#include "desktop/metered.h"
 #include "util/units.h"
 #include "util/util.h"
 
-#define WARY_LOOKS 30       /* DHCP takes some seconds and may tell that a network is metered */
+#define WARY_LOOKS 30       /* DHCP takes some seconds, and may show that a network is metered */
 #define ASK_LOOKS 10
 #define LAST_S 2.0
 
@@ -57,7 +57,7 @@ bool link_has_load(const struct link *link, const struct mode *mode)
         return mode->air == link->air && (mode->rx_mb_per_s > 0 || mode->tx_mb_per_s > 0 || bursts_per_s(mode) > 0);
 }
 
-/* Where bytes cost money: looks come once a second, and what was sent by then counts, with its headers. */
+/* If bytes may cost money, the load ends before the limit: bytes until the next look (1 s) and headers count, too. */
 static bool is_used_up(const struct link *link, double left)
 {
         return link->may_cost && left < LAST_S * link->bytes_per_s;
@@ -96,7 +96,8 @@ static bool is_metered_now(struct link *link)
         bool metered_now = !link->may_cost && metered(link->interface) > 0;
 
         if (metered_now && !link->said_metered)
-                log_warning(link->log, "%s is on a metered network now: states with traffic are postponed", link->interface);
+                log_warning(link->log, "%s is on a metered network now: states with traffic are postponed",
+                            link->interface);
         link->said_metered = metered_now;
         return metered_now;
 }

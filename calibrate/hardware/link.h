@@ -16,10 +16,10 @@ struct link {
         const char *not_measured;  /* when the limit is reached */
         bool may_cost;             /* the user asked for its traffic, whatever it costs */
         struct traffic_load *load; /* NULL: no source or peer */
-        bool loads;                /* as the mode asks ... */
-        double bytes_per_s;        /* ... about so much */
+        bool loads;                /* the mode has a load on this link ... */
+        double bytes_per_s;        /* ... of about this rate */
         double limit_bytes;        /* 0 until it is set */
-        double moved_bytes;        /* counted against it, by all programs */
+        double moved_bytes;        /* bytes of all programs that count against the limit */
         uint64_t counted_bytes;    /* the interface's counter at the last look */
         uint64_t carrier_changes;  /* at the last look */
         unsigned wary;             /* looks until the network is known to be the same */
@@ -35,5 +35,5 @@ int link_set(struct link *link, const struct mode *mode);
 /* The same, but -ENOTCONN where the network is metered and may not cost. */
 int link_begin(struct link *link, const struct mode *mode);
 bool link_has_load(const struct link *link, const struct mode *mode);
-/* At each look. */
+/* Call it at each look: ends the traffic at its limit, or if the network turns out to be metered. */
 void link_check(struct link *link);

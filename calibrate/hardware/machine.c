@@ -9,8 +9,10 @@
 #include <time.h>
 
 #include "describe.h"
+#include "forecast/charging.h"
 #include "hold/guard.h"
 #include "hold/logind.h"
+#include "hold/rivals.h"
 #include "machine/machine.h"
 #include "part.h"
 #include "sampled.h"
@@ -41,6 +43,7 @@ struct hardware_machine {
         size_t n_parts;
         uint64_t checked_ns; /* last check of the loads; monotonic */
         const char *failed; /* part whose load did not run at the last check */
+        unsigned changes;    /* settings that other programs had changed after a state */
         struct settings *settings; /* between begin() and restore() */
         struct guard *guard; /* since the first begin(): input before that started it */
         int inhibitor;             /* keeps the machine awake; -1: nothing does */
@@ -128,6 +131,13 @@ static void check_loads(struct hardware_machine *machine, uint64_t monotonic_ns)
                         machine->failed = machine->parts[i]->ops->name;
 }
 
+/* Beside a supply that is not believed the batteries' own word counts. */
+static void believe_battery(const struct hardware_machine *machine, struct sample *sample)
+{
+        if (machine->options.stale_supply && charging_is_doubtful(&sample->battery))
+                sample->battery.status = BATTERY_DISCHARGING;
+}
+
 static int read_sample(struct hardware *hardware, struct sample *sample)
 {
         struct hardware_machine *machine = machine_of(hardware);
@@ -137,6 +147,7 @@ static int read_sample(struct hardware *hardware, struct sample *sample)
                 err = sources_read(&machine->sources, sample);
         if (!err)
                 err = sampled_fill(&machine->sampled, sample);
+        believe_battery(machine, sample);
         check_loads(machine, sample->monotonic_ns);
         return err;
 }
@@ -150,6 +161,7 @@ static int read_battery(struct hardware *hardware, struct sample *sample)
                 err = sources_read(&machine->battery, sample);
         if (!err)
                 sampled_look(&machine->sampled, sample->monotonic_ns);
+        believe_battery(machine, sample);
         check_loads(machine, sample->monotonic_ns);
         return err;
 }
@@ -162,6 +174,41 @@ static int may_go_on(struct hardware *hardware, const struct sample *sample, cha
         if (err || !machine->failed)
                 return err;
         snprintf(reason, size, "the load of %s ended", machine->failed);
+        return -EIO;
+}
+
+static int refuse_changes(const struct hardware_machine *machine, const char *changed)
+{
+        const char *command, *rival = rivals_watched(machine->root_fd, &command);
+
+        if (rival)
+                log_error(machine->options.log, "%s was changed again by another program, perhaps %s; stop it with"
+                                                " `%s` and "
+                                                "go on with the same command and --resume", changed, rival, command);
+        else
+                log_error(machine->options.log, "%s was changed again by another program; end it and go on with the"
+                                                " same command and --resume", changed);
+        return -EBUSY;
+}
+
+static int look_back(struct hardware *hardware, char *reason, size_t size)
+{
+        struct hardware_machine *machine = machine_of(hardware);
+        char changed[SETTING_NAME_MAX + 1];
+        int err;
+
+        if (!machine->settings)
+                return 0;
+        guard_before_change(machine->guard);
+        err = settings_repeat(machine->settings, changed);
+        guard_after_change(machine->guard, false);
+        if (err == -ENOMEM || !changed[0])
+                return err;
+        if (err || machine->changes++ > 0)
+                return refuse_changes(machine, changed);
+        log_warning(machine->options.log, "%s was changed by another program; it is set again, and the state is"
+                                          " measured again", changed);
+        snprintf(reason, size, "another program changed %s", strrchr(changed, '/') + 1);
         return -EIO;
 }
 
@@ -218,9 +265,12 @@ static int open_guard(struct hardware_machine *machine)
                 return 0;
         err = guard_open(machine->root_fd, machine->options.force_discharge, machine->options.log,
                          &machine->guard);
-        if (!err)
-                guard_watch_sessions(machine->guard);
-        return err;
+        if (err)
+                return err;
+        guard_watch_sessions(machine->guard);
+        if (machine->options.stale_supply)
+                guard_ignore_supply(machine->guard);
+        return 0;
 }
 
 static int begin(struct hardware *hardware)
@@ -291,6 +341,7 @@ static const struct hardware_ops hardware_machine_ops = {
         .limit_air = limit_air,
         .begin = begin,
         .may_go_on = may_go_on,
+        .look_back = look_back,
         .wait = wait_until,
         .read = read_sample,
         .read_battery = read_battery,
@@ -328,8 +379,8 @@ static int see_packets(struct hardware_machine *machine)
         err = read_sample(&machine->hardware, &sample);
         machine->description.wifi_packets = machine->description.wifi_tx && sample.have & SAMPLE_BURSTS;
         if (!err && machine->description.cellular && !(sample.have & SAMPLE_BURSTS)) {
-                log_error(machine->options.log, "--cellular-peer: packets cannot be counted one by one here, which a modem needs; "
-                                                "`joulecast doctor` says why");
+                log_error(machine->options.log, "--cellular-peer: packets cannot be counted one by one here, which a"
+                                                " modem needs; `joulecast doctor` says why");
                 err = -EOPNOTSUPP;
         }
         sample_clear(&sample);
@@ -352,6 +403,7 @@ int hardware_machine_open(const struct machine_hardware *options, struct hardwar
         err = machine->root_fd < 0 ? -errno : 0;
         if (!err) {
                 describe_machine_battery(machine->root_fd, &machine->description);
+                describe_idle_states(machine->root_fd, &machine->description);
                 err = open_parts(machine);
         }
         if (!err)

@@ -15,7 +15,7 @@ struct part;
 
 struct part_ops {
         const char *name;
-        /* Adds what this component offers. Changes nothing. */
+        /* Adds the hardware of this component to the description. Changes no settings. */
         int (*describe)(struct part *part, struct hardware_description *description);
         /* As in struct hardware_ops. NULL: moves no data. */
         void (*limit_air)(struct part *part, enum air air, double bytes);

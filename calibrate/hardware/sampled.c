@@ -36,7 +36,7 @@ static struct sampled_policy *policy_of(struct sampled *sampled, const struct op
         return &sampled->needed[sampled->n_needed++];
 }
 
-/* Drivers show the real clock, which is never exactly what was asked. */
+/* Drivers show the real clock, which is never exactly the requested one. */
 static size_t nearest(const struct hardware_policy *policy, uint64_t khz)
 {
         size_t best = 0;

@@ -16,7 +16,7 @@ struct sampled {
         uint64_t last_ns;          /* monotonic; 0: no look yet */
         struct sampled_policy {
                 uint32_t policy;
-                const struct hardware_policy *group; /* of the description */
+                const struct hardware_policy *group; /* group of the description */
                 uint64_t time_ns[64];                /* for each of its frequencies */
         } needed[64];              /* policies without time_in_state */
         size_t n_needed;

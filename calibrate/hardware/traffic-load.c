@@ -21,8 +21,8 @@
 #define RETRY_S 2.0
 #define STOP_MS 5000       /* it answers a stop at once */
 #define ANSWER_MAX 512
-#define WAKE_SMALL_BYTES 64 /* of a datagram, as joulecast-traffic has them ... */
-#define WAKE_LARGE_BYTES 1200 /* ... and as is asked for: with headers also a tunnel takes it whole */
+#define WAKE_SMALL_BYTES 64 /* size of a datagram, as in joulecast-traffic */
+#define WAKE_LARGE_BYTES 1200 /* the requested size: with headers it also fits into a tunnel */
 #define WAKE_HEADER_BYTES 48
 #define URL_PACKETS 10 /* about, of a burst with an answer */
 
@@ -37,7 +37,7 @@ static const char *const kind_names[KIND_COUNT] = { "receive", "transmit", "wake
 
 struct traffic_load {
         struct traffic_where where;
-        char host[256];         /* of the peer */
+        char host[256];         /* host of the peer */
         uint16_t port;
         const struct log *log;
         struct program program;
@@ -102,7 +102,7 @@ static int send_line(struct traffic_load *load, cJSON *json)
         return text ? program_say(&load->program, text) : -ENOMEM;
 }
 
-/* ---- what it is asked for ---- */
+/* ---- requests ---- */
 
 static void add_where(const struct traffic_load *load, enum kind kind, cJSON *request)
 {
@@ -263,7 +263,8 @@ double traffic_wake_bytes_per_s(const struct traffic_job *job)
 {
         double packets = job->wake_packets ? job->wake_packets : URL_PACKETS;
 
-        return job->wakes_per_s * packets * (WAKE_HEADER_BYTES + (job->large_packets ? WAKE_LARGE_BYTES : WAKE_SMALL_BYTES));
+        return job->wakes_per_s * packets *
+               (WAKE_HEADER_BYTES + (job->large_packets ? WAKE_LARGE_BYTES : WAKE_SMALL_BYTES));
 }
 
 int traffic_load_set(struct traffic_load *load, const struct traffic_job *job, double most_bytes)

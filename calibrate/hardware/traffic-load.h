@@ -26,17 +26,18 @@ struct traffic_where {
 struct traffic_job {
         double rx_bytes_per_s, tx_bytes_per_s;
         double wakes_per_s;    /* small bursts ... */
-        uint32_t wake_packets; /* ... of so many packets to the peer; 0: to the url, if there is one, which answers with some */
-        bool large_packets;    /* of these: as large as most networks take, and small else */
+        /* ... with this number of packets to the peer; 0: to the url, if there is one, which answers with some */
+        uint32_t wake_packets;
+        bool large_packets;    /* size of these packets: as large as most networks allow, or small */
 };
 
 /* -EINVAL: the peer cannot be parsed. The program starts with the first job. */
 int traffic_load_open(const struct traffic_where *where, const struct log *log, struct traffic_load **ret);
 void traffic_load_close(struct traffic_load *load); /* NULL does nothing */
 
-/* About what its bursts move, with headers. */
+/* Approximate traffic of its bursts, with headers. */
 double traffic_wake_bytes_per_s(const struct traffic_job *job);
-/* Replaces the job. @most_bytes: the load ends after so many. */
+/* Replaces the job. @most_bytes: number of bytes after which the load ends. */
 int traffic_load_set(struct traffic_load *load, const struct traffic_job *job, double most_bytes);
 
 /*

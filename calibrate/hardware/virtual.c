@@ -2,8 +2,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /*
- * A virtual device as hardware, through virtual.h, which shows what a real device would show. Of the truth
- * only what a real device shows openly is read: its name and its backlight's range.
+ * A virtual device as hardware, through virtual.h, which shows the readings of a real device. Only values of the truth
+ * that a real device shows openly are read: its name and its backlight's range.
  */
 
 #include "hardware.h"
@@ -21,6 +21,16 @@
 
 #define SMALL_PACKET_BYTES 100
 #define LARGE_PACKET_BYTES 1400
+/* Kernels against the spin: instructions per cycle, relative to its own; cache events per 1,000 instructions. */
+static const struct {
+        const char *app;
+        double instructions, misses;
+} kernels[] = {
+        [KERNEL_SPIN] = { "joulecast-calibrate", 0, 0 },
+        [KERNEL_ILP] = { "joulecast-calibrate ilp", 2.5, 0.01 },
+        [KERNEL_STREAM] = { "joulecast-calibrate stream", 0.4, 60 },
+};
+
 #define NETWORK_PACKET_BYTES 90 /* mostly questions for names and addresses */
 
 /* A policy of the device and its place in the description. */
@@ -103,7 +113,9 @@ static uint32_t khz_in(const struct hardware_virtual *virtual, const struct plac
 static int set_work(struct hardware_virtual *virtual, const struct mode *mode)
 {
         struct virtual_work work = {
-                .app = "joulecast-calibrate",
+                .instructions_per_spin = kernels[mode->kernel].instructions,
+                .misses_per_kinstruction = kernels[mode->kernel].misses,
+                .reference = mode->kernel == KERNEL_SPIN,
                 .read_mb_per_s = mode->read_mb_per_s,
                 .write_mb_per_s = mode->write_mb_per_s,
                 .rx_mb_per_s = mode->rx_mb_per_s,
@@ -125,6 +137,7 @@ static int set_work(struct hardware_virtual *virtual, const struct mode *mode)
         };
         size_t core = 0;
 
+        snprintf(work.app, sizeof(work.app), "%s", kernels[mode->kernel].app);
         for (size_t i = 0; i < virtual->n_places; i++) {
                 const struct place *place = &virtual->places[i];
                 uint32_t busy = busy_in(virtual, place, mode);
@@ -135,7 +148,8 @@ static int set_work(struct hardware_virtual *virtual, const struct mode *mode)
                         if (core < ARRAY_SIZE(work.utilisation))
                                 work.utilisation[core] = k < busy ? 1 : 0;
         }
-        return virtual_set_work(virtual->device, (struct virtual_work[]){ work, others }, others.packets_per_s > 0 ? 2 : 1);
+        return virtual_set_work(virtual->device, (struct virtual_work[]){ work, others },
+                                others.packets_per_s > 0 ? 2 : 1);
 }
 
 static int set_frequencies(struct hardware_virtual *virtual, const struct mode *mode)
@@ -194,7 +208,7 @@ static const struct hardware_ops hardware_virtual_ops = {
         .close = close_virtual,
 };
 
-/* What a sample shows of one policy. */
+/* Describes one policy from a sample. */
 static void describe_policy(const struct sample *sample, uint32_t number, struct hardware_policy *policy,
                             bool *package)
 {
@@ -317,6 +331,10 @@ static int learn_description(struct hardware_virtual *virtual, const struct prof
                 description->wifi_rx = description->wifi_tx = description->wifi;
                 description->wifi_packets = description->wifi && sample.have & SAMPLE_BURSTS;
                 description->cellular = radio_find(&truth->radios, "cellular") && sample.have & SAMPLE_BURSTS;
+                description->counters = sample.have & SAMPLE_COUNTED;
+                if (truth->virtual_device.counters == VIRTUAL_COUNTERS_ALL)
+                        snprintf(description->miss_event, sizeof(description->miss_event), "l2d_cache");
+                description->idle_states = truth->virtual_device.idle_states;
                 description->gpu = has(truth, TERM_GPU, TERM_GPU);
         }
         sample_clear(&sample);

@@ -1,7 +1,7 @@
 /* SPDX-FileCopyrightText: joulecast authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Which WiFi interface is measured, and what may be done with it. */
+/* Finds the WiFi interface to measure, and what calibration may do with it. */
 
 #include "wifi-part.h"
 
@@ -11,7 +11,7 @@
 
 #include "hold/remote-login.h"
 #include "hold/rfkill.h"
-#include "metered.h"
+#include "desktop/metered.h"
 #include "source/net.h"
 #include "util/util.h"
 
@@ -64,11 +64,13 @@ static int find_radio(struct part_wifi *wifi)
 /* Traffic needs a source or peer, and a network that is not metered. */
 static int find_traffic(struct part_wifi *wifi, const struct machine_hardware *machine)
 {
-        struct traffic_where where = { .interface = wifi->interface, .url = machine->wifi_url, .peer = machine->wifi_peer };
+        struct traffic_where where = { .interface = wifi->interface, .url = machine->wifi_url,
+                                       .peer = machine->wifi_peer };
         bool asked = where.url || where.peer;
         int costs = asked ? metered(wifi->interface) : 0, err;
 
-        wifi->link = (struct link){ .log = wifi->log, .root_fd = wifi->root_fd, .air = AIR_WIFI, .limit_option = "wifi-limit",
+        wifi->link = (struct link){ .log = wifi->log, .root_fd = wifi->root_fd, .air = AIR_WIFI,
+                                    .limit_option = "wifi-limit",
                                     .not_measured = "wifi.rx_mj_per_mb and wifi.tx_mj_per_mb" };
         strcpy(wifi->link.interface, wifi->interface);
         if (!asked)

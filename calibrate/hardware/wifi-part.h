@@ -2,7 +2,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* WiFi as a part: which interface (wifi-find.c), and what is done with it (wifi.c). */
+/* WiFi as a part: wifi-find.c finds the interface, wifi.c controls it. */
 
 #include "hold/nl80211.h"
 #include "link.h"

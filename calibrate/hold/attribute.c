@@ -19,22 +19,23 @@ static const char *const powers[] = { "off", "on", NULL };
 
 /* Never to be listed here: trip points, charge limits, voltages. */
 static const struct attribute attributes[] = {
-        { POLICY "scaling_governor", .word = true,
+        { POLICY "scaling_governor", .word = true, .watched = true,
           .affects = { "scaling_setspeed", "energy_performance_preference" } },
-        { POLICY "energy_performance_preference", .word = true },
-        { POLICY "scaling_min_freq", .min = 1, .max = 100000000, .affects = { "scaling_max_freq" } },
-        { POLICY "scaling_max_freq", .min = 1, .max = 100000000, .affects = { "scaling_min_freq" } },
-        { POLICY "scaling_setspeed", .min = 1, .max = 100000000, .none = "<unsupported>" },
-        { POLICY "boost", .max = 1, .affects = { "scaling_min_freq", "scaling_max_freq" } },
-        { CPU "cpufreq/boost", .max = 1, .affects = { POLICY "scaling_m[ai][nx]_freq", POLICY "boost" } },
-        { CPU "intel_pstate/no_turbo", .max = 1, .affects = { POLICY "scaling_m[ai][nx]_freq" } },
+        { POLICY "energy_performance_preference", .word = true, .watched = true },
+        { POLICY "scaling_min_freq", .min = 1, .max = 100000000, .watched = true, .affects = { "scaling_max_freq" } },
+        { POLICY "scaling_max_freq", .min = 1, .max = 100000000, .watched = true, .affects = { "scaling_min_freq" } },
+        { POLICY "scaling_setspeed", .min = 1, .max = 100000000, .watched = true, .none = "<unsupported>" },
+        { POLICY "boost", .max = 1, .watched = true, .affects = { "scaling_min_freq", "scaling_max_freq" } },
+        { CPU "cpufreq/boost", .max = 1, .watched = true,
+          .affects = { POLICY "scaling_m[ai][nx]_freq", POLICY "boost" } },
+        { CPU "intel_pstate/no_turbo", .max = 1, .watched = true, .affects = { POLICY "scaling_m[ai][nx]_freq" } },
         /* 0 may be restored, but calibration never sets it: some panels go dark. */
         { "/sys/class/backlight/*/brightness", .max = UINT32_MAX, .own_min = 1, .persists = true },
         { "/sys/class/backlight/*/bl_power", .max = 4 },
         { "screen:power", .words = powers },
         /* systemd-rfkill and some firmware keep it over a reboot. */
         { "/sys/class/rfkill/rfkill[0-9]*/soft", .max = 1, .persists = true },
-        { "nl80211:*/power_save", .max = 1 },
+        { "nl80211:*/power_save", .max = 1, .watched = true },
         { "/sys/class/power_supply/*/charge_behaviour", .words = charge_behaviours, .bracketed = true,
           .persists = true },
 };

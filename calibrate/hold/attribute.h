@@ -3,8 +3,8 @@
 #pragma once
 
 /*
- * The list of what calibration may change on this machine, with the range of each value. It checks what the
- * parts write and what a journal contains; nothing that is not listed can be changed.
+ * The list of settings that calibration may change on this machine, with the range of each value. It checks the writes
+ * of the parts and the content of a journal; nothing that is not listed can be changed.
  */
 
 #include <stdbool.h>
@@ -31,9 +31,10 @@ struct attribute {
         const char *const *words;    /* allowed words, ended by NULL; else it is a number: */
         uint64_t min, max;           /* values that may be restored */
         uint64_t own_min;            /* lowest value that calibration itself may write; 0: @min */
-        const char *none;            /* what the kernel shows where nothing can be set */
+        const char *none;            /* value that the kernel shows if nothing can be set */
         bool word;                   /* any lower-case word; the kernel checks it */
         bool bracketed;              /* the kernel lists all words and brackets the current one */
+        bool watched;                /* read back after each state, see settings_repeat() */
         bool persists;               /* survives a reboot */
         const char *affects[2];      /* settings that a write changes too: in the same folder, or whole
                                         patterns */

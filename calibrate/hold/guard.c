@@ -11,7 +11,7 @@
 #include "focus/uevent.h"
 #include "input.h"
 #include "sessions.h"
-#include "supply.h"
+#include "source/battery.h"
 #include "util/units.h"
 #include "util/util.h"
 
@@ -25,10 +25,10 @@
 #define COLD_C 5.0
 #define AGAIN_C 2.0
 
-/* The user counts as gone after so long without input. */
+/* Time without input after which the user counts as gone. */
 #define REST_S 60.0
 
-/* For so long after a change of ours, a session's idle state may change because of us. */
+/* Time after a change of ours in which a session's idle state may change because of it. */
 #define OURS_S 5.0
 
 #define CHARGER_LOOK_S 2.0 /* between uevents; some chargers send none */
@@ -38,6 +38,7 @@
 struct guard {
         int root_fd, uevent_fd, timer_fd;
         bool force_discharge;
+        bool ignore_supply;
         bool held;                 /* a mode is being held */
         const struct log *log;
         struct input input;
@@ -72,6 +73,11 @@ int guard_open(int root_fd, bool force_discharge, const struct log *log, struct 
         input_open(root_fd, &guard->input);
         *ret = guard;
         return 0;
+}
+
+void guard_ignore_supply(struct guard *guard)
+{
+        guard->ignore_supply = true;
 }
 
 void guard_watch_sessions(struct guard *guard)
@@ -141,7 +147,7 @@ static void hear_user(struct guard *guard)
                 guard->touched_ns = now_ns;
 }
 
-/* What happened before it was the user. */
+/* Events until now come from the user, not from our change. */
 void guard_before_change(struct guard *guard)
 {
         if (!guard)
@@ -206,12 +212,14 @@ static int judge_supply(struct guard *guard, const struct sample *sample, char *
                 snprintf(reason, size, "the battery cannot be read");
                 return -EAGAIN;
         }
+        /* With a weak charger the battery discharges although the charger feeds part of the load. */
         if (sample->boottime_ns >= after(guard->charger_ns, CHARGER_LOOK_S)) {
-                guard->charger = !guard->force_discharge && supply_online(guard->root_fd);
+                guard->charger = !guard->force_discharge && !guard->ignore_supply &&
+                                 battery_supply(guard->root_fd) == SUPPLY_ONLINE;
                 guard->charger_ns = sample->boottime_ns;
         }
         if (guard->force_discharge && !guard->held)
-                return 0; /* it charges until the first mode tells the firmware otherwise */
+                return 0; /* it charges until the first mode makes the firmware discharge */
         if (!guard->charger && (status == BATTERY_DISCHARGING || status == BATTERY_UNKNOWN))
                 return 0;
         snprintf(reason, size,

@@ -2,7 +2,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* Whether the machine may be held now, and a wait that ends early when that may have changed. */
+/* Judges whether the machine may be held now, and waits until that may have changed. */
 
 #include "source/sample.h"
 #include "util/log.h"
@@ -11,6 +11,8 @@ struct guard;
 
 /* @force_discharge: a charger may be plugged in, as long as the battery discharges while a mode is held. */
 int guard_open(int root_fd, bool force_discharge, const struct log *log, struct guard **ret);
+/* Ignores a supply that is shown as online: the battery alone decides. */
+void guard_ignore_supply(struct guard *guard);
 void guard_close(struct guard *guard);
 /* From now on also watches the users' sessions, on the running machine. */
 void guard_watch_sessions(struct guard *guard);
@@ -23,7 +25,7 @@ void guard_watch_sessions(struct guard *guard);
 void guard_before_change(struct guard *guard);
 void guard_after_change(struct guard *guard, bool held);
 
-/* Until @until_ns of CLOCK_BOOTTIME, or earlier. 0; -EINTR: a signal; another negative errno. */
+/* Waits until @until_ns of CLOCK_BOOTTIME, or until something changes. 0; -EINTR: a signal; another negative errno. */
 int guard_wait(struct guard *guard, uint64_t until_ns);
-/* As may_go_on() of struct hardware_ops. */
+/* Judges whether the machine may be held now; as may_go_on() of struct hardware_ops. */
 int guard_judge(struct guard *guard, const struct sample *sample, char *reason, size_t size);

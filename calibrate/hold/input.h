@@ -3,8 +3,8 @@
 #pragma once
 
 /*
- * Whether somebody touches the machine: keys, pointers, touch screens and switches (a lid) by the kernel's
- * input devices (Documentation/input/input.rst). What was typed is not recorded.
+ * Detects that somebody touches the machine: keys, pointers, touch screens and switches (a lid) by the kernel's
+ * input devices (Documentation/input/input.rst). Keys are not recorded.
  */
 
 #include <poll.h>

@@ -94,7 +94,7 @@ struct parser {
         struct journal journal;
         char section[32];        /* section of the key before */
         bool version, end, sum;
-        uint64_t checksum;       /* of the text before [end] */
+        uint64_t checksum;       /* checksum of the text before [end] */
 };
 
 static int copy(const struct ini_place *place, const char *key, const char *value, char *buf, size_t size)
@@ -199,7 +199,7 @@ static int set_entry(struct parser *parser, const struct ini_place *place, const
         return ini_error(place, "unknown key \"%s\" of a setting", key);
 }
 
-/* What an entry must have when the next one begins. */
+/* Checks that the last entry is complete when the next one begins. */
 static int check_last(const struct parser *parser, const struct ini_place *place)
 {
         const struct journal_entry *last;

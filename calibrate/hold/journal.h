@@ -3,7 +3,7 @@
 #pragma once
 
 /*
- * restore.ini, the journal of what to put back:
+ * restore.ini, the journal of the settings to restore:
  *
  *     [journal]
  *     version = 1
@@ -20,8 +20,7 @@
  *     entries = 2
  *     checksum = 8c6f3c1d0a554e1b
  *
- * It is replaced as a whole, so it is there as a whole or not at all; the checksum tells what a bad disk made
- * of it.
+ * It is replaced atomically, so it is complete or does not exist; the checksum detects damage by a bad disk.
  */
 
 #include "attribute.h"
@@ -68,12 +67,12 @@ int journal_parse(const char *text, size_t length, const char *name, const struc
 char *journal_print(const struct journal *journal, bool all_pending, size_t *ret_length);
 
 /*
- * Writes it so that it survives a power cut; creates its folder, 0700. Load refuses a file that others own or
- * can write; -ENOENT: there is none.
+ * Writes the journal so that it survives a power cut; creates its folder, 0700. Loading refuses a file that others own
+ * or can write; -ENOENT: there is none.
  */
 int journal_save(const struct journal *journal, bool all_pending, const char *path, const struct log *log);
 int journal_load(const char *path, const struct log *log, struct journal *ret);
 int journal_remove(const char *path, const struct log *log);
 
-/* Of the machine at @root_fd; "" where it has none. */
+/* Boot id of the machine at @root_fd; "" if it has none. */
 void journal_boot_id(int root_fd, char boot_id[JOURNAL_BOOT_MAX]);

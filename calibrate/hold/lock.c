@@ -10,8 +10,8 @@
 #include "util/util.h"
 
 /*
- * Like the lock itself this belongs to the process: after a fork() both sides share the open file
- * description, which is what flock() counts.
+ * Like the lock itself this belongs to the process: after a fork() both sides share the open file description, to
+ * which a lock of flock() belongs.
  */
 static int held = -1;
 static unsigned holders;

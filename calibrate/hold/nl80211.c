@@ -156,7 +156,7 @@ static int ask(struct nl80211 *nl, const char *interface, uint8_t command, int f
         return err < 0 ? errno_from_nl(err) : receive(nl, &answer);
 }
 
-/* ---- what is asked ---- */
+/* ---- queries ---- */
 
 static int take_type(struct nlattr *const *attributes, void *data)
 {

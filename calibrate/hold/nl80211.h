@@ -22,7 +22,7 @@ int nl80211_is_client(struct nl80211 *nl, const char *interface);
 
 struct nl80211_station {
         bool associated;   /* and authorised to send */
-        int signal_dbm;    /* of the access point; 0: unknown */
+        int signal_dbm;    /* signal of the access point; 0: unknown */
 };
 
 /* The access point it is connected to. 0, also without one. */

@@ -14,7 +14,7 @@
 
 #include "util/util.h"
 
-#define END_PAUSES 400 /* of 5 ms */
+#define END_PAUSES 400 /* pauses of 5 ms */
 
 static void find_program(const char *name, char *buf, size_t size)
 {

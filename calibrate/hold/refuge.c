@@ -9,13 +9,13 @@
 #include <sys/stat.h>
 #include <sys/vfs.h>
 
-#include "scope.h"
+#include "desktop/scope.h"
 #include "util/util.h"
 
 #define GROUP_NAME "joulecast-watchdog"
 
 struct refuge {
-        int root_fd;           /* of the version 2 hierarchy; -1: systemd removes the scope */
+        int root_fd;           /* root of the cgroup v2 hierarchy; -1: systemd removes the scope */
         char before[512];      /* the group we came from */
 };
 
@@ -77,7 +77,8 @@ static int enter_group(struct refuge *refuge)
 
 struct refuge *refuge_enter(const struct log *log)
 {
-        const struct scope_plan plan = { "joulecast-watchdog", "Restores what a calibration of joulecast changes", NULL };
+        const struct scope_plan plan = { "joulecast-watchdog", "Restores what a calibration of joulecast changes",
+                                         NULL };
         struct refuge *refuge = calloc(1, sizeof(*refuge));
         int err;
 

@@ -27,7 +27,7 @@ struct search {
         bool known;   /* a login's remote address was found */
         bool unknown; /* a login was found without its remote address */
         bool over;    /* a login goes over the interface */
-        unsigned long sockets[SOCKETS_MAX]; /* of the login servers we descend from */
+        unsigned long sockets[SOCKETS_MAX]; /* inodes of the sockets of login servers among our ancestors */
         size_t n_sockets;
 };
 

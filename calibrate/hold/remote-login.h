@@ -20,7 +20,7 @@ bool remote_login_over(int root_fd, const char *interface);
 struct connection {
         struct address near, far;
         unsigned near_port;
-        unsigned long inode; /* of its socket */
+        unsigned long inode; /* inode of its socket */
 };
 
 /* -EINVAL: not an established connection with another machine. */

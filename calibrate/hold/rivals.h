@@ -6,5 +6,11 @@
 
 #include "util/log.h"
 
-/* 0: none runs on the machine at @root_fd; -EBUSY: one does; the log says which and how to stop it. */
+/* 0: none must stop on the machine at @root_fd; -EBUSY: one must; the log says which and how to stop it. */
 int rivals_refuse(int root_fd, const struct log *log);
+
+/*
+ * One beside which a calibration may run while it changes nothing. NULL: none runs; else its name, and the command
+ * that stops it.
+ */
+const char *rivals_watched(int root_fd, const char **ret_command);

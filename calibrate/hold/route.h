@@ -20,7 +20,7 @@ struct address {
 int route_address_parse(const char *text, struct address *ret);
 void route_address_unmap(struct address *address);
 bool route_address_is_loopback(const struct address *address);
-bool route_address_is_link_local(const struct address *address); /* of IPv6 */
+bool route_address_is_link_local(const struct address *address); /* true only for IPv6 */
 
 /* To @to; @from: local address, for policy rules; may be NULL. -ENETUNREACH and the like: no route. */
 int route_lookup(const struct address *to, const struct address *from, unsigned *interface);

@@ -26,7 +26,7 @@ static int read_power(int root_fd, const char *name, char *buf, size_t size)
 
         if (err || !state.screen_known)
                 return -ENOENT;
-        snprintf(buf, size, "%s", state.screen_on ? "on" : "off");
+        snprintf(buf, size, "%s", display_is_lit(&state) ? "on" : "off");
         return 0;
 }
 

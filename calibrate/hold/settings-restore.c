@@ -1,7 +1,7 @@
 /* SPDX-FileCopyrightText: joulecast authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Restores what the journal lists, except what somebody else has changed since. */
+/* Restores the settings in the journal, except those that somebody else has changed since. */
 
 #include <errno.h>
 #include <fcntl.h>
@@ -20,7 +20,7 @@
  */
 #define PASSES 5
 
-/* Drivers may appear late after boot; what is missing after this counts as gone. */
+/* Drivers may appear late after boot; settings that are missing after this time count as gone. */
 #define PROBING_S 120.0
 
 enum verdict {
@@ -79,7 +79,10 @@ static enum verdict gone(const struct restore *restore, const struct journal_ent
         return VERDICT_LEFT;
 }
 
-/* After a power cut a radio comes back as systemd saved it some seconds earlier: perhaps off, where we had just switched it on. */
+/*
+ * After a power cut a radio comes back as systemd saved it some seconds earlier: perhaps off, where we had
+ * just switched it on.
+ */
 static bool was_switch(const struct restore *restore, const struct journal_entry *entry)
 {
         return restore->rebooted && entry->state == JOURNAL_OURS && attribute_find(entry->name)->max == 1;
@@ -224,7 +227,7 @@ static void write_one(struct restore *restore, size_t i, int *error)
                          ? 0 : attribute_write(restore->root_fd, entry->name, entry->original);
 }
 
-/* One pass. Returns how many are left; @errors: the last error of each. */
+/* One pass. Returns the number of settings left; @errors: the last error of each. */
 static size_t write_back(struct restore *restore, int *errors)
 {
         size_t left = 0;
@@ -286,7 +289,7 @@ static struct restore_report count(const struct restore *restore)
         return report;
 }
 
-/* systemd restores what it saved itself, if it has not yet. */
+/* systemd may still restore its own saved value, if it has not yet. */
 static bool may_come_back(const struct restore *restore, size_t i)
 {
         const struct journal_entry *entry = &restore->journal.entries[i];

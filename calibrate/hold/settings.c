@@ -137,7 +137,7 @@ static int add_one(struct settings *settings, const char *name)
         return journal_add(&settings->journal, &entry);
 }
 
-/* Adds what a write to it also changes in the same folder, if this machine has it. */
+/* Adds the settings in the same folder that a write to @name also changes, if this machine has them. */
 static int add_affected(struct settings *settings, const char *name)
 {
         const struct attribute *attribute = attribute_find(name);
@@ -277,8 +277,60 @@ int settings_write(struct settings *settings, const char *name, const char *valu
         if (err)
                 return err;
         err = attribute_write(settings->root_fd, name, value);
-        after = settings_after(settings, name); /* also after a failure, to learn what it did */
+        after = settings_after(settings, name); /* also after a failure, which may have changed something */
         return err ? err : after;
+}
+
+/* The value that the machine should show; NULL: not known, or not looked at. */
+static const char *value_of(const struct journal_entry *entry)
+{
+        const struct attribute *attribute = entry->state == JOURNAL_FILE ? NULL : attribute_find(entry->name);
+        const char *value = entry->state == JOURNAL_OURS ? entry->read : entry->original;
+
+        if (!attribute || !attribute->watched || entry->state == JOURNAL_PENDING || !value[0])
+                return NULL;
+        return attribute->none && strcmp(attribute->none, value) == 0 ? NULL : value;
+}
+
+/* One that cannot be read, such as that of a CPU that went offline, was not changed. */
+static bool was_changed(const struct settings *settings, const char *name, const char *value)
+{
+        char now[SETTING_VALUE_MAX];
+
+        return attribute_read(settings->root_fd, name, now) == 0 && strcmp(now, value) != 0 &&
+               !attribute_held_down(settings->root_fd, name, now, value);
+}
+
+#define REPEATS 3 /* a minimum may wait for its maximum, and a governor changes others */
+
+int settings_repeat(struct settings *settings, char changed[SETTING_NAME_MAX + 1])
+{
+        _cleanup_free_ char(*values)[SETTING_VALUE_MAX] = calloc(settings->journal.n + 1, sizeof(*values));
+        bool differs = true;
+        int err = 0;
+
+        if (!values)
+                return -ENOMEM;
+        changed[0] = '\0';
+        for (size_t i = 0; i < settings->journal.n; i++) /* copied first: writing one changes the records of others */
+                if (value_of(&settings->journal.entries[i]))
+                        snprintf(values[i], sizeof(values[i]), "%s", value_of(&settings->journal.entries[i]));
+        for (int pass = 0; differs && pass <= REPEATS; pass++) {
+                differs = false;
+                for (size_t i = 0; i < settings->journal.n; i++) {
+                        const char *name = settings->journal.entries[i].name;
+
+                        if (!values[i][0] || !was_changed(settings, name, values[i]))
+                                continue;
+                        if (!changed[0])
+                                snprintf(changed, SETTING_NAME_MAX + 1, "%s", name);
+                        differs = true;
+                        err = pass < REPEATS ? settings_write(settings, name, values[i]) : err;
+                        if (err == -ENOMEM)
+                                return err;
+                }
+        }
+        return differs ? -EIO : 0;
 }
 
 const char *settings_original(const struct settings *settings, const char *name)

@@ -15,6 +15,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "attribute.h"
 #include "util/log.h"
 
 struct settings;
@@ -41,7 +42,7 @@ int settings_add_file(struct settings *settings, const char *path);
 int settings_commit(struct settings *settings);
 
 /*
- * Records the intent, writes, reads back what the driver made of it, and records that. -ERANGE: out of range.
+ * Records the intent, writes, reads back the value that the driver set, and records that. -ERANGE: out of range.
  */
 int settings_write(struct settings *settings, const char *name, const char *value);
 /* The same in two halves, around a write by libcpupower. */
@@ -55,6 +56,15 @@ int settings_after(struct settings *settings, const char *name);
  */
 int settings_begin_changes(struct settings *settings);
 int settings_end_changes(struct settings *settings);
+
+/**
+ * settings_repeat() - set settings again that somebody else changed since they were set (or recorded, if we did not)
+ * @changed: gets the name of the first such setting; "": none
+ *
+ * Brightness, the screen and radios are not checked: their parts watch them all the time. Nor is a clock that heat or
+ * the firmware limits. Return: 0; -EIO: one of them does not take its value any more; another negative errno.
+ */
+int settings_repeat(struct settings *settings, char changed[SETTING_NAME_MAX + 1]);
 
 /* Its original value; NULL: not added. */
 const char *settings_original(const struct settings *settings, const char *name);

@@ -13,7 +13,7 @@
 #include "settings.h"
 #include "util/util.h"
 
-/* Of 10 ms: a process stuck on a dead disk must not delay the restore. */
+/* Tries every 10 ms: a process stuck on a dead disk must not delay the restore. */
 #define ORPHAN_TRIES 200
 
 static const int forwarded[] = { SIGINT, SIGTERM, SIGHUP };

@@ -2,7 +2,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #pragma once
 
-/* What everyday use taught of WiFi at a weak signal against a strong one. */
+/* How much more energy WiFi takes at a weak signal than at a strong one, learnt from everyday use. */
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -11,8 +11,8 @@
 
 struct by_signal {
         int32_t strong_dbm, weak_dbm;
-        double factor, low, high; /* WiFi takes so many times as much at the weak one; 95 % */
+        double factor, low, high; /* energy at the weak signal relative to the strong one, and its 95 % CI */
 };
 
-/* The pair of levels that differs most beyond its error. False: none does. */
+/* Finds the pair of signal levels whose difference is the most significant. False: no difference is significant. */
 bool by_signal_find(const struct profile *profile, struct by_signal *ret);

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "fit/regression.h"
+#include "model/kind.h"
 #include "util/tuning.h"
 #include "util/util.h"
 
@@ -17,7 +18,8 @@ const uint32_t design_signals[DESIGN_SIGNALS] = { 40, 55, 70, 85 };
 
 enum term design_learnt_term(enum learnt learnt)
 {
-        static const enum term terms[LEARNT_COUNT] = { TERM_APP_CPU, TERM_APP_DISPLAY, TERM_APP_FRONT, TERM_APP_BEHIND };
+        static const enum term terms[LEARNT_COUNT] = { TERM_APP_CPU, TERM_APP_DISPLAY, TERM_APP_FRONT,
+                                                       TERM_APP_BEHIND };
 
         return terms[learnt];
 }
@@ -26,6 +28,7 @@ void design_clear(struct design *design)
 {
         free(design->rows);
         free(design->apps);
+        free(design->uses);
         free(design->stretch_radio);
         matrix_freep(&design->x);
         *design = (struct design){ 0 };
@@ -66,7 +69,7 @@ static void use_amounts(const struct everyday_use *use, const double component_j
         amount[LEARNT_BEHIND] = front ? 0 : use->active_s;
 }
 
-/* A use's vector, also of one that did nothing. */
+/* The model vector of a use, which may be empty. */
 static int use_vector(const struct design *design, const struct everyday_use *use, struct model_vector *vector)
 {
         struct usage usage = use->usage;
@@ -76,7 +79,7 @@ static int use_vector(const struct design *design, const struct everyday_use *us
         return model_vector_make(design->prior, &usage, vector);
 }
 
-struct named { /* a use of an app, and the how manieth it is in all rows */
+struct named { /* a use of an app, and its index among the uses of all rows */
         const struct everyday_use *use;
         size_t at;
 };
@@ -89,7 +92,7 @@ static int by_name(const void *a, const void *b)
         return order ? order : (x->at > y->at) - (x->at < y->at);
 }
 
-/* Sorted, because whoever starts programs of new names makes tens of thousands of apps. */
+/* Sorts by name, because a system that starts programs of ever new names has tens of thousands of apps. */
 static int list_names(const struct design *design, struct named **ret, size_t *ret_n)
 {
         struct named *list;
@@ -114,7 +117,7 @@ static int list_names(const struct design *design, struct named **ret, size_t *r
         return 0;
 }
 
-/* In the order of their names. */
+/* Adds a use to its app; the uses must come in the order of their apps' names. */
 static int add_app(struct design *design, const struct everyday_use *use, size_t *capacity)
 {
         struct design_app *app = design->n_apps > 0 ? &design->apps[design->n_apps - 1] : NULL;
@@ -141,14 +144,21 @@ static int add_app(struct design *design, const struct everyday_use *use, size_t
                 app->amount[k] += amount[k];
         for (size_t c = 0; c < COMPONENT_COUNT; c++)
                 app->energy_j += coefficients_j[c];
+        for (size_t i = 0; i < use->usage.cpu.n; i++) {
+                app->busy_s += (double)use->usage.cpu.list[i].busy_ns / NS_PER_S;
+                app->any_s += (double)use->usage.cpu.list[i].any_ns / NS_PER_S;
+        }
         return 0;
 }
 
-/* Less than this is nothing that a battery's level shows. */
+/* An app's total below this (J, or s of running) does not show in a battery's level: no column is made. */
 #define LEAST_J 2.0
 #define LEAST_S 60.0
 
-/* What an app draws at rest that runs in so large a part of the time cannot be told from the base, and is part of it. */
+/*
+ * An app that runs for more than this part of the time has no column for its constant power: that cannot be told
+ * from the base, and is part of it.
+ */
 #define ALWAYS 0.8
 
 static int find_apps(struct design *design)
@@ -192,7 +202,7 @@ static bool has_signal(const struct design *design)
         return false;
 }
 
-/* By the percentage alone where the battery has no voltage: then a percent is one of energy. */
+/* Without a voltage only the percentage is known, and a percent counts as a percent of the full energy. */
 static double shown_energy_j(const struct design *design, const struct everyday *everyday)
 {
         if (!isnan(everyday->energy_j))
@@ -211,8 +221,10 @@ static int take_rows(struct design *design, const struct everyday *list, size_t 
                 struct design_row *row = &design->rows[design->n];
                 bool follows = list[i].follows && design->n > 0 && i > first;
 
-                *row = (struct design_row){ .everyday = &list[i], .energy_j = shown_energy_j(design, &list[i]),
-                                            .seconds = (double)list[i].elapsed_ns / NS_PER_S, .late_s = list[i].late_s };
+                *row = (struct design_row){ .everyday = &list[i],
+                                            .energy_j = shown_energy_j(design, &list[i]),
+                                            .seconds = (double)list[i].elapsed_ns / NS_PER_S,
+                                            .late_s = list[i].late_s };
                 if (!(row->energy_j > 0) || !(row->seconds > 0) || !(list[i].late_s >= 0))
                         continue;
                 design->n_stretches += !follows;
@@ -221,8 +233,44 @@ static int take_rows(struct design *design, const struct everyday *list, size_t 
                 design->shared += list[i].shared;
                 design->n++;
         }
+        design->metered = true;
+        for (size_t i = 0; i < design->n; i++)
+                design->metered = design->metered && design->rows[i].everyday->metered;
         design->shared /= design->n > 0 ? (double)design->n : 1;
         return design->n > 0 ? 0 : -ENODATA;
+}
+
+/* Usual values of phones and boards, until the rows give better ones; the daemons' value comes from calibrations. */
+#define WITHIN 0.15
+#define WITHIN_TAU_S 60.0
+#define REST_W 0.15 /* where the power at rest is not known */
+
+static int make_scatter(struct design *design)
+{
+        ssize_t at = profile_find(design->prior, TERM_BASE, 0, 0, "");
+        double rest_w = at < 0 ? REST_W : design->prior->coefficients[at].value * J_PER_MJ;
+        size_t most = 1;
+
+        design->scatter = (struct scatter){ .within = WITHIN, .tau_s = WITHIN_TAU_S,
+                                            .background_w = regression_options_default.noise.background_part * rest_w };
+        for (size_t i = 0; i < design->n; i++)
+                most += design->rows[i].everyday->n_uses;
+        design->uses = calloc(most, sizeof(*design->uses));
+        return design->uses ? 0 : -ENOMEM;
+}
+
+void design_vary(struct design *design)
+{
+        const struct scatter *scatter = &design->scatter;
+
+        for (size_t i = 0; i < design->n; i++)
+                design->rows[i].within_j2 = 0;
+        for (size_t u = 0; u < design->n_uses; u++) {
+                const struct design_use *use = &design->uses[u];
+
+                design->rows[use->row].within_j2 += pow(scatter->within * use->energy_j, 2) *
+                                                    model_averaged(use->seconds, scatter->tau_s);
+        }
 }
 
 int design_make(const struct profile *prior, const struct everyday *list, size_t n, const struct design_change *changes,
@@ -233,8 +281,10 @@ int design_make(const struct profile *prior, const struct everyday *list, size_t
         size_t together = 1;
 
         design.common = design.p;
-        design.q = design.p + COMPONENT_COUNT;
+        design.q = design.p + DESIGN_COMMON;
         design.signal = SIZE_MAX;
+        if (!err)
+                err = make_scatter(&design);
         if (!err)
                 err = find_apps(&design);
         if (!err && has_signal(&design)) {
@@ -256,7 +306,7 @@ int design_make(const struct profile *prior, const struct everyday *list, size_t
                 design.change_column[c] = design.q++;
                 design.n_changes++;
         }
-        /* The calibration's, if it saw some. */
+        /* The gauge's curve has the calibration's columns, if it has such, else columns of its own. */
         design.waves = 0;
         while (design.waves < design.p && prior->coefficients[design.waves].term != TERM_CURVE)
                 design.waves++;
@@ -276,7 +326,10 @@ int design_make(const struct profile *prior, const struct everyday *list, size_t
         return 0;
 }
 
-/* What an app without columns may draw beyond its counters, and what no counter tells: no cpufreq, several storages. */
+/*
+ * Adds the variance that no column shows: the power of an app without columns beyond its counters, and missing
+ * counters (no cpufreq, several storages).
+ */
 static void add_unknown(const struct design *design, const struct everyday_use *use, bool known,
                         const struct model_vector *vector, struct design_row *row)
 {
@@ -288,18 +341,46 @@ static void add_unknown(const struct design *design, const struct everyday_use *
         row->extra_j2 += sd_j * sd_j + spread_j * spread_j / 3;
 }
 
+bool design_has_term(unsigned part, enum term term)
+{
+        bool air = term == TERM_WIFI_RX || term == TERM_WIFI_TX || term == TERM_WIFI_RADIO;
+
+        if (kind_is_ratio(term)) /* A and S, which it multiplies, are scaled already */
+                return false;
+        return part == DESIGN_ALL || model_term_component(term) == part || (part == DESIGN_AIR && air);
+}
+
 void design_coefficients(const struct design *design, const double *values, double *coefficients)
 {
         for (size_t j = 0; j < design->p; j++) {
                 const struct coefficient *prior = &design->prior->coefficients[j];
 
                 coefficients[j] = values[j];
-                if (prior->term != TERM_CURVE)
-                        coefficients[j] += values[design->common + model_term_component(prior->term)] * prior->value;
+                for (unsigned part = 0; part < DESIGN_COMMON; part++)
+                        if (design_has_term(part, prior->term))
+                                coefficients[j] += values[design->common + part] * prior->value;
         }
 }
 
-static int fill_use(struct design *design, size_t i, const struct everyday_use *use, const double *coefficients)
+static void add_varying(struct design *design, size_t i, const struct everyday_use *use,
+                        const struct design_app *app, const double component_j[COMPONENT_COUNT],
+                        const double amount[LEARNT_COUNT], const double *values)
+{
+        struct design_use *varying = &design->uses[design->n_uses];
+
+        if (!*use->app)
+                return;
+        *varying = (struct design_use){ .row = i, .app = app, .seconds = use->active_s };
+        for (size_t c = 0; c < COMPONENT_COUNT; c++)
+                varying->energy_j += c == COMPONENT_BASE ? 0 : component_j[c];
+        for (size_t k = 0; app && k < LEARNT_COUNT; k++)
+                if (app->column[k] != SIZE_MAX)
+                        varying->energy_j += values[app->column[k]] * amount[k];
+        design->n_uses++;
+}
+
+static int fill_use(struct design *design, size_t i, const struct everyday_use *use, const double *coefficients,
+                    const double *values)
 {
         struct design_row *row = &design->rows[i];
         const struct design_app *app = *use->app ? find_app(design, use->app) : NULL;
@@ -309,14 +390,18 @@ static int fill_use(struct design *design, size_t i, const struct everyday_use *
 
         if (err)
                 return err;
+        kind_weigh(design->prior, &use->usage, coefficients, &vector);
         for (size_t j = 0; j < design->p; j++) {
                 const struct coefficient *prior = &design->prior->coefficients[j];
 
                 x[j] += vector.weight[j] * J_PER_MJ;
-                x[design->common + model_term_component(prior->term)] += vector.weight[j] * prior->value * J_PER_MJ;
+                for (unsigned part = 0; part < DESIGN_COMMON; part++)
+                        if (design_has_term(part, prior->term))
+                                x[design->common + part] += vector.weight[j] * prior->value * J_PER_MJ;
         }
         use_energies(design, &vector, coefficients, component_j);
         use_amounts(use, component_j, amount);
+        add_varying(design, i, use, app, component_j, amount, values);
         for (size_t k = 0; app && k < LEARNT_COUNT; k++)
                 if (app->column[k] != SIZE_MAX)
                         x[app->column[k]] += amount[k];
@@ -327,7 +412,7 @@ static int fill_use(struct design *design, size_t i, const struct everyday_use *
                 for (size_t k = 0; k < DESIGN_SIGNALS; k++)
                         x[design->signal + k] += share[k] * air_j;
         }
-        if (design->stretch_radio[row->stretch] != SIZE_MAX && *use->app)
+        if (*use->app)
                 x[design->stretch_radio[row->stretch]] += component_j[COMPONENT_WIFI];
         for (size_t c = 0; c < COMPONENT_COUNT; c++)
                 row->model_j += component_j[c];
@@ -336,11 +421,12 @@ static int fill_use(struct design *design, size_t i, const struct everyday_use *
 
                 if (row->stretch >= change->stretch)
                         continue;
-                if (change->app == SIZE_MAX)
-                        x[design->change_column[c]] += component_j[change->component];
-                else if (&design->apps[change->app] == app)
-                        for (size_t k = 0; k < COMPONENT_COUNT; k++)
-                                x[design->change_column[c]] += component_j[k];
+                if (change->app != SIZE_MAX && &design->apps[change->app] != app)
+                        continue;
+                for (size_t j = 0; j < design->p; j++)
+                        if (design_has_term(change->app != SIZE_MAX ? (unsigned)DESIGN_ALL : change->part,
+                                            design->prior->coefficients[j].term))
+                                x[design->change_column[c]] += vector.weight[j] * coefficients[j] * J_PER_MJ;
         }
         add_unknown(design, use, !*use->app || app, &vector, row);
         return 0;
@@ -354,12 +440,14 @@ int design_fill(struct design *design, const double *values)
                 return -ENOMEM;
         design_coefficients(design, values, coefficients);
         gsl_matrix_set_zero(design->x);
+        design->n_uses = 0;
         for (size_t i = 0; i < design->n; i++) {
                 struct design_row *row = &design->rows[i];
 
                 row->model_j = row->extra_j2 = 0;
+                row->first_use = design->n_uses;
                 for (size_t u = 0; u < row->everyday->n_uses; u++) {
-                        int err = fill_use(design, i, &row->everyday->uses[u], coefficients);
+                        int err = fill_use(design, i, &row->everyday->uses[u], coefficients, values);
 
                         if (err)
                                 return err;
@@ -367,6 +455,7 @@ int design_fill(struct design *design, const double *values)
                 regression_level_columns(row->everyday->level / 100, row->model_j,
                                          gsl_matrix_ptr(design->x, i, design->waves));
         }
+        design_vary(design);
         return 0;
 }
 

@@ -23,8 +23,11 @@ static int add_row(const struct design_row *row, struct sum *sum)
         sum->shown_j += row->energy_j;
         for (size_t u = 0; u < everyday->n_uses; u++) {
                 const struct everyday_use *use = &everyday->uses[u];
-                struct store_row as_stored = { .start_ns = everyday->start_ns, .end_ns = everyday->end_ns, .app = use->app,
-                                               .state = use->state, .active_ns = (uint64_t)(use->active_s * NS_PER_S),
+                struct store_row as_stored = { .start_ns = everyday->start_ns,
+                                               .end_ns = everyday->end_ns,
+                                               .app = use->app,
+                                               .state = use->state,
+                                               .active_ns = (uint64_t)(use->active_s * NS_PER_S),
                                                .usage = &use->usage };
                 int err = cost_maker_add(sum->maker, &as_stored);
 
@@ -41,7 +44,7 @@ static int shown_variance(const struct design *design, size_t first, size_t n, d
 
         if (!covariance)
                 return -ENOMEM;
-        spread_covariance(design, first, n, covariance);
+        spread_covariance(design, first, n, false, covariance); /* the prediction has the variation within apps */
         *ret = 0;
         for (size_t i = 0; i < n; i++)
                 for (size_t j = 0; j < n; j++)
@@ -49,8 +52,8 @@ static int shown_variance(const struct design *design, size_t first, size_t n, d
         return 0;
 }
 
-static int judge_stretch(const struct profile *profile, const struct design *design, size_t first, size_t n,
-                         struct judged *ret)
+int judge_stretch(const struct profile *profile, const struct design *design, size_t first, size_t n,
+                  struct judged *ret)
 {
         double full = 1 / profile_shown_part(profile);
         _cleanup_(cost_freep) struct cost *cost = NULL;
@@ -77,7 +80,8 @@ static int judge_stretch(const struct profile *profile, const struct design *des
         return 0;
 }
 
-int judge(const struct profile *profile, const struct design *design, int64_t after_ns, struct judged **ret, size_t *ret_n)
+int judge(const struct profile *profile, const struct design *design, int64_t after_ns, struct judged **ret,
+          size_t *ret_n)
 {
         _cleanup_free_ struct judged *list = calloc(design->n_stretches + 1, sizeof(*list));
         size_t n = 0;
@@ -93,21 +97,24 @@ int judge(const struct profile *profile, const struct design *design, int64_t af
                 err = judge_stretch(profile, design, first, length, &list[n]);
                 if (err)
                         return err;
-                n += isfinite(list[n].sd_j) && list[n].sd_j > 0;
+                n += judge_is_known(&list[n]);
         }
         *ret = TAKE_PTR(list);
         *ret_n = n;
         return 0;
 }
 
-double judge_likelihood(const struct judged *list, size_t n)
+bool judge_is_known(const struct judged *judged)
 {
-        double sum = 0;
+        return isfinite(judged->sd_j) && judged->sd_j > 0;
+}
 
-        for (size_t i = 0; i < n; i++) {
-                double z = (list[i].shown_j - list[i].predicted_j) / list[i].sd_j;
+/* Degrees of freedom of the Student's t likelihood: its tails are heavy, so a single strange day decides nothing. */
+#define TAILS 4.0
 
-                sum -= z * z / 2 + log(list[i].sd_j);
-        }
-        return sum;
+double judge_likelihood(const struct judged *judged)
+{
+        double z = (judged->shown_j - judged->predicted_j) / judged->sd_j;
+
+        return -(TAILS + 1) / 2 * log1p(z * z / TAILS) - log(judged->sd_j);
 }

@@ -8,10 +8,12 @@
 #include <string.h>
 #include <time.h>
 
-#include <gsl/gsl_blas.h>
-
+#include "change.h"
+#include "fitted.h"
 #include "judge.h"
 #include "score.h"
+#include "spread.h"
+#include "util/quantile.h"
 #include "util/units.h"
 #include "util/util.h"
 
@@ -19,244 +21,6 @@ void learn_clear(struct learning *learning)
 {
         profile_free(learning->profile);
         *learning = (struct learning){ 0 };
-}
-
-/* A calibration by the level is in the joules that the battery shows, others are not. */
-static double scale_sd(const struct profile *profile)
-{
-        bool by_level = strcmp(profile->method, "percent") == 0 || strcmp(profile->method, "ticks") == 0;
-
-        return by_level ? 0.01 : 0.05;
-}
-
-/* An app changed where that explains its rows by so many standard deviations squared, and by so large a part. */
-#define CHANGE_CHI2 25.0
-#define CHANGE_LEAST 0.08
-#define CHANGE_APPS 16
-#define CHANGE_ROWS 3   /* on each side */
-
-/*
- * Apps change more often than a display ages, so a change that both can explain is taken as the app's. But hardly any app
- * takes ten times as much as before, or a third.
- */
-#define CHANGE_COMPONENT_CHI2 10.0
-#define CHANGE_STRANGE_CHI2 40.0
-#define CHANGE_LOWEST (-0.9)
-#define CHANGE_HIGHEST 2.0
-
-struct candidate {
-        double chi2;
-        size_t app; /* SIZE_MAX: a component */
-        enum component component;
-        size_t stretch;
-};
-
-/* Whose energy may have changed, and the columns that are parts of it. */
-struct suspect {
-        size_t app;
-        enum component component;
-        size_t column[LEARNT_FRONT];
-        size_t n;
-};
-
-static bool is_used(const struct design *design, const struct suspect *suspect, size_t row)
-{
-        for (size_t k = 0; k < suspect->n; k++)
-                if (gsl_matrix_get(design->x, row, suspect->column[k]) > 0)
-                        return true;
-        return false;
-}
-
-/* One more column z: (z'r)^2 / (z'z - u'Cu), with u = X'z (score test: Rao 1948), all in standard deviations of the rows. */
-static int try_changes(const struct design *design, const struct posterior *posterior, const struct suspect *suspect,
-                       struct candidate *best)
-{
-        size_t q = design->q, rows_before = 0, rows = 0;
-        _cleanup_vector_ gsl_vector *u = gsl_vector_calloc(q), *cu = gsl_vector_calloc(q);
-        double score = 0, squares = 0;
-
-        if (!u || !cu)
-                return -ENOMEM;
-        for (size_t i = 0; i < design->n; i++)
-                rows += is_used(design, suspect, i);
-        for (size_t i = 0; i < design->n; i++) {
-                gsl_vector_const_view white = gsl_matrix_const_row(posterior->white, i);
-                double z = 0, shared, information, chi2;
-
-                /* These columns, whitened, are the energy, whitened. */
-                for (size_t k = 0; k < suspect->n; k++)
-                        z += gsl_vector_get(&white.vector, suspect->column[k]);
-                score += z * gsl_vector_get(posterior->residual, i);
-                squares += z * z;
-                gsl_blas_daxpy(z, &white.vector, u);
-                rows_before += is_used(design, suspect, i);
-                if (i + 1 == design->n || design->rows[i + 1].stretch == design->rows[i].stretch)
-                        continue;
-                if (rows_before < CHANGE_ROWS || rows - rows_before < CHANGE_ROWS)
-                        continue;
-                gsl_blas_dgemv(CblasNoTrans, 1, posterior->covariance, u, 0, cu);
-                gsl_blas_ddot(u, cu, &shared);
-                information = squares - shared / posterior->scale;
-                if (!(information > 1e-6 * squares))
-                        continue;
-                chi2 = score * score / information / posterior->scale;
-                chi2 -= score < CHANGE_LOWEST * information || score > CHANGE_HIGHEST * information ? CHANGE_STRANGE_CHI2 :
-                        suspect->app == SIZE_MAX ? CHANGE_COMPONENT_CHI2 : 0;
-                if (chi2 > best->chi2)
-                        *best = (struct candidate){ chi2, suspect->app, suspect->component, design->rows[i + 1].stretch };
-        }
-        return 0;
-}
-
-static bool is_known(const struct design *design, const struct suspect *suspect)
-{
-        for (size_t c = 0; c < design->n_changes; c++)
-                if (design->changes[c].app == suspect->app &&
-                    (suspect->app != SIZE_MAX || design->changes[c].component == suspect->component))
-                        return true;
-        return false;
-}
-
-static int find_change(const struct design *design, const struct posterior *posterior, struct candidate *best)
-{
-        int err = 0;
-
-        *best = (struct candidate){ 0 };
-        for (size_t a = 0; !err && a < MIN(design->n_apps, (size_t)CHANGE_APPS); a++) {
-                struct suspect suspect = { .app = a };
-
-                for (size_t k = 0; k < LEARNT_FRONT; k++)
-                        if (design->apps[a].column[k] != SIZE_MAX)
-                                suspect.column[suspect.n++] = design->apps[a].column[k];
-                if (!is_known(design, &suspect))
-                        err = try_changes(design, posterior, &suspect, best);
-        }
-        for (unsigned c = 0; !err && c < COMPONENT_COUNT; c++) {
-                struct suspect suspect = { .app = SIZE_MAX, .component = c, .column = { design->common + c }, .n = 1 };
-
-                if (c != COMPONENT_UNSEEN && !is_known(design, &suspect))
-                        err = try_changes(design, posterior, &suspect, best);
-        }
-        return err;
-}
-
-static int64_t stretch_start_ns(const struct design *design, size_t stretch)
-{
-        size_t i = 0;
-
-        while (i + 1 < design->n && design->rows[i].stretch < stretch)
-                i++;
-        return design->rows[i].everyday->start_ns;
-}
-
-static void read_changes(struct design *design, const struct posterior *posterior)
-{
-        for (size_t c = 0; c < design->n_changes; c++) {
-                size_t column = design->change_column[c];
-
-                design->changes[c].before = gsl_vector_get(posterior->value, column);
-                design->changes[c].before_se = sqrt(gsl_matrix_get(posterior->covariance, column, column));
-        }
-}
-
-/* Fits, and once more with each change that it finds. */
-static int fit(const struct profile *prior, const struct everyday *list, size_t n, struct design *ret,
-               struct posterior *ret_posterior)
-{
-        struct design_change changes[DESIGN_CHANGES_MAX];
-        size_t n_changes = 0;
-
-        for (;;) {
-                struct design design;
-                struct posterior posterior = { 0 };
-                struct candidate best;
-                int err = design_make(prior, list, n, changes, n_changes, &design);
-
-                if (err)
-                        return err;
-                err = posterior_make(&design, scale_sd(prior), &posterior);
-                if (!err)
-                        err = find_change(&design, &posterior, &best);
-                if (!err && best.chi2 > CHANGE_CHI2 && n_changes < DESIGN_CHANGES_MAX) {
-                        changes[n_changes++] = (struct design_change){
-                                .app = best.app, .component = best.component, .stretch = best.stretch,
-                                .time_ns = stretch_start_ns(&design, best.stretch)
-                        };
-                        posterior_clear(&posterior);
-                        design_clear(&design);
-                        continue;
-                }
-                if (err) {
-                        posterior_clear(&posterior);
-                        design_clear(&design);
-                        return err;
-                }
-                read_changes(&design, &posterior);
-                *ret = design;
-                *ret_posterior = posterior;
-                return 0;
-        }
-}
-
-/* One fit and its profile. */
-static int fit_profile(const struct profile *before, const struct profile *prior, const struct everyday *list, size_t n,
-                       struct design *design, struct profile **ret)
-{
-        struct posterior posterior;
-        struct full_charge full;
-        int err = fit(prior, list, n, design, &posterior);
-
-        if (err)
-                return err;
-        overlay_full_charge(prior, list, n, &full);
-        err = overlay_make(before, design, &posterior, &full, ret);
-        posterior_clear(&posterior);
-        if (err)
-                design_clear(design);
-        return err;
-}
-
-/* The part of the stretches that is held out, and how many are needed for that. */
-#define HELD_OUT 0.2
-#define STRETCHES_MIN 5
-
-/*
- * Fits without the newest stretches, and asks which of both profiles makes those likelier. The new one is refused where
- * it is clearly less likely, by this logarithm.
- */
-#define CLEARLY_WORSE 3.0
-
-static int hold_out(const struct profile *before, const struct profile *prior, const struct everyday *list, size_t n,
-                    const struct design *all, struct learning *ret)
-{
-        size_t held = (size_t)ceil(HELD_OUT * (double)all->n_stretches), rows = 0, n_old, n_new;
-        _cleanup_free_ struct judged *old = NULL, *new = NULL;
-        _cleanup_(profile_freep) struct profile *profile = NULL;
-        struct design design;
-        size_t train;
-        int err;
-
-        ret->taken = true;
-        ret->better = NAN;
-        if (all->n_stretches < STRETCHES_MIN)
-                return 0;
-        while (rows < all->n && all->rows[rows].stretch < all->n_stretches - held)
-                rows++;
-        train = (size_t)(all->rows[rows].everyday - list);
-        err = fit_profile(before, prior, list, train, &design, &profile);
-        if (err)
-                return err;
-        err = judge(before, all, all->rows[rows - 1].everyday->end_ns, &old, &n_old);
-        if (!err)
-                err = judge(profile, all, all->rows[rows - 1].everyday->end_ns, &new, &n_new);
-        design_clear(&design);
-        if (err)
-                return err;
-        ret->n_held_out = n_new;
-        if (n_old == n_new && n_new > 0)
-                ret->better = judge_likelihood(new, n_new) - judge_likelihood(old, n_old);
-        ret->taken = !(ret->better < -CLEARLY_WORSE);
-        return 0;
 }
 
 static int64_t time_of(const char *text)
@@ -268,34 +32,6 @@ static int64_t time_of(const char *text)
         return (int64_t)timegm(&tm) * (int64_t)NS_PER_S;
 }
 
-/* As joulecast-fit writes it, of a component alone and of the whole. */
-static bool measured_since(const struct profile *profile, enum component component, int64_t time_ns)
-{
-        char key[48];
-
-        snprintf(key, sizeof(key), "x-measured_%s", component_names[component]);
-        return time_of(profile_extra(profile, "profile", key)) > time_ns || time_of(profile->created) > time_ns;
-}
-
-static void tell_changes(const struct profile *before, const struct design *design, struct learning *ret)
-{
-        for (size_t c = 0; c < design->n_changes; c++) {
-                const struct design_change *change = &design->changes[c];
-                struct learn_change *told = &ret->changes[ret->n_changes];
-
-                if (fabs(change->before) < CHANGE_LEAST)
-                        continue;
-                if (change->app != SIZE_MAX)
-                        snprintf(told->app, sizeof(told->app), "%s", design->apps[change->app].id);
-                told->component = change->component;
-                told->measured_since = change->app == SIZE_MAX && measured_since(before, change->component, change->time_ns);
-                told->time_ns = change->time_ns;
-                told->percent = 100 * (1 / fmax(1 + change->before, 0.1) - 1);
-                told->percent_se = 100 * change->before_se / pow(fmax(1 + change->before, 0.1), 2);
-                ret->n_changes++;
-        }
-}
-
 /* The end of the observations that the profile before was learnt from. */
 static int64_t until_ns(const struct profile *profile)
 {
@@ -304,15 +40,246 @@ static int64_t until_ns(const struct profile *profile)
         return time_ns == INT64_MIN ? time_ns : time_ns + (int64_t)NS_PER_S;
 }
 
-int learn(const struct profile *before, const struct everyday *list, size_t n, struct store *store, struct learning *ret)
+/* Notes the scatter of shown percents in the profile, for readers who wonder why intervals are wide. */
+static int note_unequal(struct profile *profile, const struct design *design)
+{
+        char text[32];
+
+        if (design->metered)
+                return 0;
+        snprintf(text, sizeof(text), "%.3g", 100 * design->unequal);
+        return profile_set_extra(profile, "profile", "x-percent_scatter", text);
+}
+
+/* One fit and its profile. */
+static int fit_profile(const struct profile *before, const struct profile *prior, const struct everyday *list, size_t n,
+                       const struct known_changes *known, struct design *design, struct profile **ret)
+{
+        _cleanup_(profile_freep) struct profile *profile = NULL;
+        struct fitted fitted;
+        struct full_charge full;
+        int err = fitted_make(prior, list, n, known, &fitted);
+
+        if (err)
+                return err;
+        overlay_full_charge(prior, list, n, &full);
+        err = overlay_make(before, &fitted.design, &fitted.posterior, &full, &profile);
+        if (!err)
+                err = note_unequal(profile, &fitted.design);
+        posterior_clear(&fitted.posterior);
+        if (err) {
+                design_clear(&fitted.design);
+                return err;
+        }
+        *design = fitted.design;
+        *ret = TAKE_PTR(profile);
+        return 0;
+}
+
+/* Part of the stretches that is held out, number of folds, and number of stretches needed for holding out. */
+#define HELD_OUT 0.2
+#define FOLDS 2 /* where a component changed; else 1 */
+#define STRETCHES_MIN 5
+
+/* The new profile is refused if its log likelihood of the held-out stretches is lower by more than this. */
+#define CLEARLY_WORSE 3.0
+
+static size_t count_folds(const struct design *all)
+{
+        for (size_t c = 0; c < all->n_changes; c++)
+                if (all->changes[c].app == SIZE_MAX)
+                        return FOLDS;
+        return 1;
+}
+
+static bool is_left_out(const struct design *all, size_t stretch, size_t first, size_t fold)
+{
+        return stretch >= first && (stretch - first) % count_folds(all) == fold;
+}
+
+/* Copies the observations to @ret, without the stretches that @fold holds out. Returns their number. */
+static size_t leave_out(const struct design *all, const struct everyday *list, size_t n, size_t first, size_t fold,
+                        struct everyday *ret)
+{
+        size_t n_left = 0, row = 0;
+
+        for (size_t i = 0; i < n; i++) {
+                size_t stretch;
+
+                while (row + 1 < all->n && all->rows[row].everyday < &list[i])
+                        row++;
+                stretch = all->rows[row].stretch;
+                if (!is_left_out(all, stretch, first, fold))
+                        ret[n_left++] = list[i];
+        }
+        return n_left;
+}
+
+/* The times of changes of components come from all rows, their amounts do not. Renumbers the stretches. */
+static struct known_changes changes_left(const struct design *all, size_t first, size_t fold)
+{
+        struct known_changes known = { .n = 0, .unequal = all->unequal };
+
+        for (size_t c = 0; c < all->n_changes; c++) {
+                struct design_change *change = &known.list[known.n];
+
+                if (all->changes[c].app != SIZE_MAX)
+                        continue;
+                *change = all->changes[c];
+                for (size_t s = first; s < all->changes[c].stretch; s++)
+                        change->stretch -= is_left_out(all, s, first, fold);
+                known.n++;
+        }
+        return known;
+}
+
+/*
+ * A learnt profile describes the days since the last change of a component, not those before, and a few days are not
+ * enough to know it well. The profile in use was learnt from some of the stretches, so on those it is better than
+ * any profile that was not.
+ */
+static bool can_judge(const struct profile *before, const struct design *all, const struct design_row *last)
+{
+        for (size_t c = 0; c < all->n_changes; c++)
+                if (all->changes[c].app == SIZE_MAX &&
+                    (last->stretch < all->changes[c].stretch || all->changes[c].n_after < CHANGE_STRETCHES ||
+                     last->everyday->end_ns <= until_ns(before)))
+                        return false;
+        return true;
+}
+
+/* Adds to ret->better how much likelier a fold's stretches are by the profile learnt from the others (logarithm). */
+static int judge_fold(const struct profile *before, const struct profile *learnt, const struct design *all,
+                      size_t first, size_t fold, struct learning *ret)
+{
+        for (size_t i = 0, length; i < all->n; i += length) {
+                size_t stretch = all->rows[i].stretch;
+                struct judged old, new;
+                int err;
+
+                length = spread_stretch(all, i);
+                if (!is_left_out(all, stretch, first, fold) || !can_judge(before, all, &all->rows[i + length - 1]))
+                        continue;
+                err = judge_stretch(before, all, i, length, &old);
+                if (!err)
+                        err = judge_stretch(learnt, all, i, length, &new);
+                if (err)
+                        return err;
+                if (!judge_is_known(&old) || !judge_is_known(&new))
+                        continue;
+                ret->better = (ret->n_held_out > 0 ? ret->better : 0) + judge_likelihood(&new) - judge_likelihood(&old);
+                ret->n_held_out++;
+        }
+        return 0;
+}
+
+/*
+ * Decides whether the learnt profile is worse than the profile in use. The newest stretches are held out; if a
+ * component changed, every other one in turn, so that the profile learnt from the rest knows the newest days, too: days
+ * before a change of the device say nothing about those after it.
+ */
+static int hold_out(const struct profile *before, const struct profile *prior, const struct everyday *list, size_t n,
+                    const struct design *all, struct learning *ret)
+{
+        size_t held = (size_t)ceil(HELD_OUT * (double)all->n_stretches), first = all->n_stretches - held;
+        _cleanup_free_ struct everyday *rest = calloc(n, sizeof(*rest));
+
+        ret->taken = true;
+        ret->better = NAN;
+        if (!rest)
+                return -ENOMEM;
+        for (size_t fold = 0; fold < MIN(held, count_folds(all)) && all->n_stretches >= STRETCHES_MIN; fold++) {
+                _cleanup_(profile_freep) struct profile *learnt = NULL;
+                size_t n_rest = leave_out(all, list, n, first, fold, rest);
+                struct known_changes known = changes_left(all, first, fold);
+                struct design design;
+                int err = fit_profile(before, prior, rest, n_rest, &known, &design, &learnt);
+
+                if (err)
+                        return err;
+                design_clear(&design);
+                err = judge_fold(before, learnt, all, first, fold, ret);
+                if (err)
+                        return err;
+        }
+        ret->taken = !(ret->better < -CLEARLY_WORSE);
+        return 0;
+}
+
+/* Was the component, or the whole profile, measured by joulecast-fit after this time? */
+static bool measured_since(const struct profile *profile, enum component component, int64_t time_ns)
+{
+        char key[48];
+
+        snprintf(key, sizeof(key), "x-measured_%s", component_names[component]);
+        return time_of(profile_extra(profile, "profile", key)) > time_ns || time_of(profile->created) > time_ns;
+}
+
+/*
+ * Converts the energy before the change, relative to now, to the change since then. False: too little is known: the
+ * interval has no end, or includes no change.
+ */
+static bool find_interval(const struct design_change *change, struct learn_change *ret)
+{
+        size_t fewer = MIN(change->n_before, change->n_after);
+        double before = 1 + change->before, half;
+
+        if (!(change->lead >= CHANGE_LEAD) || fewer < CHANGE_STRETCHES)
+                return false;
+        half = quantile_student_t((double)(fewer - 1), 0.95) * change->before_se;
+        if (fabs(change->before) < half + CHANGE_LEAST || before - half < CHANGE_LEAST)
+                return false;
+        ret->percent = 100 * (1 / before - 1);
+        ret->percent_se = 100 * change->before_se / (before * before);
+        ret->low = 100 * (1 / (before + half) - 1);
+        ret->high = 100 * (1 / (before - half) - 1);
+        return true;
+}
+
+/*
+ * A change has one cause. A second one at about the same time is rather the part that the first does not explain.
+ */
+static bool is_single(const struct design *design, size_t number)
+{
+        const struct design_change *change = &design->changes[number];
+
+        for (size_t c = 0; c < number; c++)
+                if (MAX(design->changes[c].stretch, change->stretch) -
+                            MIN(design->changes[c].stretch, change->stretch) <
+                    CHANGE_STRETCHES)
+                        return false;
+        return change->app != SIZE_MAX || change->part != DESIGN_ALL;
+}
+
+static void tell_changes(const struct profile *before, const struct design *design, struct learning *ret)
+{
+        for (size_t c = 0; c < design->n_changes; c++) {
+                const struct design_change *change = &design->changes[c];
+                struct learn_change *told = &ret->changes[ret->n_changes];
+
+                if (!is_single(design, c) || !find_interval(change, told))
+                        continue;
+                if (change->app != SIZE_MAX)
+                        snprintf(told->app, sizeof(told->app), "%s", design->apps[change->app].id);
+                told->component = change->part == DESIGN_AIR ? COMPONENT_WIFI : change->part;
+                told->measured_since =
+                        change->app == SIZE_MAX && measured_since(before, told->component, change->time_ns);
+                told->time_ns = change->time_ns;
+                ret->n_changes++;
+        }
+}
+
+int learn(const struct profile *before, const struct everyday *list, size_t n, struct store *store,
+          struct learning *ret)
 {
         _cleanup_(profile_freep) struct profile *prior = NULL;
+        const struct known_changes none = { .unequal = NAN };
         struct learning learning = { 0 };
         struct design design;
         int err = profile_measured(before, &prior);
 
         if (!err)
-                err = fit_profile(before, prior, list, n, &design, &learning.profile);
+                err = fit_profile(before, prior, list, n, &none, &design, &learning.profile);
         if (err)
                 return err;
         learning.n_spans = design.n;

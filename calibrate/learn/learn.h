@@ -3,8 +3,8 @@
 #pragma once
 
 /*
- * Everyday use says what a calibration could not: the coefficients once more, what each app draws that no counter shows,
- * how far the battery's full charge is off, and since when something is different.
+ * Learning from everyday use, beyond a calibration: better coefficients, the power of each app that no counter shows,
+ * the error of the battery's full charge, and the times at which something changed.
  */
 
 #include "overlay.h"
@@ -15,22 +15,30 @@ struct learn_change {
         enum component component;
         bool measured_since;  /* by a calibration of that component */
         int64_t time_ns;      /* realtime */
-        double percent;       /* so much more (or less) of its energy since then */
+        double percent;       /* change of its energy since then, +- */
         double percent_se;
+        double low, high;     /* 95 % CI */
 };
 
 struct learning {
-        struct profile *profile;  /* what was learnt over what was measured */
-        bool taken;               /* false: it predicts the days that were held out worse than the profile before */
-        double better;            /* logarithm of how much likelier it makes the held-out days; NaN: too few days */
+        struct profile *profile;  /* the learnt values on top of the measured ones */
+        bool taken;               /* false: it predicts the held-out days worse than the profile before */
+        double better;            /* log likelihood ratio to the profile before, held-out days; NaN: too few days */
         size_t n_spans, n_stretches, n_held_out;
         double days;              /* from the first to the last */
-        /* Of the profile before: answers that were compared, and those that held; n_likely: budgets that lasted for `likely`. */
+        /*
+         * Answers of the profile before: how many were compared, and how many held; n_likely: budgets that
+         * lasted for `likely`.
+         */
         size_t n_scored[ANSWER_COUNT], n_held[ANSWER_COUNT], n_likely;
         struct learn_change changes[DESIGN_CHANGES_MAX];
         size_t n_changes;
 };
 
-/* @store: what was recorded. 0; -ENODATA: no everyday observation; -EDOM: they cannot be solved; -ENOMEM; of the store. */
-int learn(const struct profile *before, const struct everyday *list, size_t n, struct store *store, struct learning *ret);
+/*
+ * @store: the recorded usage; NULL: none. 0; -ENODATA: no everyday observation; -EDOM: the equations cannot be
+ * solved; -ENOMEM; an error of the store.
+ */
+int learn(const struct profile *before, const struct everyday *list, size_t n, struct store *store,
+          struct learning *ret);
 void learn_clear(struct learning *learning);

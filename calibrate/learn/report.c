@@ -9,6 +9,7 @@
 
 #include "app/app.h"
 #include "by-signal.h"
+#include "model/coefficient-words.h"
 #include "util/quantile.h"
 #include "util/table.h"
 #include "util/units.h"
@@ -53,28 +54,30 @@ static const char *name_of(const struct desktop_index *index, const char *app, c
 /* A coefficient that changed by less than this, relative to its error, is left out of the table for people. */
 #define SHOWN_CHANGE 0.3
 
+/* "1190 ± 30", to the digits that the interval leaves. */
 static void interval_cell(struct table *table, const struct coefficient *coefficient)
 {
         double half_width = 1.96 * coefficient->standard_error;
+        int digits = half_width >= 10 ? 0 : half_width >= 1 ? 1 : 2;
 
         if (isnan(half_width))
-                table_cell(table, "-");
+                table_cell(table, "%.2f", coefficient->value);
         else
-                table_cell(table, "%.1f .. %.1f", coefficient->value - half_width, coefficient->value + half_width);
+                table_cell(table, "%.*f \u00b1 %.*f", digits, coefficient->value, digits, half_width);
 }
 
 /* Without a calibration the numbers before are those of a class, and nobody measured them. */
 static void print_coefficients(const struct profile *profile)
 {
-        _cleanup_(table_freep) struct table *table = table_new("lrrrrl");
+        _cleanup_(table_freep) struct table *table = table_new("nrrl");
         const struct profile *measured = profile->measured;
         bool calibrated = strcmp(profile_basis(profile), "calibrated") == 0;
-        char key[PROFILE_KEY_MAX];
+        char words[COEFFICIENT_WORDS_MAX];
+        bool any = false;
 
-        table_heads(table, N_("coefficient"), calibrated ? N_("measured") : N_("before"), N_("95 % CI"), N_("now"), N_("95 % CI"), N_("unit"),
-                    NULL);
+        table_heads(table, N_("Coefficient"), calibrated ? N_("Measured") : N_("Before"), N_("Now"), N_("Unit"), NULL);
         for (size_t i = 0; i < profile->n_coefficients; i++) {
-                const struct coefficient *now = &profile->coefficients[i];
+                const struct coefficient *now = &profile->coefficients[i], *before;
                 ssize_t at;
 
                 if (now->term >= TERM_CURVE)
@@ -82,21 +85,27 @@ static void print_coefficients(const struct profile *profile)
                 at = profile_find(measured, now->term, now->policy, now->point, now->disk);
                 if (at < 0 || fabs(now->value - measured->coefficients[at].value) < SHOWN_CHANGE * now->standard_error)
                         continue;
+                before = &measured->coefficients[at];
                 table_row(table, TABLE_PLAIN);
-                table_cell(table, "%s", profile_coefficient_key(now, key));
-                table_cell(table, "%.1f", measured->coefficients[at].value);
-                interval_cell(table, &measured->coefficients[at]);
-                table_cell(table, "%.1f", now->value);
+                table_cell(table, "%s", coefficient_words(profile, now, words));
+                interval_cell(table, before);
                 interval_cell(table, now);
                 table_cell(table, "%s", term_keys[now->term].unit);
+                any = true;
         }
+        if (!any)
+                return;
         table_print(table);
+        table_note("\u00b1: half of the 95 %% CI");
 }
 
 static void value_cell(struct table *table, const struct coefficient *term, double unit)
 {
+        double value = term ? round(term->value * unit) : NAN;
+
         if (term && term->standard_error > 0)
-                table_cell(table, "%+.0f +- %.0f", term->value * unit, 1.96 * term->standard_error * unit);
+                table_cell(table, value == 0 ? "%.0f \u00b1 %.0f" : "%+.0f \u00b1 %.0f", fabs(value) > 0 ? value : 0,
+                           1.96 * term->standard_error * unit);
         else
                 table_cell(table, "-");
 }
@@ -108,20 +117,22 @@ static void print_apps(const struct profile *profile, const struct desktop_index
 
         if (profile->n_apps == 0)
                 return;
-        table_heads(table, N_("app"), N_("CPU %"), N_("display %"), N_("in front mW"), N_("behind mW"), NULL);
+        table_heads(table, N_("App"), N_("CPU %"), N_("Display %"), N_("Foreground"), N_("Background"), NULL);
         for (size_t i = 0; i < profile->n_apps; i++) {
                 table_row(table, TABLE_PLAIN);
                 table_cell(table, "%s", name_of(index, profile->apps[i].id, name));
                 for (size_t k = 0; k < LEARNT_COUNT; k++)
                         value_cell(table, find_term(profile, profile->apps[i].number, k), k < LEARNT_FRONT ? 100 : 1);
         }
-        printf(_("\nWhat apps draw beyond what is counted of them (+-: half of the 95 %% CI):\n"));
+        putchar('\n');
+        table_text(TABLE_PLAIN, "What apps draw beyond what is counted of them, in the foreground and in the "
+                   "background in mW (\u00b1: half of the 95 %% CI):");
         table_print(table);
 }
 
 #define DRIFTED_MAX 64
 
-/* "display,wifi": what everyday use shows to have changed since it was measured. False: nothing. */
+/* "display,wifi": components that have changed in everyday use since they were measured. False: none. */
 static bool drifted(const struct learning *learning, char names[DRIFTED_MAX])
 {
         size_t length = 0;
@@ -147,14 +158,19 @@ void report_print(const struct profile *before, const struct learning *learning,
         print_apps(learning->profile, index);
         putchar('\n');
         if (fabs(learned->charge_full_percent) > 2 * learned->charge_full_se && fabs(learned->charge_full_percent) > 2)
-                table_text(TABLE_PLAIN, learned->charge_full_percent > 0 ?
-                           N_("The full charge that the battery shows is %.0f %% too high, as its percentage and its sensor of power "
-                              "tell; energies are corrected by that.") :
-                           N_("The full charge that the battery shows is %.0f %% too low, as its percentage and its sensor of power "
-                              "tell; energies are corrected by that."), fabs(learned->charge_full_percent));
+                table_text(
+                        TABLE_PLAIN,
+                        learned->charge_full_percent > 0 ?
+                                N_("The full charge that the battery shows is %.0f %% too high, as its percentage "
+                                   "and its sensor of power tell; energies are corrected by that.") :
+                                N_("The full charge that the battery shows is %.0f %% too low, as its percentage "
+                                   "and its sensor of power tell; energies are corrected by that."),
+                        fabs(learned->charge_full_percent));
         if (by_signal_find(learning->profile, &by_signal))
-                table_text(TABLE_PLAIN, "WiFi takes %.2g times as much at %d dBm as at %d dBm (%.2g .. %.2g).", by_signal.factor,
-                           by_signal.weak_dbm, by_signal.strong_dbm, by_signal.low, by_signal.high);
+                table_text(TABLE_PLAIN,
+                           "WiFi takes %.2g times as much at %d dBm as at %d dBm (%.2g .. %.2g).",
+                           by_signal.factor, by_signal.weak_dbm, by_signal.strong_dbm, by_signal.low,
+                           by_signal.high);
         for (size_t i = 0; i < learning->n_changes; i++) {
                 const struct learn_change *change = &learning->changes[i];
                 char when[32], name[256], who[320];
@@ -164,10 +180,14 @@ void report_print(const struct profile *before, const struct learning *learning,
                         snprintf(who, sizeof(who), "%s", name_of(index, change->app, name));
                 else
                         snprintf(who, sizeof(who), _("Component %s"), _(component_names[change->component]));
-                table_text(TABLE_PLAIN, change->percent > 0 ? N_("%s needs about %.0f %% more since %s%s.")
-                                                            : N_("%s needs about %.0f %% less since %s%s."),
+                table_text(TABLE_PLAIN, change->percent > 0
+                                   ? N_("%s needs about %.0f %% more since %s%s. The 95 %% interval is %.0f "
+                                        "to %.0f %%.")
+                                   : N_("%s needs about %.0f %% less since %s%s. The 95 %% interval is %.0f "
+                                        "to %.0f %%."),
                            who, fabs(change->percent), when,
-                           change->measured_since ? _("; it was measured again after that") : "");
+                           change->measured_since ? _("; it was measured again after that") : "",
+                           fmin(fabs(change->low), fabs(change->high)), fmax(fabs(change->low), fabs(change->high)));
         }
         if (drifted(learning, names))
                 table_text(TABLE_PLAIN, "To measure it again: joulecast calibrate --only %s", names);
@@ -228,7 +248,9 @@ static void add_coefficients(struct cJSON *json, const struct profile *profile)
                 cJSON_AddItemToObject(item, "measured",
                                       number_or_null(at < 0 ? NAN : profile->measured->coefficients[at].value));
                 cJSON_AddItemToObject(item, "measured_standard_error",
-                                      number_or_null(at < 0 ? NAN : profile->measured->coefficients[at].standard_error));
+                                      number_or_null(at < 0 ? NAN :
+                                                              profile->measured->coefficients[at]
+                                                                      .standard_error));
                 cJSON_AddNumberToObject(item, "value", now->value);
                 cJSON_AddItemToObject(item, "standard_error", number_or_null(now->standard_error));
         }
@@ -236,7 +258,8 @@ static void add_coefficients(struct cJSON *json, const struct profile *profile)
 
 static void add_changes(struct cJSON *json, const struct learning *learning)
 {
-        struct cJSON *apps = cJSON_AddArrayToObject(json, "changes"), *components = cJSON_AddArrayToObject(json, "drifted");
+        struct cJSON *apps = cJSON_AddArrayToObject(json, "changes"),
+                     *components = cJSON_AddArrayToObject(json, "drifted");
         char names[DRIFTED_MAX], command[DRIFTED_MAX + 32];
 
         for (size_t i = 0; i < learning->n_changes; i++) {
@@ -253,6 +276,8 @@ static void add_changes(struct cJSON *json, const struct learning *learning)
                 cJSON_AddStringToObject(item, "since", when);
                 cJSON_AddNumberToObject(item, "percent", change->percent);
                 cJSON_AddNumberToObject(item, "standard_error", change->percent_se);
+                cJSON_AddNumberToObject(item, "low", change->low);
+                cJSON_AddNumberToObject(item, "high", change->high);
                 if (!*change->app)
                         cJSON_AddBoolToObject(item, "measured_since", change->measured_since);
         }

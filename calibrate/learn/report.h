@@ -8,8 +8,8 @@
 #include "learn.h"
 
 /*
- * What was learnt, for people and as JSON. @path: where the profile was written; NULL: nowhere. @index: of the names of
- * apps; NULL: their ids are shown.
+ * The results of learning, for people and as JSON. @path: where the profile was written; NULL: nowhere. @index: has the
+ * names of apps; NULL: their ids are shown.
  */
 void report_print(const struct profile *before, const struct learning *learning, const char *path, bool dry_run,
                   const struct desktop_index *index);

@@ -14,10 +14,11 @@
 #include "util/tuning.h"
 #include "util/util.h"
 
-#define FORGOTTEN 0.97 /* of the score, with each new stretch */
+#define FORGOTTEN 0.97 /* factor by which the old score counts less with each new answer */
 /*
- * A miss widens the intervals by this factor (logarithm), and each answer that holds narrows them by as much as keeps the
- * promised rate of misses, whatever the distribution of errors: adaptive conformal inference (Gibbs and Candes, 2021).
+ * Gain of the logarithm of the width: a miss widens the intervals, and each answer that holds narrows them by the
+ * amount that keeps the promised rate of misses, whatever the distribution of errors: adaptive conformal inference
+ * (Gibbs and Candes, 2021).
  */
 #define WIDTH_GAIN 0.15
 #define WIDTH_MAX 4.0
@@ -27,7 +28,7 @@ static const double missed[ANSWER_COUNT] = { [ANSWER_COST] = 0.05, [ANSWER_PREDI
 
 /* Forecasts and budgets are scored for the newest stretches only, as each reads what was recorded before it. */
 #define ASKED_MAX 4
-/* Least charge of a scored stretch after its first step, in percent: below, the gauge's steps outweigh the answer. */
+/* Least charge of a scored stretch after its first step, percent: below it, the gauge's steps outweigh the answer. */
 #define ASKED_PERCENT 2.0
 
 static void add(struct learning *ret, enum answer_kind kind, bool held, bool likely)
@@ -43,7 +44,8 @@ static void add(struct learning *ret, enum answer_kind kind, bool held, bool lik
         ret->n_likely += likely;
 }
 
-static int score_costs(const struct profile *before, const struct design *design, int64_t after_ns, struct learning *ret)
+static int score_costs(const struct profile *before, const struct design *design, int64_t after_ns,
+                       struct learning *ret)
 {
         _cleanup_free_ struct judged *list = NULL;
         size_t n;
@@ -64,7 +66,7 @@ struct asked {
         struct forecast_battery battery;
 };
 
-/* Which apps had the screen, and for how long. -ENODATA: more than a question can have. */
+/* Lists the apps that had the screen, and for how long. -ENODATA: there are more than a question can have. */
 static int list_apps(const struct asked *asked, struct budget_reserve *apps, size_t *ret_n, double *other_minutes)
 {
         size_t n = 0;
@@ -111,10 +113,12 @@ static int score_forecast(const struct asked *asked, struct learning *ret)
                 gave_j += asked->rows[i].energy_j * profile_shown_part(asked->profile);
                 seconds += asked->rows[i].seconds;
         }
-        /* Both ends are steps that were seen late, and some percents of a gauge are larger than others. */
+        /* The steps at both ends were seen late, and some percents of a gauge hold more charge than others. */
         gauge_j = hypot(sqrt(2) * TUNING_STEP_S * gave_j / seconds, TUNING_GAUGE_CURVE_SD * gave_j);
         add(ret, ANSWER_PREDICT,
-            fabs(gave_j - said.value) <= hypot(said.high - said.value, quantile_normal(FORECAST_LEVEL) * gauge_j), false);
+            fabs(gave_j - said.value) <=
+                    hypot(said.high - said.value, quantile_normal(FORECAST_LEVEL) * gauge_j),
+            false);
         return 0;
 }
 
@@ -141,7 +145,7 @@ static int take_battery(void *data, const struct store_poll *poll)
         return 0;
 }
 
-/* Without an answer, as for an app that was never seen, there is nothing to score. */
+/* Errors that mean "no answer", as for an app that was never seen, become 0: there is nothing to score. */
 static int no_answer(int err)
 {
         return err == -ENODATA || err == -ENODEV || err == -EINVAL || err == -EEXIST || err == -ENOENT ? 0 : err;
@@ -180,8 +184,8 @@ static bool find_question(const struct design *design, size_t first, size_t n, i
         return true;
 }
 
-static int score_futures(const struct profile *before, const struct design *design, struct store *store, int64_t after_ns,
-                         struct learning *ret)
+static int score_futures(const struct profile *before, const struct design *design, struct store *store,
+                         int64_t after_ns, struct learning *ret)
 {
         struct asked list[ASKED_MAX];
         size_t n = 0;
@@ -215,5 +219,5 @@ int score(const struct profile *before, const struct design *design, struct stor
                         score->likely = 0;
         }
         err = score_costs(before, design, after_ns, ret);
-        return err ? err : score_futures(before, design, store, after_ns, ret);
+        return err || !store ? err : score_futures(before, design, store, after_ns, ret);
 }

@@ -8,7 +8,7 @@
 #define DAEMONS_TAU_S 300.0
 
 /*
- * The same, or what $JOULECAST_DAEMONS_TAU_S says instead, as for the virtual phone, where time runs faster.
+ * The same, or the value of $JOULECAST_DAEMONS_TAU_S instead, as for the virtual phone, where time runs faster.
  * 0; -EINVAL after a sentence to @log.
  */
 int daemons_tau(const struct log *log, double *ret);

@@ -1,7 +1,10 @@
 /* SPDX-FileCopyrightText: joulecast authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* A desktop has a hundred daemons that wake up at times, and who starts programs of new names shall fill no disk. */
+/*
+ * Merges small uses: a desktop has a hundred daemons that wake up at times, and a user who starts programs of ever new
+ * names must not fill the disk.
+ */
 
 #include "everyday-private.h"
 
@@ -13,11 +16,11 @@
 #include "util/units.h"
 #include "util/util.h"
 
-/* So many uses of a span stay, each of which has this part of one of its amounts. */
+/* A span keeps at most MOST_USES uses, each of which has at least LEAST_PART of one of its amounts. */
 #define MOST_USES 32
 #define LEAST_PART 0.005
 
-/* What apps used together: the amounts, then CPU time. */
+/* Sums of all apps: the amounts, then CPU time. */
 struct sums {
         double amount[OWNER_AMOUNT_COUNT + 1];
 };
@@ -42,7 +45,7 @@ static bool is_others(const struct everyday_use *use, enum app_state state)
         return use->state == state && strcmp(use->app, TUNING_OTHER_APPS) == 0;
 }
 
-/* The largest of its parts of anything. What stays in any case has more than all. */
+/* The largest share of this use in any amount; more than 1 for a use that stays in any case. */
 static double part_of(const struct everyday *everyday, const struct everyday_use *use, const struct sums *sums)
 {
         double part = use->state == STATE_FOREGROUND ? use->active_s * NS_PER_S / (double)everyday->elapsed_ns : 0;
@@ -62,7 +65,7 @@ static int compare_parts(const void *a, const void *b)
         return *one > *other ? -1 : *one < *other;
 }
 
-/* The largest part of those that are too many. */
+/* Sets @ret to the largest share among the uses beyond MOST_USES; 0: there are none. */
 static int find_limit(const struct everyday *everyday, const struct sums *sums, double *ret)
 {
         _cleanup_free_ double *parts = calloc(everyday->n_uses + 1, sizeof(*parts));
@@ -76,7 +79,7 @@ static int find_limit(const struct everyday *everyday, const struct sums *sums, 
         return 0;
 }
 
-/* Takes one out, which leaves room for others. */
+/* Moves one use into the other apps, for which its place in the list makes room. */
 static int move_to_others(struct everyday *everyday, size_t at)
 {
         struct everyday_use use = everyday->uses[at], *others = everyday->uses;
@@ -95,7 +98,7 @@ static int move_to_others(struct everyday *everyday, size_t at)
         return err;
 }
 
-/* In their order. */
+/* Removes background uses without any amount; the order of the others stays. */
 static void drop_idle(struct everyday *everyday)
 {
         size_t n = 0;

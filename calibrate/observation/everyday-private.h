@@ -7,8 +7,8 @@
 #include "everyday.h"
 
 /*
- * Leaves out uses of apps that were alive and did nothing, and makes one of other programs (TUNING_OTHER_APPS) of those
- * that hardly did anything: what they tell is not worth its place. 0; -ENOMEM; -EOVERFLOW.
+ * Leaves out uses of apps that were alive and did nothing, and merges those that hardly did anything to one of other
+ * programs (TUNING_OTHER_APPS): their information is not worth its space. 0; -ENOMEM; -EOVERFLOW.
  */
 int everyday_merge_small(struct everyday *everyday);
 

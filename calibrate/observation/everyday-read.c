@@ -1,7 +1,7 @@
 /* SPDX-FileCopyrightText: joulecast authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Reads everyday observations of observations.db: what others wrote there may be anything. */
+/* Reads everyday observations of observations.db; values that other programs wrote there may be anything. */
 
 #include "everyday-private.h"
 #include "observations-private.h"
@@ -16,7 +16,7 @@
 #include "util/words.h"
 
 #define MOST_J 1e9
-#define MOST_PERCENT 1000 /* of a gauge that is beyond what it calls full */
+#define MOST_PERCENT 1000 /* a gauge may show more than it calls full */
 
 static bool is_amount(double value, double most)
 {
@@ -35,7 +35,7 @@ bool everyday_is_sane(const struct everyday *everyday)
                (isnan(everyday->cellular_signal_percent) || is_amount(everyday->cellular_signal_percent, 100));
 }
 
-/* 1: a row; 0: none, also where the tables are not made yet. */
+/* Prepares @sql and makes its first step. 1: a row; 0: none, also if the tables do not exist yet. */
 static int first_row(struct observations *observations, const char *sql, sqlite3_stmt **ret)
 {
         int code, err = observations_prepare(observations, sql, ret);
@@ -204,10 +204,10 @@ static void tell_damaged(const struct observations *observations, const struct e
 {
         if (list->damaged > 0)
                 log_warning(observations->log,
-                            words_counted("%s: %zu damaged everyday observation is left out, the first with id %lld; delete such "
-                                          "rows with sqlite3",
-                                          "%s: %zu damaged everyday observations are left out, the first with id %lld; delete such "
-                                          "rows with sqlite3", list->damaged),
+                            words_counted("%s: %zu damaged everyday observation is left out, the first with "
+                                          "id %lld; delete such rows with sqlite3",
+                                          "%s: %zu damaged everyday observations are left out, the first "
+                                          "with id %lld; delete such rows with sqlite3", list->damaged),
                             observations->path, list->damaged, (long long)list->first_damaged);
 }
 

@@ -16,7 +16,7 @@
 #include "util/units.h"
 #include "util/util.h"
 
-/* What stays: of the last days all, before that so many of each kind, and so many bytes in all. */
+/* Limits of the history: all of the last days, before that a number of each kind, and a total number of bytes. */
 #define ALL "(3 * 86400 * 1000000000)"
 #define OF_KIND "48"
 #define BRIGHTNESSES "8"
@@ -25,8 +25,8 @@
 #define MOST_BYTES "12e6"
 
 /*
- * What SQLite needs for a row of `everyday` and of `everyday_use`, with the room that rows leave which are gone. A cell of a
- * radio takes about a byte.
+ * Bytes in the file for a row of `everyday` and of `everyday_use`, including the room that deleted rows leave. A cell
+ * of a radio takes about a byte.
  */
 #define BYTES_OF_SPAN 173
 #define BYTES_OF_AMOUNT 27
@@ -47,13 +47,13 @@ static const char tables[] =
 
 #define NEWEST "(SELECT end_ns FROM everyday ORDER BY id DESC LIMIT 1)"
 
-/* Numbered within its kind, the newest first. */
+/* Numbers each row within its kind, the newest first. */
 #define RANKED                                                                                               \
         "SELECT id, bytes, row_number() OVER (PARTITION BY screen_app,"                                      \
         " brightness * " BRIGHTNESSES " / (SELECT max(brightness) + 1 FROM everyday) ORDER BY id DESC) AS nth"  \
         " FROM everyday"
 
-/* Where all together are too many, the oldest of the most frequent kinds go first. */
+/* If the total is too large, the oldest rows of the most frequent kinds are deleted first. */
 static const char thin[] =
         "DELETE FROM everyday WHERE id IN (SELECT id FROM (" RANKED " WHERE end_ns <= " NEWEST " - " ALL ")"
         " WHERE nth > " OF_KIND ");"
@@ -69,7 +69,7 @@ static int execute(struct observations *observations, const char *sql)
                                      "be written");
 }
 
-/* Prepared once for many rows. */
+/* Statements that are prepared once for many rows. */
 struct writer {
         struct observations *observations;
         sqlite3_stmt *span, *find_app, *add_app, *find_key, *add_key, *use;
@@ -212,7 +212,8 @@ static int put_use(struct writer *writer, int64_t span, const struct everyday_us
                 err = put_amount(writer, amount_kinds[i].word, &(struct point){ .ns = usage->amount[i] });
         for (size_t k = 0; k < KEYED_RADIO; k++)
                 for (size_t i = 0; !err && i < usage->keyed[k].n; i++)
-                        err = put_amount(writer, keyed_kinds[k].word, &usage->keyed[k].list[i]);
+                        err = (k == KEYED_COUNTED ? put_value : put_amount)(writer, keyed_kinds[k].word,
+                                                                            &usage->keyed[k].list[i]);
         return err ? err : put_radio(writer, &usage->radio);
 }
 
@@ -227,7 +228,7 @@ static size_t bytes_of(const struct everyday_use *use)
         return n * BYTES_OF_AMOUNT + use->usage.radio.n;
 }
 
-/* Who had the screen longest; NULL: nobody that is known. */
+/* The app that had the screen longest; NULL: none that is known. */
 static const struct everyday_use *longest_of(const struct everyday *everyday)
 {
         const struct everyday_use *longest = NULL;

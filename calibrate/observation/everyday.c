@@ -2,9 +2,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /*
- * Spans between level steps. When in the poll that saw it a step happened is not known: on average half of the poll
- * before its end, and half of the battery's refresh before that. So much of what that poll used belongs to the next span.
- * With all of it in the one before, a span that begins bright and ends dark would seem to have taken too much.
+ * Spans between level steps. The time of a step within the poll that saw it is not known: on average it is half of the
+ * poll before its end, and half of the battery's refresh before that. The usage of that part of the poll belongs to
+ * the next span. If all of it were in the span before, a span that begins bright and ends dark would seem to have
+ * taken too much.
  */
 
 #include "everyday-private.h"
@@ -18,18 +19,18 @@
 #include "util/util.h"
 
 /*
- * How long a span is. Gauges of 1 % steps: one step. With finer ones the error of a step, and of the poll that sees it
- * late, has to be small against the span: so much charge and so much time. A step is one of a fine gauge if it is
- * smaller than COARSE_PERCENT.
+ * Length of a span. With 1 % steps it is one step. With finer steps the error of a step, and of the poll that sees it
+ * late, must be small against the span, which needs SPAN_PERCENT of charge and SPAN_NS of time. A gauge is fine if its
+ * steps are smaller than COARSE_PERCENT.
  */
 #define SPAN_PERCENT 0.5
 #define SPAN_NS (180 * NS_PER_S)
 #define COARSE_PERCENT 0.75
 #define ROUNDING_PERCENT 1e-6
 
-/* A gauge that corrects itself by more than this tells of itself, not of what was used. */
+/* A larger step is a correction of the gauge, not usage. */
 #define JUMP_PERCENT 3
-/* Asleep another model holds, and nobody sees the steps. */
+/* A suspended device follows another model, and its level steps are not seen. */
 #define MOST_SUSPEND_NS (5 * NS_PER_S)
 
 /* Mean delay of a level's refresh; batteries of 1 to 30 s were seen. */
@@ -40,10 +41,10 @@ struct walk {
         struct everyday *list;
         size_t n, capacity;
 
-        struct everyday span; /* that is open */
+        struct everyday span; /* the span that is open, if `open` */
         bool open;
         size_t capacity_of_uses;
-        size_t hint;          /* where the next use is looked for first: rows come in about the same order */
+        size_t hint;          /* index where the search for the next use begins: rows come in about the same order */
         double level_begin;
         struct signal_mean signal;
 
@@ -81,7 +82,7 @@ static void walk_clear(struct walk *walk)
         everyday_free(walk->list, walk->n);
 }
 
-/* Whether what was used in it can be set against what the battery gave, which is unknown on a charger. */
+/* Can the usage of this poll be compared with the battery's energy? Not on a charger: the energy is unknown there. */
 static bool is_sound(const struct store_poll *poll)
 {
         return poll->discharge_percent <= JUMP_PERCENT && poll->suspend_ns <= MOST_SUSPEND_NS;
@@ -166,7 +167,7 @@ static int add_uses(struct walk *walk, const struct store_poll *poll, const stru
         return err;
 }
 
-/* What was used in a part of a poll. */
+/* Adds the usage of a part of a poll to the open span. */
 static int extend(struct walk *walk, const struct store_poll *poll, struct part part)
 {
         const struct battery *battery = &poll->battery;
@@ -183,7 +184,7 @@ static int extend(struct walk *walk, const struct store_poll *poll, struct part 
         return add_uses(walk, poll, &part);
 }
 
-/* What the battery gave until its step belongs to the span that ends with it. */
+/* Adds the battery's discharge up to its step to the span that ends with the step. */
 static void discharge(struct walk *walk, const struct store_poll *poll)
 {
         walk->span.energy_j += poll->discharge_j;
@@ -206,6 +207,17 @@ static bool is_long_enough(const struct walk *walk, const struct store_poll *pol
                (walk->span.elapsed_ns + step_ns(poll) >= SPAN_NS || walk->finest >= COARSE_PERCENT);
 }
 
+static void cap_times(struct everyday *span)
+{
+        const struct usage none = { 0 }, *base = &none;
+
+        for (size_t i = 0; i < span->n_uses; i++)
+                if (!*span->uses[i].app)
+                        base = &span->uses[i].usage;
+        for (size_t i = 0; i < span->n_uses; i++)
+                span->uses[i].active_s = usage_there_ns(span->uses[i].active_s * NS_PER_S, base) / NS_PER_S;
+}
+
 static int finish(struct walk *walk, const struct store_poll *poll)
 {
         struct everyday *span = &walk->span;
@@ -215,6 +227,7 @@ static int finish(struct walk *walk, const struct store_poll *poll)
                 err = everyday_merge_small(span);
         if (err)
                 return err;
+        cap_times(span);
         span->end_ns = poll->end_ns;
         span->late_s = (double)poll->elapsed_ns / NS_PER_S;
         span->wifi_signal_dbm = signal_mean_wifi_dbm(&walk->signal);
@@ -253,12 +266,26 @@ static int take(struct walk *walk, const struct store_poll *poll)
         return err;
 }
 
+/* Does the open span, if there is one, go on with this poll? */
+static bool goes_on(const struct walk *walk, const struct store_poll *poll)
+{
+        return walk->has_before && store_goes_on(&walk->before, poll) && is_sound(poll);
+}
+
+/* Are the rows of this poll used? Not on a charger, nor between a gap and the next step. */
+static bool needs_rows(const void *data, const struct store_poll *poll)
+{
+        const struct walk *walk = data;
+
+        return (walk->open && goes_on(walk, poll)) || (is_sound(poll) && poll->discharge_percent > 0);
+}
+
 static int each_poll(void *data, const struct store_poll *poll)
 {
         struct walk *walk = data;
         int err = 0;
 
-        if (!walk->has_before || !store_goes_on(&walk->before, poll) || !is_sound(poll))
+        if (!goes_on(walk, poll))
                 drop(walk);
         if (is_sound(poll))
                 err = take(walk, poll);
@@ -268,16 +295,17 @@ static int each_poll(void *data, const struct store_poll *poll)
 }
 
 /*
- * The newest span that is known ended with a step; if its poll is still there, it is the first one that is seen now,
- * and the next span begins with it. Where nothing ended since, the clock may have been set back.
+ * The newest known span ended with a step; if the poll of that step is still stored, it is the first one that is read,
+ * and the next span begins with it. If no poll ended since, the clock may have been set back.
  */
 int everyday_read_store(struct store *store, int64_t after_ns, struct everyday **ret, size_t *n)
 {
         _cleanup_(walk_clear) struct walk walk = { .after_ns = after_ns, .finest = INFINITY };
-        int err = store_polls(store, after_ns == INT64_MIN ? after_ns : after_ns - 1, INT64_MAX, each_poll, &walk);
+        int err = store_polls_that(store, after_ns == INT64_MIN ? after_ns : after_ns - 1, INT64_MAX, needs_rows,
+                                   each_poll, &walk);
 
         if (!err && !walk.has_before)
-                err = store_polls(store, INT64_MIN, INT64_MAX, each_poll, &walk);
+                err = store_polls_that(store, INT64_MIN, INT64_MAX, needs_rows, each_poll, &walk);
         if (err)
                 return err;
         *ret = TAKE_PTR(walk.list);

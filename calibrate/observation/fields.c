@@ -29,6 +29,13 @@ const struct field observation_fields[OBSERVATION_FIELDS] = {
         FIELD(observation, burn, BOOL),
         FIELD(observation, held_back, BOOL),
         FIELD(observation, rejected, TEXT),
+        FIELD(observation, gauge_begin_mw, REAL),
+        FIELD(observation, gauge_end_mw, REAL),
+        FIELD(observation, gauge_kind, TEXT),
+        FIELD(observation, gauge_kernel_s, REAL),
+        FIELD(observation, gauge_delay_s, REAL),
+        FIELD(observation, drawn_j, REAL),
+        FIELD(observation, counted_j, REAL),
 };
 
 const struct field run_fields[RUN_FIELDS] = {

@@ -19,9 +19,9 @@ struct field {
         const char *name;
         enum field_kind kind;
         size_t offset;
-        size_t size; /* of a text with its NUL */
+        size_t size; /* buffer size of a text, with its NUL */
 };
 
-#define OBSERVATION_FIELDS 21 /* all but the method and the usage */
+#define OBSERVATION_FIELDS 28 /* all but the method and the usage */
 #define RUN_FIELDS 9          /* all but the description */
 extern const struct field observation_fields[OBSERVATION_FIELDS], run_fields[RUN_FIELDS];

@@ -3,8 +3,8 @@
 #pragma once
 
 /*
- * One observation: the device was held in one mode; this is what its counters moved by and what its battery
- * gave. observations.db stores each at once, so that a run survives an interruption and can be fitted again.
+ * One observation: the changes of the counters, and the energy from the battery, while the device was held in one mode.
+ * observations.db stores each at once, so that a run survives an interruption and can be fitted again.
  */
 
 #include "mode.h"
@@ -31,18 +31,25 @@ struct observation {
         enum observation_method method;
         int64_t start_realtime_ns;
         uint64_t elapsed_ns;
-        double percent;           /* state of charge in the middle; exact where level steps tell it */
+        double percent;           /* state of charge in the middle; exact if measured by level steps */
         double steps; /* percent and ticks: level steps that passed, in percent of charge; NaN for gauge. A
-                         step shows up to one refresh late; the fit corrects for it */
+                         step appears up to one refresh late; the fit corrects for it */
         double charge_full_uah;   /* NaN unknown */
         double voltage_mv;        /* mean of voltage_now; NaN: the device shows none */
-        double power_mw;          /* mean of power_now; by level it only stands beside; NaN: no sensor */
-        uint32_t gauge_updates;   /* gauge: how many distinct updates the mean holds */
+        double power_mw;          /* mean of power_now; not used if measured by level; NaN: no sensor */
+        uint32_t gauge_updates;   /* gauge: number of distinct updates in the mean */
+        double gauge_begin_mw;    /* gauge: reading at the begin of the dwell, and its last one; NaN unknown */
+        double gauge_end_mw;
+        char gauge_kind[16];      /* the step test's finding (run/step-test.h); "": there was none */
+        double gauge_kernel_s;    /* time constant, or length of the mean */
+        double gauge_delay_s;
+        double drawn_j;           /* gauge: energy from the run's begin to the end of this row, by the sensor ... */
+        double counted_j;         /* ... and by a level finer than a percent; NaN: no such level, or too few steps */
         double refresh_s;         /* measured refresh of the level or the gauge; NaN: not known yet */
         double temperature_c;     /* NaN unknown */
         double wifi_signal_dbm;   /* mean of the readings, as cellular_signal_percent; NaN unknown, or not on */
         double cellular_signal_percent;
-        struct usage usage;       /* what the system's counters moved by over elapsed_ns */
+        struct usage usage;       /* changes of the system's counters over elapsed_ns */
         bool burn;                /* first partial step: not fitted */
         bool held_back;           /* mixed row that validates and is not fitted */
         char rejected[96];        /* why it may not be fitted, or "" */

@@ -18,7 +18,11 @@ int observations_prepare_fields(struct observations *observations, const char *b
         size_t length = (size_t)snprintf(sql, sizeof(sql), "%s", before);
 
         for (size_t i = 0; i < n && length < sizeof(sql); i++)
-                length += (size_t)snprintf(sql + length, sizeof(sql) - length, "%s, ", fields[i].name);
+                length += (size_t)snprintf(sql + length, sizeof(sql) - length, "%s, ",
+                                           fields == observation_fields &&
+                                                           observations_lack(observations, fields[i].name)
+                                                   ? "NULL"
+                                                   : fields[i].name);
         if (length < sizeof(sql))
                 length += (size_t)snprintf(sql + length, sizeof(sql) - length, "%s", after);
         return length < sizeof(sql) ? observations_prepare(observations, sql, ret) : -E2BIG;

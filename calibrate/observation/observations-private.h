@@ -10,7 +10,8 @@
 
 struct observations {
         sqlite3 *db;
-        int lock_fd; /* of the database file: one writer at a time; -1 while reading */
+        int lock_fd; /* holds the lock of the database file: one writer at a time; -1 while reading */
+        int version; /* the version of its tables; a file that is read may have an older one */
         bool writes; /* the database is ours and may be changed */
         const struct log *log;
         char *path;
@@ -21,10 +22,13 @@ void observations_finalizep(sqlite3_stmt **statement);
 int observations_complain(struct observations *observations, int code, const char *what);
 int observations_prepare(struct observations *observations, const char *sql, sqlite3_stmt **ret);
 
-/* @before, the names of the fields with a comma after each, @after. */
+/* Does the open database lack the column @name of table observation, as its version is older? */
+bool observations_lack(const struct observations *observations, const char *name);
+
+/* Prepares @before, the names of the fields with a comma after each, and @after. */
 int observations_prepare_fields(struct observations *observations, const char *before,
                                 const struct field *fields, size_t n, const char *after, sqlite3_stmt **ret);
-/* The first @n columns of a row; the first @n parameters but the id. */
+/* Reads the first @n columns of a row; binds the first @n parameters but the id. */
 void observations_read_fields(sqlite3_stmt *statement, const struct field *fields, size_t n, void *to);
 void observations_bind_fields(sqlite3_stmt *statement, const struct field *fields, size_t n,
                               const void *from);

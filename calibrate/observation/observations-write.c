@@ -39,7 +39,7 @@ int observations_append(struct observations *observations, struct observation *o
                 err = observations_prepare_fields(observations, "INSERT INTO observation (",
                                                   observation_fields, OBSERVATION_FIELDS,
                                                   "method, usage) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, "
-                                                  "?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                                                  "?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
                                                   &statement);
         if (err)
                 return err;

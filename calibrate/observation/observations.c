@@ -11,7 +11,8 @@
 #include "util/safe-folder.h"
 #include "util/util.h"
 
-#define SCHEMA_VERSION 2
+#define SCHEMA_VERSION 4
+#define SCHEMA_FIRST 1
 #define BUSY_MS 5000 /* joulecast-fit reads while a run is written; commits take milliseconds */
 
 static const char schema[] =
@@ -29,9 +30,24 @@ static const char schema[] =
         " gauge_updates INTEGER NOT NULL, refresh_s REAL, temperature_c REAL,"
         " wifi_signal_dbm REAL, cellular_signal_percent REAL, usage TEXT NOT NULL,"
         " burn INTEGER NOT NULL, held_back INTEGER NOT NULL, rejected TEXT NOT NULL,"
+        " gauge_begin_mw REAL, gauge_end_mw REAL, gauge_kind TEXT, gauge_kernel_s REAL, gauge_delay_s REAL,"
+        " drawn_j REAL, counted_j REAL,"
         " UNIQUE (run, sequence));"
-        "PRAGMA user_version = 2;"
+        "PRAGMA user_version = 4;"
         "COMMIT;";
+
+/* Columns that came after the first version. Rows of before have NULL, unknown. */
+static const struct {
+        int since;
+        const char *name;
+        const char *type;
+} later[] = {
+        { 2, "wifi_signal_dbm", "REAL" }, { 2, "cellular_signal_percent", "REAL" },
+        { 3, "gauge_begin_mw", "REAL" },  { 3, "gauge_end_mw", "REAL" },
+        { 3, "gauge_kind", "TEXT" },      { 3, "gauge_kernel_s", "REAL" },
+        { 3, "gauge_delay_s", "REAL" },   { 4, "drawn_j", "REAL" },
+        { 4, "counted_j", "REAL" },
+};
 
 static int errno_from_sqlite(int code)
 {
@@ -107,14 +123,43 @@ static bool has_tables(struct observations *observations)
                sqlite3_step(statement) == SQLITE_ROW;
 }
 
+bool observations_lack(const struct observations *observations, const char *name)
+{
+        for (size_t i = 0; i < ARRAY_SIZE(later); i++)
+                if (observations->version < later[i].since && strcmp(later[i].name, name) == 0)
+                        return true;
+        return false;
+}
+
+/* Converts in one transaction: after an error, closing leaves the database unchanged. */
+static int convert(struct observations *observations)
+{
+        int code = sqlite3_exec(observations->db, "BEGIN IMMEDIATE", NULL, NULL, NULL);
+        char text[120];
+
+        for (size_t i = 0; code == SQLITE_OK && i < ARRAY_SIZE(later); i++) {
+                if (observations->version >= later[i].since)
+                        continue;
+                snprintf(text, sizeof(text), "ALTER TABLE observation ADD COLUMN %s %s", later[i].name, later[i].type);
+                code = sqlite3_exec(observations->db, text, NULL, NULL, NULL);
+        }
+        snprintf(text, sizeof(text), "PRAGMA user_version = %d; COMMIT", SCHEMA_VERSION);
+        if (code == SQLITE_OK)
+                code = sqlite3_exec(observations->db, text, NULL, NULL, NULL);
+        if (code == SQLITE_OK)
+                observations->version = SCHEMA_VERSION;
+        return observations_complain(observations, code, "convert its tables");
+}
+
 static int check_schema(struct observations *observations, bool write)
 {
         int version = 0, err = read_version(observations, &version);
 
         if (err)
                 return err;
-        if (version == SCHEMA_VERSION)
-                return 0;
+        observations->version = version;
+        if (version >= SCHEMA_FIRST && version <= SCHEMA_VERSION)
+                return write && version < SCHEMA_VERSION ? convert(observations) : 0;
         if (version || has_tables(observations)) {
                 log_error(observations->log, "%s: not a database of observations that this version can read "
                           "(its schema is %d, wanted %d); name another file", observations->path, version,
@@ -126,6 +171,7 @@ static int check_schema(struct observations *observations, bool write)
                           observations->path);
                 return -ENODATA;
         }
+        observations->version = SCHEMA_VERSION;
         return observations_complain(observations, sqlite3_exec(observations->db, schema, NULL, NULL, NULL),
                                      "make its tables");
 }

@@ -140,7 +140,7 @@ static int find_heads(struct kms *kms)
         return err ? err : kms->n ? 0 : -ENODEV;
 }
 
-/* Of a picture that is shown already, cards and panels that keep a copy have to be told that it changed. */
+/* Cards and panels that keep a copy of the picture must be told that it changed. */
 static int show_on(int fd, struct head *head, int shade)
 {
         int err = paint(fd, head, shade);
@@ -148,7 +148,7 @@ static int show_on(int fd, struct head *head, int shade)
         if (!err)
                 err = drmModeSetCrtc(fd, head->crtc, head->framebuffer, 0, 0, &head->connector, 1, &head->mode);
         if (!err)
-                drmModeDirtyFB(fd, head->framebuffer, NULL, 0); /* -ENOSYS: it keeps none */
+                drmModeDirtyFB(fd, head->framebuffer, NULL, 0); /* -ENOSYS: the card keeps no copy */
         return err;
 }
 

@@ -25,7 +25,7 @@ struct x11 {
         bool off;
 };
 
-/* The server knows its visual. What was allocated goes with the connection. */
+/* The server knows its visual. The end of the connection frees the allocated colour. */
 static int find_pixel(struct x11 *x11, int shade, uint32_t *ret)
 {
         uint16_t value = (uint16_t)(shade * 0x101);

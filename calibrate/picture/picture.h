@@ -9,13 +9,13 @@
 
 #include <stdbool.h>
 
-/* What is shown: off, or a value of sRGB. Grey emits half of white's light: 49.7 %, or 50.5 % at a gamma of 2.2. */
+/* The shade on the screen: off, or an sRGB value. Grey emits half of white's light: 49.7 %; 50.5 % at gamma 2.2. */
 #define PICTURE_OFF (-1)
 #define PICTURE_BLACK 0
 #define PICTURE_GREY 187
 #define PICTURE_WHITE 255
 
-#define PICTURE_BEAT_S 20 /* dispatch() is called at least so often; screen savers wait for a minute */
+#define PICTURE_BEAT_S 20 /* longest time between two calls of dispatch(); screen savers wait for a minute */
 
 struct picture;
 
@@ -27,7 +27,7 @@ struct picture_ops {
                                                               picture */
         int (*show)(struct picture *picture, int shade);  /* PICTURE_...; lit, unless PICTURE_OFF */
         int (*fd)(const struct picture *picture);         /* to poll; -1: none */
-        short events;                                     /* for what, as poll(2) takes it */
+        short events;                                     /* the events for poll(2) */
         int (*dispatch)(struct picture *picture);         /* after an event or a beat. -errno: it is lost */
         void (*close)(struct picture *picture);           /* restores the screen, lit */
 };

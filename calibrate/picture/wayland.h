@@ -42,8 +42,8 @@ struct wayland {
         struct wl_proxy *power_manager;
         struct output outputs[OUTPUTS_MAX];
         size_t n;
-        int shade;                 /* of all windows */
-        int err;                   /* why it is lost */
+        int shade;                 /* PICTURE_..., the same for all windows */
+        int err;                   /* why the session is lost; 0: it is not */
 };
 
 /* Finds globals and outputs, and whether outputs can be switched. */

@@ -90,6 +90,11 @@ struct cJSON *estimator_description_json(const struct hardware_description *desc
         cJSON_AddBoolToObject(json, "gpu", description->gpu);
         cJSON_AddBoolToObject(json, "voltage", description->voltage);
         cJSON_AddBoolToObject(json, "current_sensor", description->current_sensor);
+        if (description->counters)
+                cJSON_AddStringToObject(json, "miss_event", description->miss_event);
+        if (description->idle_states != IDLE_STATES_UNKNOWN)
+                cJSON_AddStringToObject(json, "idle_states",
+                                        description->idle_states == IDLE_STATES_DEEP ? "deep" : "shallow");
         if (plan->only) {
                 cJSON *only = cJSON_AddArrayToObject(json, "only");
 
@@ -118,7 +123,9 @@ static int modes_to_json(const struct hardware_description *description, const s
                 cJSON_AddStringToObject(item, "name", mode->name);
                 cJSON_AddStringToObject(item, "kind", mode->kind);
                 /* Neither is fitted, nor chosen for its gain. */
-                cJSON_AddBoolToObject(item, "held_back", mode->held_back || mode->dark > 0 || mode->air == AIR_CELLULAR);
+                cJSON_AddBoolToObject(item, "held_back",
+                                      mode->held_back || mode->dark > 0 || mode->air == AIR_CELLULAR ||
+                                              mode->kernel != KERNEL_SPIN);
                 cJSON_AddItemToObject(item, "usage", usage_to_json(&usage));
                 cJSON_AddItemToArray(list, item);
                 usage_clear(&usage);
@@ -285,7 +292,7 @@ static void read_held_back(const cJSON *check, struct estimator_result *result)
                 *result = this;
 }
 
-/* The answer names the profile; without that there is none. */
+/* Reads a text of the answer. An answer without the name of a profile means that there is none. */
 static void read_text(const cJSON *json, const char *name, char *buf, size_t size)
 {
         const char *text = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(json, name));
@@ -306,6 +313,7 @@ static int read_result(const char *text, struct estimator_result *ret)
                 read_text(json, "profile", ret->profile, sizeof(ret->profile));
                 read_text(json, "kept", ret->kept, sizeof(ret->kept));
                 read_text(json, "worse", ret->worse, sizeof(ret->worse));
+                read_text(json, "doubt", ret->doubt, sizeof(ret->doubt));
                 read_text(json, "stale", ret->stale, sizeof(ret->stale));
                 cJSON_ArrayForEach(check, cJSON_GetObjectItemCaseSensitive(json, "held_back"))
                         read_held_back(check, ret);

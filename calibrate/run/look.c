@@ -4,22 +4,19 @@
 
 #include <math.h>
 
+#include "source/battery.h"
+
 static double known(uint32_t have, uint32_t bit, double value)
 {
         return have & bit ? value : NAN;
 }
 
-/* The finest level that the battery shows, in percent. */
+/* The finest level that the battery shows, in percent; NaN: it shows whole percents alone. */
 static double fine_level(const struct battery *battery)
 {
-        uint32_t charge = BATTERY_CHARGE_NOW | BATTERY_CHARGE_FULL,
-                 energy = BATTERY_ENERGY_NOW | BATTERY_ENERGY_FULL;
+        double step, percent = battery_fine_percent(battery, &step);
 
-        if ((battery->have & charge) == charge && battery->charge_full_uah)
-                return 100.0 * (double)battery->charge_now_uah / (double)battery->charge_full_uah;
-        if ((battery->have & energy) == energy && battery->energy_full_uwh)
-                return 100.0 * (double)battery->energy_now_uwh / (double)battery->energy_full_uwh;
-        return NAN;
+        return step > 0 ? NAN : percent;
 }
 
 void look_at(const struct sample *sample, bool fine, struct look *look)
@@ -39,5 +36,6 @@ void look_at(const struct sample *sample, bool fine, struct look *look)
                                 (double)(battery->current_ua ? battery->current_ua : battery->power_uw)),
                 .temperature_c = known(have, BATTERY_TEMPERATURE, battery->temperature_dc / 10.0),
         };
-        look->level_percent = have && fine ? fine_level(battery) : look->capacity_percent;
+        look->fine_percent = have ? fine_level(battery) : NAN;
+        look->level_percent = fine ? look->fine_percent : look->capacity_percent;
 }

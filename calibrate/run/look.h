@@ -4,13 +4,14 @@
 
 #include "source/sample.h"
 
-/* What the battery shows at one moment. NaN: not shown. */
+/* The readings of the battery at one moment. NaN: the battery does not show it. */
 struct look {
         uint64_t at_ns;             /* boottime */
         int64_t realtime_ns;
         enum battery_status status;
         double level_percent;       /* the watched level, in percent of charge */
         double capacity_percent;
+        double fine_percent;        /* the finest level; NaN: the battery shows whole percents alone */
         double charge_full_uah;
         double voltage_mv;
         double power_mw;

@@ -12,18 +12,16 @@
 #include "util/units.h"
 #include "util/util.h"
 
-/* By how much the guessed length of a mode may be wrong (plan_guess()) */
+/* Factor by which the guessed length of a mode may be wrong (plan_guess()) */
 #define GUESS_FACTOR 1.5
 
-/* The rest is for what other programs write and move meanwhile. */
+/* Our part of a limit; the rest is for the writes and transfers of other programs meanwhile. */
 #define OURS 0.95
 
-/* Below this part of its rate a load does not stand out of the noise: make the mode rarer instead. */
+/* Below this part of its rate a load is not clear of the noise: make the mode rarer instead. */
 #define RATE_SHARE_MIN 0.25
 
 #define ROUNDS 12
-
-#define BATTERY_UNKNOWN_MWH 15000
 
 static double written(const struct mode *mode)
 {
@@ -37,7 +35,9 @@ double plan_air_bytes_per_s(const struct mode *mode, enum air air)
 {
         double packet = mode->large_packets ? LARGE_PACKET_BYTES : SMALL_PACKET_BYTES;
 
-        return mode->air != air ? 0 : (mode->rx_mb_per_s + mode->tx_mb_per_s) * BYTES_PER_MB + mode->packets_per_s * packet;
+        return mode->air != air ?
+                       0 :
+                       (mode->rx_mb_per_s + mode->tx_mb_per_s) * BYTES_PER_MB + mode->packets_per_s * packet;
 }
 
 /* Its small packets do not count beside that. */
@@ -91,8 +91,6 @@ struct budget {
 double plan_expected_s(const struct hardware_description *description, enum observation_method method,
                        const struct planned_mode *mode)
 {
-        double mwh = isnan(description->rough_mwh) ? BATTERY_UNKNOWN_MWH : description->rough_mwh;
-
         switch (method) {
         case METHOD_GAUGE:
                 return runner_dwell_s(GAUGE_PERIOD_GUESS_S);
@@ -101,7 +99,7 @@ double plan_expected_s(const struct hardware_description *description, enum obse
         case METHOD_PERCENT:
                 break;
         }
-        return GUESS_FACTOR * J_PER_PERCENT(mwh) / mode->guess_w;
+        return GUESS_FACTOR * plan_percent_j(description) / mode->guess_w;
 }
 
 /* How often a mode comes for certain. Visits chosen for their gain are checked when they are chosen. */
@@ -111,6 +109,8 @@ static uint32_t visits(const struct plan *plan, const struct planned_mode *mode,
         switch (mode->role) {
         case ROLE_BLOCK:
                 return plan->sapp ? PLAN_ITERATIONS : method == METHOD_GAUGE ? passes : 1;
+        case ROLE_LEVEL:
+                return method == METHOD_GAUGE ? 0 : 1;
         case ROLE_HELD_BACK:
                 return 1;
         case ROLE_FINE:
@@ -191,11 +191,12 @@ static size_t come_less(const struct limiter *limiter, const struct budget *budg
 }
 
 /* At a lower rate a mode lasts longer until the battery's next step: repeat until rate and length agree. */
-static double lower_rates(const struct limiter *limiter, const struct budget *budget)
+static int lower_rates(const struct limiter *limiter, const struct budget *budget, double *ret)
 {
         double lowest = 1;
+        int err = 0;
 
-        for (unsigned round = 0; round < ROUNDS && lowest > RATE_SHARE_MIN; round++) {
+        for (unsigned round = 0; !err && round < ROUNDS && lowest > RATE_SHARE_MIN; round++) {
                 double needed = needed_bytes(limiter, budget);
                 double share = needed > 0 ? OURS * budget->limit_bytes / needed : 1;
 
@@ -204,19 +205,21 @@ static double lower_rates(const struct limiter *limiter, const struct budget *bu
                 share = fmax(share, RATE_SHARE_MIN / lowest);
                 for (size_t i = 0; i < limiter->plan->n; i++)
                         budget->lower(&limiter->plan->modes[i].mode, share);
-                plan_guess(limiter->description, limiter->plan);
+                err = plan_guess(limiter->description, limiter->plan);
                 lowest *= share;
         }
-        return lowest;
+        *ret = lowest;
+        return err;
 }
 
-static void fit_budget(const struct limiter *limiter, const struct budget *budget, const struct log *log)
+static int fit_budget(const struct limiter *limiter, const struct budget *budget, const struct log *log)
 {
-        double share = lower_rates(limiter, budget);
         size_t never = 0, less_often = 0;
+        double share;
+        int err = lower_rates(limiter, budget, &share);
 
-        if (share == 1)
-                return;
+        if (err || share == 1)
+                return err;
         if (needed_bytes(limiter, budget) > budget->limit_bytes) {
                 limit_visits(limiter, budget);
                 less_often = come_less(limiter, budget, &never);
@@ -232,10 +235,11 @@ static void fit_budget(const struct limiter *limiter, const struct budget *budge
                             "often and %zu not at all, and %s will be less certain or missing",
                             budget->option, budget->limit_bytes / 1e6, 100 * share, less_often, never,
                             budget->coefficients);
+        return 0;
 }
 
-void plan_limit(const struct hardware_description *description, enum observation_method method,
-                uint32_t passes, const struct plan_limits *limits, const struct log *log, struct plan *plan)
+int plan_limit(const struct hardware_description *description, enum observation_method method,
+               uint32_t passes, const struct plan_limits *limits, const struct log *log, struct plan *plan)
 {
         const struct budget budgets[] = {
                 { "write-limit", "disk.write_mj_per_mb", limits->write_bytes, written, write_less },
@@ -244,11 +248,13 @@ void plan_limit(const struct hardware_description *description, enum observation
                 { "cellular-limit", "cellular.radio", limits->cellular_bytes, moved_by_modem, move_less_by_modem },
         };
         const struct limiter limiter = { description, method, passes, plan };
+        int err;
 
         for (size_t i = 0; i < plan->n; i++)
                 plan->modes[i].mode.write_mb_per_s = fmin(plan->modes[i].mode.write_mb_per_s,
                                                           limits->write_mb_per_s);
-        plan_guess(description, plan);
-        for (size_t i = 0; i < ARRAY_SIZE(budgets); i++)
-                fit_budget(&limiter, &budgets[i], log);
+        err = plan_guess(description, plan);
+        for (size_t i = 0; !err && i < ARRAY_SIZE(budgets); i++)
+                err = fit_budget(&limiter, &budgets[i], log);
+        return err;
 }

@@ -2,7 +2,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* What the files that make a plan share: its modes one by one, its mixtures, and its short block. */
+/* Functions shared by the files that make a plan: its single modes, its mixtures, and its short block. */
 
 #include "plan.h"
 
@@ -13,9 +13,9 @@
 
 /* One policy busy at one frequency, the others idle at their lowest. */
 struct mode plan_cpu_mode(const struct hardware_description *description, size_t policy, uint32_t khz, bool all);
-/* Of a level below DISPLAY_LEVELS, as the device counts. */
+/* Raw brightness of this device for @level, which is below DISPLAY_LEVELS. */
 uint32_t plan_brightness(const struct hardware_description *description, size_t level);
-/* Does a mode's load have another side? */
+/* Is there a remote end for WiFi traffic in the directions whose rate is above 0? */
 bool plan_can_move(const struct hardware_description *description, double receives, double sends);
 
 /* Each 0; -ENOMEM. */
@@ -23,5 +23,5 @@ int plan_add_mixtures(struct plan *plan, const struct hardware_description *desc
 int plan_add_held_back(struct plan *plan, const struct hardware_description *description);
 int plan_add_burn(struct plan *plan, const struct hardware_description *description);
 
-/* Says of each mode at which stage it comes into a short block. */
+/* Sets `core` of each mode: the stage at which it is included in a short block. */
 void plan_mark_core(const struct hardware_description *description, struct plan *plan);

@@ -28,7 +28,7 @@ static void mark_cpu(const struct hardware_description *description, struct plan
 }
 
 /*
- * The short block: first one state of each component, then what tells its coefficients apart. The smoothness and
+ * The short block: first one state of each component, then states that separate its coefficients. The smoothness and
  * the likeness of the curves cover the rest (calibrate/fit/regression-shape.c).
  */
 void plan_mark_core(const struct hardware_description *description, struct plan *plan)
@@ -61,7 +61,8 @@ void plan_mark_core(const struct hardware_description *description, struct plan 
         mark(plan, "wifi.rx", CORES);
         mark(plan, "wifi.tx", CORES);
         for (size_t i = 0; i < plan->n; i++)
-                if ((plan->modes[i].mode.dark > 0 || plan->modes[i].mode.air == AIR_CELLULAR) && plan->modes[i].role == ROLE_BLOCK)
+                if ((plan->modes[i].mode.dark > 0 || plan->modes[i].mode.air == AIR_CELLULAR) &&
+                    plan->modes[i].role == ROLE_BLOCK)
                         plan->modes[i].core = CORES;
 }
 
@@ -82,6 +83,8 @@ bool plan_shorten(struct plan *plan, double most)
                         mode->role = ROLE_BLOCK;
                 else if (mode->role == ROLE_BLOCK)
                         mode->role = ROLE_EXTRA;
+                else if (mode->role == ROLE_LEVEL)
+                        mode->visits_max = 0;
                 else if (mode->role == ROLE_HELD_BACK && (double)(n + ++held_back) > most)
                         mode->visits_max = 0;
         }

@@ -10,7 +10,7 @@
 #include "plan-private.h"
 #include "util/util.h"
 
-const char *const plan_role_names[] = { "block", "extra", "fine", "later", "candidate", "held back", "burn" };
+const char *const plan_role_names[] = { "block", "level", "extra", "fine", "later", "candidate", "held back", "burn" };
 
 /*
  * Five levels of brightness as shares of the maximum, dense where the curve bends (table 3 of AppScope has 5,
@@ -43,6 +43,7 @@ void plan_clear(struct plan *plan)
 {
         free(plan->modes);
         free(plan->before);
+        profile_free(plan->model);
         *plan = (struct plan){ 0 };
 }
 
@@ -136,8 +137,8 @@ static int add_policy(struct plan *plan, const struct hardware_description *desc
 }
 
 /*
- * What idling costs at an operating point is a few mW, which one dwell in each pass of a gauge tells, and a state that
- * costs a percent of charge does not.
+ * Idle power at an operating point is a few mW. One dwell in each pass of a gauge measures it; by level a state would
+ * take a percent of charge and not measure it.
  */
 static int add_idle(struct plan *plan, const struct hardware_description *description, size_t policy)
 {
@@ -159,6 +160,60 @@ uint32_t plan_brightness(const struct hardware_description *description, size_t 
         double raw = round(display_levels[level] * description->max_brightness);
 
         return raw < 1 ? 1 : (uint32_t)raw;
+}
+
+/*
+ * Without deep idle states a core that idles at a high clock takes a large part of a busy core's power. By level one
+ * state measures that part, which is about the same for all policies.
+ */
+static int add_idle_top(struct plan *plan, const struct hardware_description *description)
+{
+        struct mode mode = plan_mode("cpu", "cpu.idle");
+        bool any = false;
+
+        for (size_t i = 0; i < description->n_policies; i++) {
+                const struct hardware_policy *p = &description->policies[i];
+
+                any = any || p->n_khz > 1;
+                mode.policy_khz[i] = p->n_khz > 1 ? p->khz[p->n_khz - 1] : 0;
+        }
+        return any && description->idle_states == IDLE_STATES_SHALLOW ? plan_add(plan, ROLE_LEVEL, &mode) : 0;
+}
+
+static int add_kernel(struct plan *plan, const struct hardware_description *description, size_t policy,
+                      const char *word, enum kernel kernel)
+{
+        const struct hardware_policy *p = &description->policies[policy];
+        struct mode mode = plan_mode("kind", "kind.%u.%s", p->policy, word);
+
+        mode.policy_khz[policy] = p->khz[p->n_khz - 1];
+        mode.policy_cores[policy] = 1;
+        mode.kernel = kernel;
+        return plan_add(plan, ROLE_FINE, &mode);
+}
+
+/*
+ * Programs execute more instructions in a cycle than the spin, and miss caches. By a gauge one core of each policy
+ * measures the energy of both; by level all cores together measure the first, and the second has the usual value.
+ */
+static int add_kinds(struct plan *plan, const struct hardware_description *description)
+{
+        struct mode all = plan_mode("kind", "kind.ilp");
+        int err = 0;
+
+        all.kernel = KERNEL_ILP;
+        for (size_t i = 0; !err && description->counters && i < description->n_policies; i++) {
+                const struct hardware_policy *p = &description->policies[i];
+
+                if (p->n_khz == 0)
+                        continue;
+                all.policy_khz[i] = p->khz[p->n_khz - 1];
+                all.policy_cores[i] = MAX(p->n_cpus, 1u);
+                err = add_kernel(plan, description, i, "ilp", KERNEL_ILP);
+                if (!err && *description->miss_event)
+                        err = add_kernel(plan, description, i, "stream", KERNEL_STREAM);
+        }
+        return err || !description->counters ? err : plan_add(plan, ROLE_LEVEL, &all);
 }
 
 static int add_display(struct plan *plan, const struct hardware_description *description)
@@ -250,18 +305,20 @@ static int add_wifi(struct plan *plan, const struct hardware_description *descri
 }
 
 /*
- * A radio stays awake between packets, and for a while after the last: from packets closer than any timer of a radio to
- * some seconds apart, in half octaves, so that each timer and each threshold lies between two rates. By level only some of them.
+ * A radio stays awake between packets, and for a while after the last. The intervals between packets go from less than
+ * any timer of a radio to some seconds, in half octaves, so that each timer and each threshold lies between two rates.
+ * By level only some of them are measured.
  */
 static const struct {
         double times_per_s;
-        uint32_t burst; /* of so many packets */
+        uint32_t burst; /* packets per burst */
         enum plan_role role;
 } ramp[] = {
-        { 108, 1, ROLE_LATER },  { 76, 1, ROLE_LATER },   { 54, 1, ROLE_BLOCK },  { 38, 1, ROLE_LATER },   { 27, 1, ROLE_LATER },   { 19, 1, ROLE_BLOCK },  { 13.5, 1, ROLE_LATER },
-        { 9.5, 1, ROLE_LATER },  { 6.7, 1, ROLE_BLOCK }, { 4.8, 1, ROLE_LATER },  { 3.4, 1, ROLE_LATER },  { 2.4, 1, ROLE_BLOCK },
-        { 1.7, 1, ROLE_LATER },  { 1.2, 1, ROLE_LATER },  { 0.84, 1, ROLE_LATER }, { 0.6, 1, ROLE_LATER },  { 0.42, 1, ROLE_LATER },
-        { 0.3, 1, ROLE_BLOCK }, { 0.21, 1, ROLE_LATER }, { 0.15, 1, ROLE_LATER },
+        { 108, 1, ROLE_LATER },  { 76, 1, ROLE_LATER },    { 54, 1, ROLE_BLOCK },     { 38, 1, ROLE_LATER },
+        { 27, 1, ROLE_LATER },   { 19, 1, ROLE_BLOCK },    { 13.5, 1, ROLE_LATER },   { 9.5, 1, ROLE_LATER },
+        { 6.7, 1, ROLE_BLOCK },  { 4.8, 1, ROLE_LATER },   { 3.4, 1, ROLE_LATER },    { 2.4, 1, ROLE_BLOCK },
+        { 1.7, 1, ROLE_LATER },  { 1.2, 1, ROLE_LATER },   { 0.84, 1, ROLE_LATER },   { 0.6, 1, ROLE_LATER },
+        { 0.42, 1, ROLE_LATER }, { 0.3, 1, ROLE_BLOCK },   { 0.21, 1, ROLE_LATER },   { 0.15, 1, ROLE_LATER },
         { 1, 100, ROLE_LATER },  { 0.5, 100, ROLE_BLOCK }, { 0.25, 100, ROLE_LATER },
 };
 
@@ -290,8 +347,8 @@ static int add_ramp(struct plan *plan, const struct hardware_description *descri
 }
 
 /*
- * A modem has tails of some seconds to 20, promotions of up to some seconds, and perhaps a better channel for large packets.
- * Its network is paid for by the byte, so high rates are few.
+ * A modem has tails of some seconds to 20, promotions of up to some seconds, and perhaps a better channel
+ * for large packets. Its network is paid for by the byte, so high rates are few.
  */
 static const struct {
         double times_per_s;
@@ -354,6 +411,10 @@ int plan_make(const struct hardware_description *description, struct plan *ret)
         for (size_t i = 0; !err && i < description->n_policies; i++)
                 err = add_idle(&plan, description, i);
         if (!err)
+                err = add_idle_top(&plan, description);
+        if (!err)
+                err = add_kinds(&plan, description);
+        if (!err)
                 err = add_display(&plan, description);
         if (!err)
                 err = add_pictures(&plan, description);
@@ -373,12 +434,13 @@ int plan_make(const struct hardware_description *description, struct plan *ret)
                 err = plan_add_held_back(&plan, description);
         if (!err)
                 err = plan_add_burn(&plan, description);
+        if (!err)
+                err = plan_guess(description, &plan);
         if (err) {
                 plan_clear(&plan);
                 return err;
         }
         plan_mark_core(description, &plan);
-        plan_guess(description, &plan);
         *ret = plan;
         return 0;
 }

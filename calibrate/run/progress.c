@@ -33,7 +33,7 @@ void progress_close(struct progress *progress)
         free(progress);
 }
 
-/* At once, for those who watch. A reader may close the pipe; main() reports other errors. */
+/* Flushes at once, for people who watch. A reader may close the pipe; main() reports other errors. */
 static void flush(void)
 {
         if (fflush(stdout) < 0 && errno == EPIPE)
@@ -59,23 +59,10 @@ static void add(cJSON *json, const char *name, double value)
         cJSON_AddNumberToObject(json, name, isfinite(value) ? round(value * scale) / scale : NAN);
 }
 
-static const char *span_text(double hours, char *buf, size_t size)
-{
-        long minutes = lround(hours * 60);
-
-        if (!isfinite(hours))
-                snprintf(buf, size, "?");
-        else if (minutes < 60)
-                snprintf(buf, size, "%ld min", minutes);
-        else
-                snprintf(buf, size, "%ld h %02ld min", minutes / 60, minutes % 60);
-        return buf;
-}
-
 static void begin_line(const struct progress_start *start)
 {
         bool sapp = strcmp(start->plan, "sapp") == 0;
-        char span[32], plan[80] = "";
+        char expected[ESTIMATE_TEXT_MAX], plan[80] = "";
 
         if (*start->plan)
                 snprintf(plan, sizeof(plan), " (%s)", sapp ? _("SApp's plan") : start->plan);
@@ -84,11 +71,9 @@ static void begin_line(const struct progress_start *start)
                        start->method, start->observations, start->percent);
         else
                 text_print(stdout,
-                           _("Calibrating %s by %s%s, from %.0f %%: about %zu observations, %s, %.*f %% of the "
-                           "battery"),
-                           start->device, start->method, plan, start->percent,
-                           start->expected_observations, span_text(start->expected_hours, span, sizeof(span)),
-                           start->expected_percent < 10, start->expected_percent);
+                           _("Calibrating %s by %s%s, from %.0f %%: about %zu observations, %s"),
+                           start->device, start->method, plan, start->percent, start->expected.observations,
+                           estimate_text(&start->expected, expected));
         flush();
 }
 
@@ -111,8 +96,7 @@ void progress_begin(struct progress *progress, const struct progress_start *star
         cJSON_AddBoolToObject(json, "resumed", start->resumed);
         cJSON_AddNumberToObject(json, "observations", (double)start->observations);
         add(json, "percent", start->percent);
-        add(json, "expected_hours", start->expected_hours);
-        add(json, "expected_percent", start->expected_percent);
+        estimate_to_json(&start->expected, json);
         print_json(json);
 }
 
@@ -161,7 +145,7 @@ static void observation_line(struct progress *progress, const struct progress_st
                         snprintf(power, sizeof(power), "%.0f mW", power_mw);
                 printf(_("  %3.0f %%  %-28s %8s  %-16s %s left\n"), state->percent,
                        observation->mode, power, known_text(state, "", known, sizeof(known)),
-                       span_text(state->hours_left, left, sizeof(left)));
+                       estimate_span_text(state->hours_left, left, sizeof(left)));
         }
         flush();
 }
@@ -175,7 +159,7 @@ void progress_pass(struct progress *progress, const struct progress_state *state
                 return;
         printf(_("  pass %u of %u: %zu states%s; %s left\n"), pass, passes, progress->in_pass,
                known_text(state, ", ", known, sizeof(known)),
-               span_text(state->hours_left, left, sizeof(left)));
+               estimate_span_text(state->hours_left, left, sizeof(left)));
         flush();
         progress->in_pass = 0;
 }
@@ -226,7 +210,7 @@ void progress_wifi(struct progress *progress, const struct progress_state *state
                         snprintf(text, sizeof(text),
                                  _("no usable access point; states with WiFi are postponed and tried again in "
                                    "%s"),
-                                 span_text(retry_s / 3600, span, sizeof(span)));
+                                 estimate_span_text(retry_s / 3600, span, sizeof(span)));
                 else
                         snprintf(text, sizeof(text), "%s",
                                  _("no usable access point; states with WiFi are left out from now on"));
@@ -275,6 +259,8 @@ static void print_validation(const struct progress *progress, const struct estim
 {
         if (fit->validated)
                 text_print(stdout, _("Validated: the mixtures that were held back came out as predicted."));
+        else if (fit->doubt[0])
+                text_print(stdout, _("Not validated: %s."), fit->doubt);
         else if (fit->off.mode[0])
                 text_print(stdout,
                            _("Not validated: the held-back mixture %s drew %.0f mW, predicted were %.0f +- "
@@ -282,7 +268,8 @@ static void print_validation(const struct progress *progress, const struct estim
                            fit->off.mode, fit->off.measured_mw, fit->off.predicted_mw,
                            fit->off.half_width_mw);
         else if (progress->only)
-                text_print(stdout, _("The validation stays that of the calibration before: --only holds back no mixtures."));
+                text_print(stdout, _("The validation stays that of the calibration before: --only holds back "
+                                     "no mixtures."));
         else
                 text_print(stdout, _("Not validated: no held-back mixtures were measured."));
 }
@@ -310,7 +297,7 @@ void progress_done(struct progress *progress, const struct progress_state *state
                 return;
         }
         text_print(stdout, _("Ended after %zu observations, %s and %.1f %% of the battery: %s."),
-                   state->observations, span_text(state->hours, span, sizeof(span)), state->used_percent,
+                   state->observations, estimate_span_text(state->hours, span, sizeof(span)), state->used_percent,
                    _(state->stopped));
         if (fit) {
                 print_profile(fit, profile);

@@ -2,8 +2,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* What a calibration run prints: lines for people, or JSON lines. A progress of NULL prints nothing. */
+/* Output of a calibration run: lines for people, or JSON lines. A progress of NULL prints nothing. */
 
+#include "estimate.h"
 #include "estimator.h"
 
 struct progress;
@@ -12,10 +13,9 @@ struct progress_start {
         const char *device, *method, *plan; /* plan: as in struct observation_run */
         int64_t run;
         bool resumed;
-        size_t observations;                /* before this start, of a resumed run */
+        size_t observations;                /* observations of a resumed run before this start */
         double percent;                     /* charge */
-        size_t expected_observations;
-        double expected_hours, expected_percent;
+        struct run_estimate expected;
 };
 
 struct progress_state {
@@ -24,7 +24,7 @@ struct progress_state {
         double hours_left;         /* NaN unknown */
         double half_width_percent; /* NaN unknown */
         size_t observations;
-        const char *stopped;       /* why it ended; NULL: it did not */
+        const char *stopped;       /* why the run ended; NULL: it did not */
 };
 
 int progress_open(bool json, struct progress **ret);

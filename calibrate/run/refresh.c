@@ -30,7 +30,7 @@ static bool explains(const struct refresh *refresh, double period_s)
         return true;
 }
 
-/* The grid that fits all gaps best: the widest is at the edge of what they allow. */
+/* The period that fits all gaps best; the widest possible one is at the edge of the range that they allow. */
 static double centred(const struct refresh *refresh, double period_s)
 {
         double moment = 0, squares = 0;

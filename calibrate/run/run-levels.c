@@ -19,10 +19,7 @@
 /* More means that the run cannot end. */
 #define OBSERVATIONS_MAX 1000
 
-/*
- * Without joulecast-fit: this many observations reach about --stop 3%; the error falls with their square
- * root.
- */
+/* Observations that reach about --stop 3% without joulecast-fit; the error falls with their number's square root. */
 #define BLIND_AT_3_PERCENT 27.0
 
 static double step_percent(const struct run *run)
@@ -32,7 +29,7 @@ static double step_percent(const struct run *run)
         return TICKS_MIN_STEPS * run->runner.step_percent;
 }
 
-/* What the next mode may take: one that must last several refreshes can take several steps. */
+/* Charge that the next mode may take: a mode that must last several refreshes can take several steps. */
 static double next_percent(const struct run *run)
 {
         return fmax(step_percent(run), run->biggest_percent);
@@ -41,15 +38,12 @@ static double next_percent(const struct run *run)
 /* Time that a mode will take, from its last visit or from the guess. */
 static double expected_s(const struct run *run, size_t mode)
 {
-        double joules;
-
         if (!isnan(run->seconds[mode]))
                 return run->seconds[mode];
-        joules = J_PER_PERCENT(isnan(run->description.rough_mwh) ? 15000 : run->description.rough_mwh);
         if (run->method == METHOD_TICKS)
                 return runner_shortest_s(NULL, run->method);
-        return joules / run->plan.modes[mode].guess_w / 2; /* half of the guess: a wrong guess must not end
-                                                              the run */
+        return plan_percent_j(&run->description) / run->plan.modes[mode].guess_w /
+               2; /* half of the guess: a wrong guess must not end the run */
 }
 
 static int burn_once(struct run *run)
@@ -142,13 +136,13 @@ static int measure(struct run *run, size_t mode)
         lost = run->runner.span.disturbed || run->runner.hindrance || !(observation.steps > 0);
         observation_clear(&observation);
         run->last = mode;
-        run->repeat = run->runner.hindrance == -EAGAIN;
-        if (!err && run->repeat)
+        run->repeat = run->runner.hindrance == -EAGAIN || run->runner.changed[0];
+        if (!err && run->runner.hindrance == -EAGAIN)
                 err = run_pause(run);
         return !err && lost ? burn(run) : err;
 }
 
-/* The first block without what was measured before the run was resumed. */
+/* Makes the first block, without the states that were measured before the run was resumed. */
 static void make_block(struct run *run)
 {
         size_t n = run->plan.sapp
@@ -247,7 +241,7 @@ static size_t instead_of(const struct run *run, size_t mode)
 static bool cost_enough(const struct run *run)
 {
         return (run->method == METHOD_PERCENT || run->plan.only) &&
-               (double)(run->n - run->n_rejected) > run_observations_max(run);
+               (double)(run->n - run->n_rejected - run->n_scatter) > run_observations_max(run);
 }
 
 static size_t next_mode(struct run *run)
@@ -301,6 +295,17 @@ static int run_by_gain(struct run *run)
         return 0;
 }
 
+/* A charger or a pause in between ends the test, and the level has to step again. */
+static int test_percents(struct run *run)
+{
+        int err = run_scatter(run), hindrance = run->runner.hindrance;
+
+        if (err < 1)
+                return err;
+        err = hindrance == -EAGAIN ? run_pause(run) : 0;
+        return err ? err : burn(run);
+}
+
 int run_levels(struct run *run)
 {
         int err;
@@ -313,9 +318,11 @@ int run_levels(struct run *run)
         run->pass = 0;
         err = burn(run);
         if (!err && !run->stopped)
+                err = test_percents(run);
+        if (!err && !run->stopped)
                 err = run_block(run);
         if (!err && !run->stopped && run->plan.brief) {
-                make_block(run); /* what was rejected, once more: each component has only one or two states */
+                make_block(run); /* rejected states again: each component has only one or two states */
                 err = run_block(run);
         }
         if (err || run->stopped)

@@ -9,6 +9,7 @@
 
 #include "model/json-print.h"
 #include "model/radio-usage.h"
+#include "observation/scatter.h"
 #include "refuse.h"
 #include "util/units.h"
 #include "util/util.h"
@@ -77,7 +78,7 @@ static double longest_s(const struct run *run, size_t mode)
  */
 #define REFUSED_MAX 2
 
-#define AROUND_S 10 /* that a mode lasts before and after what its observation counts, at most */
+#define AROUND_S 10 /* longest time of a mode before and after its observation */
 
 static bool was_refused(const struct run *run, size_t mode)
 {
@@ -110,11 +111,13 @@ static double remaining_percent(const struct run *run)
         return fmin(run->request.battery_limit_percent - run_used_percent(run), floor_percent);
 }
 
-/* What was counted, or as much as was asked for, if that is more: bytes may cost money. */
+/* The counted or the requested bytes, whichever are more: bytes may cost money. */
 static double moved_by_modem(const struct run *run, const struct observation *observation, size_t mode)
 {
         double seconds = (double)observation->elapsed_ns / (double)NS_PER_S + AROUND_S;
-        double asked = mode < run->plan.n ? plan_air_bytes_per_s(&run->plan.modes[mode].mode, AIR_CELLULAR) * seconds : 0;
+        double asked = mode < run->plan.n ?
+                               plan_air_bytes_per_s(&run->plan.modes[mode].mode, AIR_CELLULAR) * seconds :
+                               0;
 
         return fmax(asked, (double)radio_usage_bytes(&observation->usage, AIR_CELLULAR));
 }
@@ -124,6 +127,7 @@ static void count(struct run *run, const struct observation *observation, size_t
         run->n++;
         if (runner_rejected_pause(observation))
                 return;
+        run->n_scatter += scatter_counts(observation);
         run->n_rejected += observation->rejected[0] != '\0';
         run->written_bytes += (double)observation->usage.write_bytes;
         run->moved_bytes[AIR_WIFI] += (double)(observation->usage.wifi_rx_bytes + observation->usage.wifi_tx_bytes);
@@ -220,7 +224,7 @@ size_t run_doubted(const struct run *run)
         return mode == SIZE_MAX || run_leaves_out(run, mode) ? SIZE_MAX : mode;
 }
 
-/* What was measured before the run was resumed counts as done, used and judged. */
+/* Counts and judges the observations that were made before the run was resumed. */
 static void take_up(struct run *run)
 {
         double steps = 0, first = NAN, last = NAN;
@@ -375,11 +379,9 @@ static const char *limit_of(const struct run *run, int err)
         }
 }
 
-/* Prints what is about to begin. */
-static void announce(const struct run *run)
+/* Prints the start of the run. */
+static int announce(const struct run *run)
 {
-        struct run_estimate estimate = run_estimate(&run->description, &run->plan, run->method,
-                                                    &run->request);
         struct progress_start start = {
                 .device = run->description.device,
                 .method = run->record.method,
@@ -388,20 +390,21 @@ static void announce(const struct run *run)
                 .resumed = run->n_before > 0,
                 .observations = run->n,
                 .percent = run->runner.look.capacity_percent,
-                .expected_observations = estimate.observations,
-                .expected_hours = estimate.hours,
-                .expected_percent = estimate.percent,
         };
+        int err = run_estimate(&run->description, &run->plan, run->method, &run->request, &start.expected);
 
-        progress_begin(run->progress, &start);
+        if (!err)
+                progress_begin(run->progress, &start);
+        return err;
 }
 
 int run_perform(struct run *run)
 {
         double limit_s = (run->request.time_limit_h - run_hours(run)) * 3600;
-        int err;
+        int err = announce(run);
 
-        announce(run);
+        if (err)
+                return err;
         if (isfinite(limit_s) && limit_s < 1e9)
                 run->runner.deadline_ns = run->start_ns + (uint64_t)(fmax(limit_s, 0) * (double)NS_PER_S);
         err = run->method == METHOD_GAUGE ? run_gauge(run) : run_levels(run);

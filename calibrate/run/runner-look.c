@@ -1,7 +1,7 @@
 /* SPDX-FileCopyrightText: joulecast authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Reads the device, and adds up what its counters moved by. */
+/* Reads the device, and adds up the changes of its counters. */
 
 #include "runner-private.h"
 
@@ -78,8 +78,11 @@ int runner_count(struct runner *runner)
         return count(runner);
 }
 
-static void see(struct runner *runner, const struct sample *sample)
+static void see(struct runner *runner, struct sample *sample)
 {
+        level_watch_battery(&runner->watch, sample);
+        runner->span.disturbed = runner->span.disturbed || runner->watch.changed;
+        runner->watch.changed = false;
         look_at(sample, runner->fine, &runner->look);
         runner->hindrance = 0;
         if (runner->hardware->ops->may_go_on)
@@ -87,9 +90,27 @@ static void see(struct runner *runner, const struct sample *sample)
                                                                      sizeof(runner->reason));
 }
 
+/* If more time passed between two looks, the machine slept. */
+#define COMPARED_S 60.0
+
+static void compare(struct compared *compared, const struct look *before, const struct look *now, double full_mwh)
+{
+        double seconds = (double)(now->at_ns - before->at_ns) / (double)NS_PER_S;
+        double drawn_j = now->power_mw * 1e-3 * seconds;
+        double counted_j = (before->fine_percent - now->fine_percent) * J_PER_PERCENT(full_mwh);
+
+        if (before->status != BATTERY_DISCHARGING || now->status != BATTERY_DISCHARGING || seconds > COMPARED_S ||
+            !isfinite(drawn_j) || !isfinite(counted_j))
+                return;
+        compared->drawn_j += drawn_j;
+        compared->counted_j += counted_j;
+        compared->step_j = fmax(compared->step_j, fabs(counted_j));
+}
+
 static void draw(struct runner *runner, const struct look *before)
 {
         integrate(&runner->span, before, &runner->look);
+        compare(&runner->compared, before, &runner->look, runner_full_mwh(runner));
         runner->drawn_percent += runner->look.power_mw / runner_full_mwh(runner) * 100 *
                                  ((double)(runner->look.at_ns - before->at_ns) / (double)NS_PER_S / 3600);
 }

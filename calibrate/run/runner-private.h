@@ -28,7 +28,7 @@ void runner_reject(const struct runner *runner, const struct mode *mode, struct 
 /* ... if the current sensor showed nothing, ... */
 void runner_reject_gauge(const struct runner *runner, struct observation *observation);
 /*
- * ... or if the level did not fall step by step. @jump: the last change, @biggest: the largest, @n: how many.
+ * ... or if the level did not fall step by step. @jump: the last change, @biggest: the largest, @n: their number.
  */
 void runner_reject_steps(const struct runner *runner, double jump, double biggest, double n,
                          struct observation *observation);

@@ -22,16 +22,16 @@
 
 /*
  * Thresholds. The background, spikes, leakage and variation of an ordinary phone stay far below them, because
- * the fit can handle those. What counts are the counters, not the rates asked for.
+ * the fit can handle those. Small differences from the requested rates do not matter: the fit uses the counters.
  */
-#define SHARE_AT_TARGET 0.98    /* of the busy time at the frequency asked for; less is throttling */
-#define FOREIGN_CORES 0.25      /* of one core, beside our own load */
-#define MOVING_CORES 1.5        /* the same for modes that move data or pictures: see own_cores() */
-#define OWN_LOAD_SHARE 0.9      /* of the load asked for */
-#define RAN_SHARE 0.1           /* of the bytes asked for */
-#define MODEM_MIN_BYTES 500     /* less may come before or after what is counted */
-#define ASSOCIATED_SHARE 0.9    /* of a mode with WiFi */
-#define JUMP_REFRESHES 3        /* two steps within so many refreshes are no jump */
+#define SHARE_AT_TARGET 0.98    /* least part of the busy time at the requested frequency; less is throttling */
+#define FOREIGN_CORES 0.25      /* most CPU load of other programs, in cores */
+#define MOVING_CORES 1.5        /* most load of our own transfers and pictures, in cores: see own_cores() */
+#define OWN_LOAD_SHARE 0.9      /* least part of the requested load */
+#define RAN_SHARE 0.1           /* least part of the requested bytes */
+#define MODEM_MIN_BYTES 500     /* fewer bytes may pass before or after the counted time */
+#define ASSOCIATED_SHARE 0.9    /* least part of a mode's time with WiFi associated */
+#define JUMP_REFRESHES 3        /* two steps within this number of refreshes are no jump */
 #define REFRESH_UNKNOWN_S 60.0
 #define REJECTED_SHARE 0.25
 #define REJECTED_MIN 4
@@ -75,9 +75,9 @@ static uint64_t busy_at(const struct usage *usage, const struct hardware_policy 
 }
 
 /*
- * Cores that may be busy without spinning. Moving data or pictures costs CPU time in softirqs and kernel
- * threads (encryption, too), which cannot be told from the work of other programs; counters see it and the
- * fit prices it. A slow CPU at its lowest frequency needs more than a core for it: 1.26 were measured in the virtual
+ * Cores that may be busy without spinning. Transfers and pictures cost CPU time in softirqs and kernel threads
+ * (encryption, too), which cannot be distinguished from the work of other programs; counters see it and the fit
+ * includes it. A slow CPU at its lowest frequency needs more than a core for it: 1.26 were measured in the virtual
  * phone of tests/phone.
  */
 static double own_cores(const struct mode *mode)
@@ -89,8 +89,8 @@ static double own_cores(const struct mode *mode)
 }
 
 /*
- * How much may be at the frequency asked for. Where cycles tell frequencies, policies of a kind are counted as one, and
- * what else runs on a member that rests, at its own frequency, is none of the load.
+ * The most busy time that can be at the requested frequency. If cycle counters give the frequencies, policies of a kind
+ * are counted as one; other programs on a member at rest run at that member's frequency and are not our load.
  */
 static double at_most(const struct hardware_policy *policy, uint64_t total, double asked_ns)
 {
@@ -180,6 +180,8 @@ static void reject_hindered(const struct runner *runner, struct observation *obs
 void runner_reject(const struct runner *runner, const struct mode *mode, struct observation *observation)
 {
         reject_hindered(runner, observation);
+        if (runner->changed[0])
+                reject(observation, "%s", runner->changed);
         if (runner->span.disturbed)
                 reject(observation, "the charger was plugged in");
         if (runner->span.suspend_ns)

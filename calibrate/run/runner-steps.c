@@ -21,7 +21,7 @@ static double poll_s(const struct runner *runner)
         return fmin(fmax(runner->refresh.period_s / POLLS_PER_REFRESH, POLL_MIN_S), POLL_MAX_S);
 }
 
-/* If the percentage falls by so much while the fine level does not change, that is stuck. */
+/* If the percentage falls by this while the fine level does not change, the fine level is stuck. */
 #define STUCK_PERCENT 2
 
 /* Waits for the level to change. @fallen: by how much (negative: it rose). -EPROTO: it is stuck. */
@@ -54,7 +54,7 @@ static int wait_step(struct runner *runner, double *fallen)
 }
 
 /*
- * Begins the span of @mode. What has a state instead of a counter (screen, association) counts by its state
+ * Begins the span of @mode. The screen and the association have a state instead of a counter, and count by their state
  * at the ends of an interval, so the change of modes gets its own interval.
  */
 static int begin_mode(struct runner *runner, const struct mode *mode)

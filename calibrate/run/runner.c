@@ -73,11 +73,12 @@ void runner_go_on(struct runner *runner)
 
 int runner_span_begin(struct runner *runner)
 {
-        int err = runner_looks_are_cheap(runner) ? 0 : runner_count(runner); /* of the mode before */
+        int err = runner_looks_are_cheap(runner) ? 0 : runner_count(runner); /* ends the usage of the mode before */
 
         if (err)
                 return err;
         usage_clear(&runner->span.usage);
+        runner->changed[0] = '\0';
         runner->span = (struct span){
                 .start_ns = runner->look.at_ns,
                 .start_realtime_ns = runner->first.realtime_ns +
@@ -150,12 +151,22 @@ int runner_hold(struct runner *runner, const struct mode *mode)
         return runner->hindrance;
 }
 
+static int look_back(struct runner *runner)
+{
+        const struct hardware_ops *ops = runner->hardware->ops;
+        int err = ops->look_back ? ops->look_back(runner->hardware, runner->changed, sizeof(runner->changed)) : 0;
+
+        return err == -EIO ? 0 : err;
+}
+
 int runner_span_fill(struct runner *runner, const struct mode *mode, enum observation_method method,
               struct observation *observation)
 {
         const struct span *span = &runner->span;
         int err = runner_looks_are_cheap(runner) ? 0 : runner_count(runner);
 
+        if (!err)
+                err = look_back(runner);
         if (err)
                 return err;
         *observation = (struct observation){
@@ -168,6 +179,8 @@ int runner_span_fill(struct runner *runner, const struct mode *mode, enum observ
                 .voltage_mv = span->voltage_s > 0 ? span->voltage_mv_s / span->voltage_s : NAN,
                 .power_mw = span->power_s > 0 ? span->power_mj / span->power_s : NAN,
                 .refresh_s = NAN,
+                .drawn_j = NAN,
+                .counted_j = NAN,
                 .temperature_c = runner->look.temperature_c,
                 .wifi_signal_dbm = signal_mean_wifi_dbm(&span->signal),
                 .cellular_signal_percent = signal_mean_cellular_percent(&span->signal),

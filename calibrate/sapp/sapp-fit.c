@@ -120,7 +120,7 @@ static int add(struct outcome *outcome, enum term term, uint32_t policy, uint32_
         return 0;
 }
 
-/* Of all policies of a group. */
+/* Busy time at @khz, summed over all policies of a group. */
 static uint64_t busy_at(const struct outcome *outcome, const struct usage *usage, uint32_t as, uint32_t khz)
 {
         uint64_t busy_ns = 0;
@@ -142,7 +142,7 @@ static int add_cpu(struct outcome *outcome, const struct observation *observatio
                 int err;
 
                 if (busy_at(outcome, &observation->usage, as, cpu->khz) < all / 10)
-                        continue; /* some time at other frequencies */
+                        continue; /* a short time at another frequency */
                 err = add(outcome, TERM_CPU_ACTIVE, as, cpu->khz,
                           percents_mj(observation, energy_full_mwh) * NS_PER_S / (double)all);
                 if (err)
@@ -215,8 +215,8 @@ int sapp_fit(const struct observation_run *run, const struct observation *observ
         if (err)
                 return err;
         if (device.before) {
-                snprintf(error, error_size, "the run measured only a part of the device (%s); SApp's equations need a whole "
-                                            "calibration", run->plan);
+                snprintf(error, error_size, "the run measured only a part of the device (%s); SApp's "
+                                            "equations need a whole calibration", run->plan);
                 columns_device_clear(&device);
                 return -EINVAL;
         }

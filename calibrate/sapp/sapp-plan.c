@@ -118,11 +118,12 @@ int sapp_plan_make(const struct hardware_description *description, struct plan *
                 err = add_components(&plan, description);
         if (!err)
                 err = add_burn(&plan, description);
+        if (!err)
+                err = plan_guess(description, &plan);
         if (err) {
                 plan_clear(&plan);
                 return err;
         }
-        plan_guess(description, &plan);
         *ret = plan;
         return 0;
 }

@@ -4,5 +4,5 @@
 
 #include "run/plan.h"
 
-/* SApp's own procedure, without what the device lacks. -ENODATA: it shows no CPU. */
+/* SApp's own procedure, without components that the device lacks. -ENODATA: it shows no CPU. */
 int sapp_plan_make(const struct hardware_description *description, struct plan *ret);

@@ -19,7 +19,7 @@ struct system {
         gsl_vector *y;       /* percent */
         gsl_vector *half;    /* half a unit of the last printed digit */
         size_t n;
-        size_t n_smooth;     /* so many first columns are neighbours on one axis */
+        size_t n_smooth;     /* number of the first columns that are neighbours on one axis */
 };
 
 static const char *partner_of(const char *name)

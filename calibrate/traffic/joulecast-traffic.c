@@ -22,7 +22,7 @@
 /*
  * joulecast-traffic: makes the network load of a calibration. It reads requests
  * from its standard input, does one at a time in a child process, and answers
- * each with one line. The end of its input ends it and what it does, so that a
+ * each with one line. The end of its input ends it and its load, so that a
  * caller that dies leaves no traffic behind.
  */
 

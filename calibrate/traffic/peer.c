@@ -18,6 +18,7 @@
 
 #define CONNECT_TIMEOUT_MS 5000
 #define STATS_INTERVAL_MAX_S 60 /* libiperf's own limit */
+#define BYTES_MOST 1e15         /* 100 Gbit/s for a day */
 
 static struct tally *tally_of_signal;
 
@@ -34,7 +35,7 @@ static int errno_from_iperf(int code)
 }
 
 /*
- * When stopped, libiperf's counts are out of reach, but the kernel knows what each TCP socket carried.
+ * When stopped, libiperf's counts are out of reach, but the kernel has the byte counts of each TCP socket.
  * getsockopt() is a plain system call, so a signal handler may use it. The few bytes of the control
  * connection are included.
  */
@@ -52,14 +53,17 @@ static void count_and_leave(int signal)
         _exit(0);
 }
 
-/* {"end": {"sum_sent": {"bytes": N}, "sum_received": {"bytes": N}}} */
-static double end_bytes(const cJSON *report, const char *sum)
+/*
+ * {"end": {"sum_sent": {"bytes": N}, "sum_received": {"bytes": N}}}. A number that no run can reach, which the peer may
+ * have made up, counts as none.
+ */
+static uint64_t end_bytes(const cJSON *report, const char *sum)
 {
         const cJSON *end = cJSON_GetObjectItemCaseSensitive(report, "end");
         const cJSON *total = cJSON_GetObjectItemCaseSensitive(end, sum);
         double bytes = cJSON_GetNumberValue(cJSON_GetObjectItemCaseSensitive(total, "bytes"));
 
-        return bytes >= 0 ? bytes : 0;
+        return bytes >= 0 && bytes < BYTES_MOST ? (uint64_t)bytes : 0;
 }
 
 /* iperf_run_client() also returns 0 after an error if the report is JSON: the report has the error. */
@@ -71,9 +75,9 @@ static int read_report(struct iperf_test *test, const struct request *request, s
         int err = 0;
 
         if (request->kind == REQUEST_RECEIVE)
-                tally->rx_bytes += (uint64_t)end_bytes(report, "sum_received");
+                tally->rx_bytes += end_bytes(report, "sum_received");
         else
-                tally->tx_bytes += (uint64_t)end_bytes(report, "sum_sent");
+                tally->tx_bytes += end_bytes(report, "sum_sent");
         if (error || !report)
                 err = traffic_fail(tally, errno_from_iperf(i_errno), "the peer %s, port %u: %s",
                                    request->peer, request->port, error ? error : iperf_strerror(i_errno));

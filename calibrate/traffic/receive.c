@@ -18,7 +18,7 @@ struct receiver {
         const struct request *request;
         struct tally *tally;
         uint64_t start_ns;
-        uint64_t body_bytes; /* of all transfers */
+        uint64_t body_bytes; /* total of all transfers */
 };
 
 static double left_s(const struct receiver *receiver)

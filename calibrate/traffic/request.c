@@ -2,7 +2,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "request.h"
 
-#include <ctype.h>
 #include <errno.h>
 #include <math.h>
 #include <stdarg.h>
@@ -43,9 +42,11 @@ static const struct number numbers[] = {
         { "bytes_per_s", TRANSFER, 1000, 1e9, true, offsetof(struct request, bytes_per_s), AS_U64 },
         { "bytes", TRANSFER, 1, EXACT_MAX, true, offsetof(struct request, bytes), AS_U64 },
         { "bursts", 1u << REQUEST_WAKE, 1, 100000, true, offsetof(struct request, bursts), AS_U32 },
-        { "silence_s", 1u << REQUEST_WAKE, 0.005, 3600, false, offsetof(struct request, silence_s), AS_DOUBLE },
+        { "silence_s", 1u << REQUEST_WAKE, 0.005, 3600, false, offsetof(struct request, silence_s),
+          AS_DOUBLE },
         { "packets", 1u << REQUEST_WAKE, 1, 1000, true, offsetof(struct request, packets), AS_U32 },
-        { "packet_bytes", 1u << REQUEST_WAKE, 1, WAKE_PACKET_BYTES_MAX, true, offsetof(struct request, packet_bytes), AS_U32 },
+        { "packet_bytes", 1u << REQUEST_WAKE, 1, WAKE_PACKET_BYTES_MAX, true,
+          offsetof(struct request, packet_bytes), AS_U32 },
         { "seconds", ANY, 0.1, 86400, false, offsetof(struct request, seconds), AS_DOUBLE },
 };
 
@@ -102,12 +103,7 @@ static int parse_number(const cJSON *json, struct request *request, char *error,
 /* A host name or address, without characters that a resolver, a log or an option parser could misread. */
 static bool is_host(const char *text)
 {
-        if (!isalnum((unsigned char)*text) && *text != ':')
-                return false;
-        for (; *text; text++)
-                if (!isalnum((unsigned char)*text) && !strchr(".-_:%", *text))
-                        return false;
-        return true;
+        return *text && !strchr(".-_%", *text) && util_only_has(text, ".-_:%");
 }
 
 static bool is_url(const char *text)

@@ -38,9 +38,9 @@ struct request {
 };
 
 /**
- * request_parse() - one line of the protocol
- * @error: gets a sentence for the answer when the line is not understood; @size bytes
+ * request_parse() - parse one line of the protocol
+ * @error: gets a sentence for the answer if the line is not understood; @size bytes
  *
- * Return: 0; -EINVAL, and @error says why.
+ * Return: 0; -EINVAL, and @error has the reason.
  */
 int request_parse(const char *line, struct request *ret, char *error, size_t size);

@@ -75,7 +75,9 @@ _joulecast()
         fi
         _joulecast_value && return
         case $command,$word in
-        price-packets,[!-]*|price-packets,|record,[!-]*|record,) mapfile -t COMPREPLY < <(compgen -f -- "$word"); return ;;
+        price-packets,[!-]*|price-packets,|record,[!-]*|record,)
+                mapfile -t COMPREPLY < <(compgen -f -- "$word")
+                return ;;
         limit,[!-]*|limit,) _joulecast_offer < <(_joulecast_apps); return ;;
         profile,-*) ;;
         profile,*)

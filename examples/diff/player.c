@@ -2,7 +2,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
 /*
- * A program that does a bit of everything, for the tour of docs/record.md. It is built twice: as careful-player, and as
+ * A program that does a bit of everything, for the tour of docs/diff.md. It is built twice: as careful-player, and as
  * wasteful-player, which does the same with other names and three mistakes. Arguments: how many rounds.
  */
 
@@ -102,10 +102,12 @@ static void NAME(store, keep_records)(void)
         sqlite3 *database;
 
         if (sqlite3_open(":memory:", &database) != SQLITE_OK ||
-            sqlite3_exec(database, "create table t(a, b);"
+            sqlite3_exec(database,
+                         "create table t(a, b);"
                          "with recursive n(i) as (select 1 union all select i + 1 from n where i < 20000) "
                          "insert into t select i, i * 7919 % 10007 from n;"
-                         "create index u on t(b); select sum(a) from t where b < 5000 group by b", NULL, NULL, NULL) != SQLITE_OK)
+                         "create index u on t(b); select sum(a) from t where b < 5000 group by b",
+                         NULL, NULL, NULL) != SQLITE_OK)
                 exit(1);
         sqlite3_close(database);
 }

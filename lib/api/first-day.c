@@ -74,8 +74,9 @@ static int load_class(const char *folder, const char *device, const char *root, 
                 return err;
         name = profile_class_choose(&facts, why, size);
         if (!name) {
-                log_error(log, "there is no profile, and no battery shows of which class this device is; run joulecast "
-                          "calibrate, or joulecast profile use NAME (see joulecast profile list)");
+                log_error(log, "no battery shows what kind of device this is, so there is no power model to answer by: "
+                          "joulecast profile use class-laptop takes a usual laptop's, joulecast --device "
+                          "virtual:laptop simulate --scenario office tries a virtual one");
                 return -ENOENT;
         }
         if (named)
@@ -102,6 +103,15 @@ int first_day_profile(const char *device, const char *root, const struct log *lo
                 err = 0;
         }
         return err ? err : load_class(folder, device, root, log, why, size, ret);
+}
+
+int first_day_class(const char *device, const char *root, const struct log *log, struct profile **ret)
+{
+        _cleanup_free_ char *folder = NULL;
+        char unused[8];
+        int err = paths_data("profiles", &folder);
+
+        return err ? err : load_class(folder, device, root, log, unused, sizeof(unused), ret);
 }
 
 int first_day_adapt(const char *device, const char *root, const struct log *log, struct profile **profile)

@@ -19,11 +19,15 @@
  * @why:    gets what decided, in words; may be NULL
  * @ret:    free it with profile_free()
  *
- * Return: 0; -ENOENT: it shows no battery, or the files that come with joulecast are missing; another negative errno. The log
+ * Return: 0; -ENOENT: it shows no battery, or the files that come with joulecast are missing; another
+ * negative errno. The log
  * gets the sentence.
  */
 int first_day_profile(const char *device, const char *root, const struct log *log, char *why, size_t size,
                       struct profile **ret);
 
-/* If @profile is the file of a class, it is exchanged for that machine's profile by it. 0; a negative errno. */
+/* As first_day_profile(), but only by the class of the device, even if a profile ships for it. */
+int first_day_class(const char *device, const char *root, const struct log *log, struct profile **ret);
+
+/* If @profile is the file of a class, replaces it by the machine's profile made from it. 0; a negative errno. */
 int first_day_adapt(const char *device, const char *root, const struct log *log, struct profile **profile);

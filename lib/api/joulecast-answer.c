@@ -69,7 +69,7 @@ JOULECAST_EXPORT double joulecast_cost_measured_j(const struct joulecast_cost *c
 
 JOULECAST_EXPORT struct joulecast_value joulecast_cost_total_j(const struct joulecast_cost *cost)
 {
-        return api_value(cost->cost->total_j);
+        return api_value(cost_joules(&cost->cost->total_j, cost->cost->joule_part));
 }
 
 JOULECAST_EXPORT double joulecast_cost_base_j(const struct joulecast_cost *cost)
@@ -100,12 +100,22 @@ JOULECAST_EXPORT int joulecast_cost_app(const struct joulecast_cost *cost, size_
                 .name = app->name,
                 .state = (enum joulecast_state)app->state,
                 .active_s = app->active_s,
-                .energy_j = api_value(app->energy_j),
+                .energy_j = api_value(cost_joules(&app->energy_j, cost->cost->joule_part)),
                 .percent = api_value(app->percent),
                 .percent_per_minute = api_value(app->percent_per_minute),
         };
         memcpy(ret->component_j, app->component_j, sizeof(ret->component_j));
         return 0;
+}
+
+_Static_assert((int)JOULECAST_CAMERA == (int)COMPONENT_CAMERA, "public components are ours");
+
+JOULECAST_EXPORT double joulecast_cost_component_j(const struct joulecast_cost *cost, size_t index,
+                                                   enum joulecast_component component)
+{
+        if (index >= cost->cost->n_apps || (int)component < 0 || (int)component > (int)JOULECAST_CAMERA)
+                return NAN;
+        return cost->cost->apps[index].component_j[component];
 }
 
 JOULECAST_EXPORT int joulecast_cost_find(const struct joulecast_cost *cost, const char *app,
@@ -164,7 +174,7 @@ JOULECAST_EXPORT int joulecast_forecast_new(const struct joulecast_profile *prof
                         return err;
                 if (history_find(history, app) < 0)
                         return api_not_found(usage, history, app);
-                err = api_usage_battery(usage, &battery);
+                err = api_usage_battery(usage, profile, &battery);
                 if (!err)
                         err = forecast_app(history, app, minutes, battery, &forecast->forecast);
         }
@@ -282,7 +292,7 @@ static int budget_by(struct joulecast_usage *usage, const struct joulecast_profi
 
         *missing = NULL;
         if (!err)
-                err = api_usage_battery(usage, &battery);
+                err = api_usage_battery(usage, profile, &battery);
         return err ? err : forecast_budget(*history, plan, battery, missing, ret);
 }
 

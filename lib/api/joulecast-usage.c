@@ -11,7 +11,9 @@
 #include <time.h>
 
 #include "app/app.h"
+#include "forecast/charging.h"
 #include "forecast/suspend.h"
+#include "interval/level-watch.h"
 #include "joulecast-private.h"
 #include "service.h"
 #include "source/battery.h"
@@ -110,7 +112,8 @@ JOULECAST_EXPORT int joulecast_usage_since(struct joulecast_usage *usage, enum j
         }
         if ((unsigned)event >= ARRAY_SIZE(events))
                 return -EINVAL;
-        return usage->service ? service_since(usage, event, time_ns) : store_since(usage->store, events[event], time_ns);
+        return usage->service ? service_since(usage, event, time_ns) :
+                                store_since(usage->store, events[event], time_ns);
 }
 
 JOULECAST_EXPORT int joulecast_usage_apps(struct joulecast_usage *usage, joulecast_app_visitor visitor,
@@ -150,48 +153,121 @@ static int read_live(const char *machine, struct forecast_battery *ret)
         return err == -ENOMEM ? err : 0;
 }
 
-int api_usage_battery(struct joulecast_usage *usage, const struct forecast_battery **ret)
+#define RECENT_NS (300 * (int64_t)NS_PER_S)
+
+/* A driver that does not know whether it discharges: whoever polls has seen whether the level falls. */
+static void recall_status(const struct joulecast_usage *usage, struct battery *battery)
+{
+        if (battery->status == BATTERY_UNKNOWN && usage->stored.known &&
+            usage->stored_ns > (int64_t)util_clock_ns(CLOCK_REALTIME) - RECENT_NS)
+                battery->status = usage->stored.battery.status;
+}
+
+static int read_stored(struct joulecast_usage *usage)
 {
         struct store_battery stored = { 0 };
-        int err = usage->live ? read_live(usage->context->machine, &usage->now) : 0;
+        int err;
 
-        if (!err && !usage->now.known && !usage->stored_read && usage->store) {
-                err = store_battery(usage->store, INT64_MIN, INT64_MAX, &stored);
-                usage->stored.known = !err && stored.last.have;
-                usage->stored.battery = stored.last;
-                usage->stored_read = !err;
-        }
+        if (usage->stored_read || !usage->store)
+                return 0;
+        err = store_battery(usage->store, INT64_MIN, INT64_MAX, &stored);
+        usage->stored.known = !err && stored.last.have;
+        usage->stored.battery = stored.last;
+        usage->stored_ns = stored.last_ns;
+        usage->stored_read = !err;
+        return err;
+}
+
+double api_usage_counted_percent(struct joulecast_usage *usage)
+{
+        int64_t ago_ns;
+
+        if (!usage->now.live || read_stored(usage) < 0 || !usage->stored.known)
+                return NAN;
+        ago_ns = (int64_t)util_clock_ns(CLOCK_REALTIME) - usage->stored_ns;
+        if (ago_ns < 0 || ago_ns > RECENT_NS ||
+            !level_watch_doubts(&usage->stored.battery, &usage->now.battery, (uint64_t)ago_ns))
+                return NAN;
+        return battery_percent(&usage->stored.battery);
+}
+
+/* Corrects the status by the recorded polls and @profile; NULL: by the device's own. */
+static int correct_by(const struct joulecast_usage *usage, const struct joulecast_profile *profile,
+                      struct battery *battery)
+{
+        struct joulecast_context quiet = *usage->context;
+        struct joulecast_profile *own = NULL;
+        int err = 0;
+
+        quiet.log = (struct log){ 0 };
+        if (!profile)
+                err = joulecast_profile_load(&quiet, NULL, &own);
+        if (!err)
+                err = charging_correct(usage->store, profile ? profile->profile : own->profile,
+                                       (int64_t)util_clock_ns(CLOCK_REALTIME), battery);
+        joulecast_profile_free(own);
+        return err;
+}
+
+/* Corrects the status if a supply only seems to be online. If that cannot be found out, the supply is believed. */
+static int correct_status(struct joulecast_usage *usage, const struct joulecast_profile *profile,
+                          struct battery *battery)
+{
+        double percent;
+        int plugged = -1, err = 0;
+
+        usage->stale = false;
+        if (!charging_is_doubtful(battery))
+                return 0;
+        if (usage->store)
+                err = correct_by(usage, profile, battery);
+        else if (service_battery(usage, &percent, &plugged) == 0 && plugged == 0)
+                battery->status = BATTERY_DISCHARGING;
+        usage->stale = battery->status == BATTERY_DISCHARGING;
+        return err == -ENOMEM ? err : 0;
+}
+
+int api_usage_battery(struct joulecast_usage *usage, const struct joulecast_profile *profile,
+                      const struct forecast_battery **ret)
+{
+        int err = usage->live ? read_live(usage->context->machine, &usage->now) : 0;
+        struct battery *now = &usage->now.battery;
+        bool needed = !usage->now.known || now->status == BATTERY_UNKNOWN;
+
+        if (!err && needed)
+                err = read_stored(usage);
+        if (usage->now.known && err != -ENOMEM)
+                err = 0;
+        if (!err && usage->now.live)
+                err = correct_status(usage, profile, now);
         if (err < 0)
                 return err;
+        recall_status(usage, now);
         usage->stored.screen_known = usage->now.screen_known;
         usage->stored.brightness = usage->now.brightness;
         *ret = usage->now.known ? &usage->now : &usage->stored;
         return 0;
 }
 
+int api_usage_plugged(const struct forecast_battery *battery)
+{
+        return battery->battery.status == BATTERY_UNKNOWN ? -1 : battery->battery.status != BATTERY_DISCHARGING;
+}
+
 int api_usage_percent(const struct forecast_battery *battery, double *ret)
 {
-        const struct battery *shown = &battery->battery;
+        double percent = battery->known ? battery_percent(&battery->battery) : NAN;
 
-        if (!battery->known)
+        if (isnan(percent))
                 return -ENODEV;
-        if (shown->have & BATTERY_CAPACITY)
-                *ret = shown->capacity_percent;
-        else if (shown->have & BATTERY_CHARGE_NOW && shown->have & BATTERY_CHARGE_FULL &&
-                 shown->charge_full_uah > 0)
-                *ret = fmin(100.0 * (double)shown->charge_now_uah / (double)shown->charge_full_uah, 100);
-        else if (shown->have & BATTERY_ENERGY_NOW && shown->have & BATTERY_ENERGY_FULL &&
-                 shown->energy_full_uwh > 0)
-                *ret = fmin(100.0 * (double)shown->energy_now_uwh / (double)shown->energy_full_uwh, 100);
-        else
-                return -ENODEV;
+        *ret = percent;
         return 0;
 }
 
 JOULECAST_EXPORT int joulecast_usage_battery(struct joulecast_usage *usage, double *percent, int *plugged)
 {
         const struct forecast_battery *battery;
-        int err = api_usage_battery(usage, &battery);
+        int err = api_usage_battery(usage, NULL, &battery);
 
         if (err < 0)
                 return err;
@@ -199,8 +275,7 @@ JOULECAST_EXPORT int joulecast_usage_battery(struct joulecast_usage *usage, doub
                 return service_battery(usage, percent, plugged);
         err = api_usage_percent(battery, percent);
         if (err == 0 && plugged)
-                *plugged = battery->battery.status == BATTERY_UNKNOWN ? -1 :
-                           battery->battery.status != BATTERY_DISCHARGING;
+                *plugged = api_usage_plugged(battery);
         return err;
 }
 
@@ -229,7 +304,9 @@ static int read_history(struct joulecast_usage *usage, const struct joulecast_pr
 
 static int read_names(struct joulecast_usage *usage, const struct joulecast_profile *profile)
 {
-        return usage->names ? 0 : history_read_for(profile->profile, usage->store, usage->uid, HISTORY_NAMES, &usage->names);
+        return usage->names ? 0 :
+                              history_read_for(profile->profile, usage->store, usage->uid, HISTORY_NAMES,
+                                               &usage->names);
 }
 
 int api_usage_history(struct joulecast_usage *usage, const struct joulecast_profile *profile, const char *missing,
@@ -252,6 +329,27 @@ int api_usage_history(struct joulecast_usage *usage, const struct joulecast_prof
         return err;
 }
 
+int api_answer(struct joulecast_usage *usage, const struct joulecast_profile *profile, api_question question,
+               const void *asked, void *ret)
+{
+        const struct history *history = NULL;
+        const char *missing = NULL, *seek;
+        int err;
+
+        do {
+                const struct forecast_battery *battery;
+
+                seek = missing;
+                missing = NULL;
+                err = api_usage_history(usage, profile, seek, &history);
+                if (!err)
+                        err = api_usage_battery(usage, profile, &battery);
+                if (!err)
+                        err = question(history, asked, battery, &missing, ret);
+        } while (err == -ENODATA && missing && !seek && history_find(history, missing) == -ENOENT);
+        return err == -ENODATA && missing ? api_not_found(usage, history, missing) : err;
+}
+
 JOULECAST_EXPORT int joulecast_app_of_pid(pid_t pid, char *buf, size_t size)
 {
         _cleanup_close_ int root_fd = -1;
@@ -266,7 +364,7 @@ JOULECAST_EXPORT int joulecast_app_of_pid(pid_t pid, char *buf, size_t size)
                 return -errno;
         err = apps_new(root_fd, NULL, &apps);
         if (!err)
-                err = apps_find_window(apps, pid == 0 ? getpid() : pid, 0, "", app);
+                err = apps_find_pid(apps, pid == 0 ? getpid() : pid, app);
         if (err)
                 return err == -ENODATA ? -ESRCH : err;
         snprintf(buf, size, "%s", app);

@@ -1,7 +1,7 @@
 /* SPDX-FileCopyrightText: joulecast authors */
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* The public API: what a change gains; and advice, for the programs. */
+/* The public API for the gain of a change; and advice, for the programs. */
 
 #include <errno.h>
 #include <math.h>
@@ -85,25 +85,16 @@ JOULECAST_EXPORT int joulecast_change_off(struct joulecast_change *change, enum 
         return 0;
 }
 
-static int gain_by(struct joulecast_usage *usage, const struct joulecast_profile *profile, const char *seek,
-                   const struct changes *changes, const struct history **history, const char **missing, struct gain *ret)
+static int gain_by(const struct history *history, const void *changes, const struct forecast_battery *battery,
+                   const char **missing, void *ret)
 {
-        const struct forecast_battery *battery;
-        int err = api_usage_history(usage, profile, seek, history);
-
-        *missing = NULL;
-        if (!err)
-                err = api_usage_battery(usage, &battery);
-        return err ? err : whatif_gain(*history, changes, battery, missing, ret);
+        return whatif_gain(history, changes, battery, missing, ret);
 }
 
 JOULECAST_EXPORT int joulecast_gain_new(const struct joulecast_profile *profile, struct joulecast_usage *usage,
                                         const struct joulecast_change *change, struct joulecast_gain **ret)
 {
         _cleanup_free_ struct joulecast_gain *gain = calloc(1, sizeof(*gain));
-        const struct changes *changes = &change->changes;
-        const struct history *history = NULL;
-        const char *missing = NULL;
         int err;
 
         if (profile->context != usage->context)
@@ -111,13 +102,9 @@ JOULECAST_EXPORT int joulecast_gain_new(const struct joulecast_profile *profile,
         if (!gain)
                 return -ENOMEM;
         if (usage->service)
-                err = service_gain(usage, profile, changes, &gain->gain);
+                err = service_gain(usage, profile, &change->changes, &gain->gain);
         else
-                err = gain_by(usage, profile, NULL, changes, &history, &missing, &gain->gain);
-        if (err == -ENODATA && missing && history_find(history, missing) == -ENOENT)
-                err = gain_by(usage, profile, missing, changes, &history, &missing, &gain->gain);
-        if (err == -ENODATA && missing)
-                return api_not_found(usage, history, missing);
+                err = api_answer(usage, profile, gain_by, &change->changes, &gain->gain);
         if (err < 0)
                 return err;
         *ret = TAKE_PTR(gain);
@@ -164,7 +151,8 @@ JOULECAST_EXPORT const char *joulecast_gain_basis(const struct joulecast_gain *g
         return gain->gain.basis;
 }
 
-ssize_t api_advise(struct joulecast_usage *usage, const struct joulecast_profile *profile, struct advice ret[ADVICE_MAX])
+ssize_t api_advise(struct joulecast_usage *usage, const struct joulecast_profile *profile,
+                   struct advice ret[ADVICE_MAX])
 {
         const struct forecast_battery *battery;
         const struct history *history;
@@ -174,6 +162,6 @@ ssize_t api_advise(struct joulecast_usage *usage, const struct joulecast_profile
                 return service_advise(usage, profile, ret);
         err = api_usage_history(usage, profile, NULL, &history);
         if (!err)
-                err = api_usage_battery(usage, &battery);
+                err = api_usage_battery(usage, profile, &battery);
         return err ? err : advice_make(history, battery, ret);
 }

@@ -134,7 +134,8 @@ JOULECAST_EXPORT int joulecast_profile_load(struct joulecast_context *context, c
         if (err < 0)
                 return err;
         if (found && !context->device && profile_is_of_another(profile->profile, context->machine)) {
-                log_error(&context->log, "%s was made for another device (match = %s); name it, or run joulecast calibrate",
+                log_error(&context->log, "%s was made for another device (match = %s); name it, or run "
+                                         "joulecast calibrate",
                           path, profile->profile->match);
                 return -ENODEV;
         }

@@ -240,6 +240,7 @@ int service_budget(struct joulecast_usage *usage, const struct joulecast_profile
         if (err < 0)
                 return err;
         ret->minutes = service_value(&answer, answer.text, "$.minutes");
+        ret->recorded_s = service_number(&answer, answer.text, "$.recorded_s");
         ret->reserved_percent = service_number(&answer, answer.text, "$.reserved_percent");
         ret->battery_percent = service_number(&answer, answer.text, "$.battery_percent");
         get_charging(&answer, &ret->charging);

@@ -105,3 +105,26 @@ void service_copy_text(struct service_answer *answer, const char *path, char *bu
 
         snprintf(buf, size, "%s", text ? text : "");
 }
+
+int service_action(struct service_answer *answer, const char *path, struct service_action *ret)
+{
+        _cleanup_free_ char *json = service_text(answer, answer->text, path);
+
+        if (!json)
+                return -ENOENT;
+        *ret = (struct service_action){
+                .word = service_text(answer, json, "$.action"),
+                .app = service_text(answer, json, "$.app"),
+                .name = service_text(answer, json, "$.name"),
+                .brightness_percent = service_number(answer, json, "$.brightness_percent"),
+                .gained = service_value(answer, json, "$.gained_minutes"),
+        };
+        return 0;
+}
+
+void service_action_clear(struct service_action *action)
+{
+        free(action->word);
+        free(action->app);
+        free(action->name);
+}

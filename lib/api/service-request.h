@@ -6,13 +6,13 @@
 
 #include "service.h"
 
-/* In JSON, built by SQLite, which quotes. */
+/* A request in JSON; SQLite builds it, and quotes its texts. */
 struct request {
         struct service_answer json;
         char *text;
 };
 
-/* By @profile, or by none. 0; -ENOMEM. */
+/* Begins a request with @profile; NULL: it needs none. 0; -ENOMEM. */
 int request_begin(struct request *request, const char *ask, const struct joulecast_profile *profile);
 void request_clear(struct request *request);
 /* Sets @path ("$.app", "$.reserve[#]") of the request to the value of @sql, which may use ?3 and ?4. */
@@ -24,5 +24,17 @@ int request_ask(const struct joulecast_usage *usage, const struct request *reque
 
 /* {"value", "low", "high"} at @path of @json; NaN: missing or null. */
 struct cost_value service_value(struct service_answer *answer, const char *json, const char *path);
+/* An element of a list of possible changes. */
+struct service_action {
+        char *word;             /* "action"; free() it */
+        char *app, *name;       /* NULL: none; free() them */
+        double brightness_percent;
+        struct cost_value gained;
+};
+
+/* The element @path of @answer. 0; -ENOENT: there is none. */
+int service_action(struct service_answer *answer, const char *path, struct service_action *ret);
+void service_action_clear(struct service_action *action);
+
 /* A text of the whole answer; "": missing or null. */
 void service_copy_text(struct service_answer *answer, const char *path, char *buf, size_t size);

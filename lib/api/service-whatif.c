@@ -1,7 +1,7 @@
 /* SPDX-FileCopyrightText: joulecast authors */
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* What a change gains, and advice, by the service. */
+/* Asks the service for the gain of a change, and for advice. */
 
 #include <errno.h>
 #include <math.h>
@@ -79,26 +79,24 @@ int service_gain(struct joulecast_usage *usage, const struct joulecast_profile *
         return get_apps(&answer, ret);
 }
 
-/* Of the list's element @path; -ENOENT: there is none. */
+/* Reads the advice at @path, an element of the list; -ENOENT: there is none. */
 static int get_advice(struct service_answer *answer, const char *path, struct advice *ret)
 {
-        _cleanup_free_ char *json = service_text(answer, answer->text, path), *word = NULL, *app = NULL, *name = NULL;
+        _cleanup_(service_action_clear) struct service_action action = { 0 };
         enum advice_kind kind = ADVICE_CLOSE;
+        int err = service_action(answer, path, &action);
 
-        if (!json)
-                return -ENOENT;
-        word = service_text(answer, json, "$.action");
-        while (word && kind < ADVICE_KINDS && strcmp(word, advice_words[kind]) != 0)
+        if (err)
+                return err;
+        while (action.word && kind < ADVICE_KINDS && strcmp(action.word, advice_words[kind]) != 0)
                 kind++;
-        if (!word || kind == ADVICE_KINDS)
+        if (!action.word || kind == ADVICE_KINDS)
                 return -EBADMSG;
-        *ret = (struct advice){ .kind = kind };
-        app = service_text(answer, json, "$.app");
-        name = service_text(answer, json, "$.name");
-        snprintf(ret->app, sizeof(ret->app), "%s", app ? app : "");
-        snprintf(ret->name, sizeof(ret->name), "%s", name ? name : "");
-        ret->brightness_percent = service_number(answer, json, "$.brightness_percent");
-        ret->gain.gained = service_value(answer, json, "$.gained_minutes");
+        *ret = (struct advice){ .kind = kind,
+                                .brightness_percent = action.brightness_percent,
+                                .gain.gained = action.gained };
+        snprintf(ret->app, sizeof(ret->app), "%s", action.app ? action.app : "");
+        snprintf(ret->name, sizeof(ret->name), "%s", action.name ? action.name : "");
         return 0;
 }
 

@@ -85,8 +85,8 @@ int service_find(const char *database, const struct log *log, char **ret)
 
         if (err < 0) {
                 log_error(log, "you may not read %s, and no service answers at %s (%s); "
-                          "start it (systemctl start joulecastd)",
-                          database, path, strerror(-err));
+                          "start it (%s start joulecastd)",
+                          database, path, strerror(-err), paths_systemctl());
                 return -EACCES;
         }
         copy = strdup(path);

@@ -15,8 +15,8 @@
 #define SERVICE_FINGERPRINT_MAX 17
 
 /*
- * For a @database without read permission. 0: @ret is the service's socket, free() it; -EACCES: no service answers,
- * and @log got a sentence.
+ * Finds the service for a @database that may not be read. 0: @ret is the service's socket, free() it; -EACCES: no
+ * service answers, and @log got a sentence.
  */
 int service_find(const char *database, const struct log *log, char **ret);
 
@@ -27,6 +27,9 @@ int service_forecast(struct joulecast_usage *usage, const struct joulecast_profi
                      double minutes, struct forecast *ret);
 int service_budget(struct joulecast_usage *usage, const struct joulecast_profile *profile,
                    const struct budget_plan *plan, struct budget *ret);
+int service_endure(struct joulecast_usage *usage, const struct joulecast_profile *profile,
+                   const struct endure_goal *goal,
+                   struct endurance *ret);
 int service_gain(struct joulecast_usage *usage, const struct joulecast_profile *profile, const struct changes *changes,
                  struct gain *ret);
 ssize_t service_advise(struct joulecast_usage *usage, const struct joulecast_profile *profile,
@@ -54,7 +57,10 @@ struct service_answer {
 int service_pid(const char *path);
 /* The service answers between polls, one request after another; a month of polls takes a second. */
 #define SERVICE_PATIENCE_S 60
-/* Sends the line @question to the service at the socket @path, and waits so long for each part of it; free() the answer. */
+/*
+ * Sends the line @question to the service at the socket @path, and waits so long for each part of it;
+ * free() the answer.
+ */
 int service_exchange(const char *path, const char *question, unsigned patience_s, char **ret);
 /* The socket where it answers: of the environment, else the system's. */
 const char *service_path(void);

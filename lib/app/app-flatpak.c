@@ -26,7 +26,7 @@ static bool is_tmpfs(const char *line)
         return dash && strncmp(dash + 3, "tmpfs ", 6) == 0;
 }
 
-/* Of several mounts at one place the last line is the visible one. */
+/* Where several are mounted at one place, the last line is the visible one. */
 bool app_flatpak_mounted_safely(const char *mounts)
 {
         bool root = false, info = false;

@@ -43,14 +43,11 @@ int app_process_read_cgroup(int root_fd, pid_t pid, char *path, size_t size)
         return n < 0 ? (int)n : app_cgroup_choose_path(text, path, size);
 }
 
-ssize_t app_process_read_words(int root_fd, pid_t pid, const char *file, char *buf, size_t size)
+ssize_t app_words_read(int dir_fd, const char *path, char *buf, size_t size)
 {
-        _cleanup_close_ int fd = -1;
-        char path[64];
+        _cleanup_close_ int fd = openat(dir_fd, path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
         ssize_t n;
 
-        snprintf(path, sizeof(path), "proc/%d/%s", (int)pid, file);
-        fd = openat(root_fd, path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
         if (fd < 0)
                 return -errno;
         n = read(fd, buf, size - 1);
@@ -58,6 +55,14 @@ ssize_t app_process_read_words(int root_fd, pid_t pid, const char *file, char *b
                 return -errno;
         buf[n] = '\0';
         return n;
+}
+
+ssize_t app_process_read_words(int root_fd, pid_t pid, const char *file, char *buf, size_t size)
+{
+        char path[64];
+
+        snprintf(path, sizeof(path), "proc/%d/%s", (int)pid, file);
+        return app_words_read(root_fd, path, buf, size);
 }
 
 const char *app_process_words_value(const char *words, ssize_t length, const char *name)
@@ -68,83 +73,6 @@ const char *app_process_words_value(const char *words, ssize_t length, const cha
                 if (strncmp(word, name, wanted) == 0 && word[wanted] == '=')
                         return word + wanted + 1;
         return NULL;
-}
-
-static bool is_interpreter(const char *program)
-{
-        static const char *const names[] = { "python", "perl", "ruby", "node", "bash", "dash", "sh", "lua",
-                                             "gjs-console",
-                                             "gjs", "wish", "tclsh", "mono" };
-
-        for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
-                size_t length = strlen(names[i]);
-
-                if (strncmp(program, names[i], length) == 0 &&
-                    !program[length + strspn(program + length, "0123456789.")])
-                        return true;
-        }
-        return false;
-}
-
-/* "python3 -u /usr/bin/app --flag": app. "python3 -m app": app. NULL: it runs no file. */
-static const char *script(const char *words, ssize_t length)
-{
-        const char *end = words + length;
-
-        for (const char *word = words + strlen(words) + 1; word < end; word += strlen(word) + 1) {
-                if (strcmp(word, "-m") == 0) {
-                        word += strlen(word) + 1;
-                        return word < end && *word ? word : NULL;
-                }
-                if (*word == '-') {
-                        if (strchr(word, 'c') && word[1] != '-')
-                                return NULL;
-                        continue;
-                }
-                return *word ? util_base_name(word) : NULL;
-        }
-        return NULL;
-}
-
-static bool appimage_name(int root_fd, pid_t pid, char *buf, size_t size)
-{
-        char words[16384];
-        ssize_t n = app_process_read_words(root_fd, pid, "environ", words, sizeof(words));
-        const char *image = n > 0 ? app_process_words_value(words, n, "APPIMAGE") : NULL;
-
-        if (!image || !*util_base_name(image))
-                return false;
-        snprintf(buf, size, "%s", util_base_name(image));
-        return true;
-}
-
-void app_process_read_program(const struct apps *apps, const struct app_entry *entry, char *buf, size_t size)
-{
-        char path[64], target[4096];
-        _cleanup_close_ int proc_fd = -1;
-        int root_fd = apps->root_fd;
-        ssize_t n;
-
-        snprintf(path, sizeof(path), "proc/%d/exe", (int)entry->pid);
-        n = readlinkat(root_fd, path, target, sizeof(target) - 1);
-        target[MAX(n, 0)] = '\0';
-        if (strstr(target, "/.mount_") && appimage_name(root_fd, entry->pid, buf, size))
-                return;
-        proc_fd = openat(root_fd, "proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-        snprintf(path, sizeof(path), "%d", (int)entry->pid);
-        app_program_of(proc_fd, path, entry->comm, &apps->exe, buf, size);
-}
-
-bool app_process_read_script(int root_fd, const struct app_entry *entry, char *buf, size_t size)
-{
-        char words[4096];
-        ssize_t n = is_interpreter(entry->comm) ? app_process_read_words(root_fd, entry->pid, "cmdline", words,
-                                                                     sizeof(words)) : 0;
-        const char *name = n > 0 ? script(words, n) : NULL;
-
-        if (name)
-                snprintf(buf, size, "%s", name);
-        return name != NULL;
 }
 
 bool app_process_is_kernel(int root_fd, const struct app_entry *entry)

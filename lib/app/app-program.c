@@ -1,39 +1,27 @@
 /* SPDX-FileCopyrightText: joulecast authors */
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "app-private.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <unistd.h>
 
-#include "app.h"
 #include "util/util.h"
 
-#define COMM_LENGTH 15 /* TASK_COMM_LEN without its NUL */
+#define WORDS_MAX 32768 /* class paths of Java are long, and its class stands behind them */
 
 /* The kernel marks a file that was replaced by an update. */
 static void cut_deleted(char *path)
 {
-        static const char mark[] = " (deleted)";
-        size_t length = strlen(path);
+        char *mark = app_before(path, " (deleted)");
 
-        if (length > strlen(mark) && strcmp(path + length - strlen(mark), mark) == 0)
-                path[length - strlen(mark)] = '\0';
-}
-
-static bool is_interpreter(const char *name)
-{
-        static const char *const prefixes[] = { "python", "perl", "ruby", "node", "php", "lua", "bash",
-                                                "dash", "sh",
-                                                "zsh", "fish", "gjs", "java", "mono", "busybox", "guile",
-                                                        "qemu-" };
-
-        for (size_t i = 0; i < ARRAY_SIZE(prefixes); i++)
-                if (strncmp(name, prefixes[i], strlen(prefixes[i])) == 0)
-                        return true;
-        return false;
+        if (mark)
+                *mark = '\0';
 }
 
 static bool is_named_as(const char *comm, const char *name)
@@ -42,8 +30,8 @@ static bool is_named_as(const char *comm, const char *name)
                strlen(comm) == MIN(strlen(name), (size_t)COMM_LENGTH);
 }
 
-/* Base name of the executable file; "": not known. */
-static void find_exe(int proc_fd, const char *pid, const struct app_exe *exe, char *name, size_t size)
+/* Path of the executable file, or its name alone; "": not known. */
+static void read_exe(int proc_fd, const char *pid, const struct app_exe *exe, char *ret)
 {
         char path[48], target[PATH_MAX];
         ssize_t n;
@@ -52,25 +40,156 @@ static void find_exe(int proc_fd, const char *pid, const struct app_exe *exe, ch
         n = readlinkat(proc_fd, path, target, sizeof(target) - 1);
         target[n > 0 ? n : 0] = '\0';
         if (n < 0 && (errno == EACCES || errno == EPERM) && exe && exe->find &&
-            exe->find(exe->data, (pid_t)atoi(pid), name, size))
-                return;
+            !exe->find(exe->data, (pid_t)atoi(util_base_name(pid)), target, sizeof(target)))
+                target[0] = '\0';
         cut_deleted(target);
-        snprintf(name, size, "%s", util_base_name(target));
+        if (strlen(target) >= APP_PROGRAM_MAX)
+                memmove(target, util_base_name(target), strlen(util_base_name(target)) + 1);
+        snprintf(ret, APP_PROGRAM_MAX, "%.*s", APP_PROGRAM_MAX - 1, target);
 }
 
-void app_program_of(int proc_fd, const char *pid, const char *comm, const struct app_exe *exe, char *name, size_t size)
+/* The file that an AppImage was started from, as its mount's place is another each time. */
+static bool read_image(int proc_fd, const char *pid, char *ret)
 {
-        char path[48], text[PATH_MAX];
+        char path[48], words[16384];
+        const char *image;
         ssize_t n;
 
-        snprintf(path, sizeof(path), "%s/cmdline", pid);
-        n = util_read_at(proc_fd, path, text, sizeof(text)); /* argv[0] ends at the first NUL */
-        if (n > 0 && is_named_as(comm, util_base_name(text))) {
-                util_printable(util_base_name(text), name, size);
-                return;
+        snprintf(path, sizeof(path), "%s/environ", pid);
+        n = app_words_read(proc_fd, path, words, sizeof(words));
+        image = n > 0 ? app_process_words_value(words, n, "APPIMAGE") : NULL;
+        if (!image || !*util_base_name(image))
+                return false;
+        snprintf(ret, APP_PROGRAM_MAX, "%s", util_base_name(image));
+        return true;
+}
+
+static bool is_interpreter(const char *path)
+{
+        const struct lead_line *line = lead_find(util_base_name(path));
+
+        return line && line->lead == LEAD_INTERPRETER;
+}
+
+static bool names_no_app(const char *path)
+{
+        const struct lead_line *line = lead_find(util_base_name(path));
+
+        return is_interpreter(path) || (line && line->lead == LEAD_SHELL);
+}
+
+/* Finds an app that brings its own runtime, unless the runtime runs a file outside of the app's folder. */
+static void find_bundle(struct app_program *program, const char *argv)
+{
+        const char *runtime = *program->exe == '/' ? program->exe : argv, *own = program->command.own;
+        size_t length = *runtime == '/' && is_interpreter(runtime) ? app_command_bundle(runtime) : 0;
+
+        program->bundled = length > 0 && !app_command_is_windows(program->path) &&
+                           (*own != '/' || (strncmp(own, runtime, length) == 0 && own[length] == '/'));
+        if (program->bundled)
+                snprintf(program->path, sizeof(program->path), "%.*s", (int)length, runtime);
+}
+
+/* "npm exec vite": in place of all arguments. */
+static bool is_title(const char *words, ssize_t length)
+{
+        return strchr(words, ' ') && !strpbrk(words, "/\\:") && strnlen(words, (size_t)length) + 1 >= (size_t)length;
+}
+
+/* A process may change argv and comm, and the kernel cuts comm: the first of these that is credible. */
+static const char *choose(const struct app_program *program, const char *argv, const char *comm)
+{
+        if (app_command_is_windows(argv) && strchr(argv, '\\'))
+                return argv;
+        if (app_command_is_windows(comm) && !program->command.interpreted)
+                return comm;
+        if (program->command.interpreted)
+                return program->command.own;
+        if (is_named_as(comm, util_base_name(argv)) || is_named_as(comm, argv))
+                return argv;
+        return *program->exe && !names_no_app(program->exe) ? program->exe : comm;
+}
+
+/* A title in place of the arguments names no program: then the process's own name decides what it is. */
+static void set_lead(struct app_program *program, const char *comm)
+{
+        struct app_command *command = &program->command;
+        const struct lead_line *line = command->line;
+
+        if (program->alone) {
+                command->line = NULL;
+                command->lead = LEAD_NOT;
+        } else if (!line && !command->interpreted) {
+                line = lead_find(util_base_name(program->path));
+                command->line = line ? line : lead_find_comm(comm);
+                command->lead = command->line ? command->line->lead : LEAD_NOT;
         }
-        find_exe(proc_fd, pid, exe, text, sizeof(text));
-        util_printable(*text && !is_interpreter(text) ? text : comm, name, size);
-        if (!*name)
-                snprintf(name, size, "unnamed"); /* an empty id means no app */
+}
+
+static void read_program(int proc_fd, const char *pid, const char *comm, const struct app_exe *exe,
+                         struct app_program *ret)
+{
+        char path[48], words[WORDS_MAX];
+        ssize_t n;
+        bool title;
+
+        *ret = (struct app_program){ 0 };
+        snprintf(path, sizeof(path), "%s/cmdline", pid);
+        n = app_words_read(proc_fd, path, words, sizeof(words));
+        if (n <= 0)
+                words[n = 0] = '\0';
+        read_exe(proc_fd, pid, exe, ret->exe);
+        title = is_title(words, n) && *ret->exe && names_no_app(ret->exe);
+        for (char *at = words; title && (at = memchr(at, ' ', (size_t)(words + n - at))); at++)
+                *at = '\0';
+        app_command_parse(words, (size_t)n, &ret->command);
+        snprintf(ret->path, sizeof(ret->path), "%.*s", APP_PROGRAM_MAX - 1,
+                 title && !ret->command.interpreted ? words : choose(ret, words, comm));
+        ret->alone = app_command_is_windows(ret->path) || (ret->command.interpreted && strncmp(util_base_name(words),
+                                                                                   "java", 4) == 0);
+        if (strstr(ret->exe, "/.mount_"))
+                read_image(proc_fd, pid, ret->path);
+        set_lead(ret, comm);
+        find_bundle(ret, words);
+        if (ret->bundled)
+                app_command_bundle_name(ret->path, ret->name, sizeof(ret->name));
+        else
+                app_command_name(ret->command.lead == LEAD_WRAPPER &&
+                         *ret->command.runs ? ret->command.runs : ret->path, ret->name,
+                         sizeof(ret->name));
+}
+
+void app_program_of(int proc_fd, const char *pid, const char *comm, const struct app_exe *exe, char *name,
+                    size_t size)
+{
+        struct app_program program;
+
+        read_program(proc_fd, pid, comm, exe, &program);
+        snprintf(name, size, "%s", program.name);
+}
+
+void app_program_read(const struct apps *apps, const struct app_entry *entry, struct app_program *ret)
+{
+        char pid[32];
+
+        snprintf(pid, sizeof(pid), "proc/%d", (int)entry->pid);
+        read_program(apps->root_fd, pid, entry->comm, &apps->exe, ret);
+}
+
+enum app_lead app_lead_of(const struct apps *apps, const struct app_entry *entry)
+{
+        const struct lead_line *line = lead_find_comm(entry->comm);
+        enum app_lead lead = entry->pid == 1 ? LEAD_SESSION : line ? line->lead : LEAD_NOT;
+        const struct desktop_entry *known;
+        struct app_program program;
+
+        if (!line && lead == LEAD_NOT) { /* a terminal that the table does not list */
+                known = desktop_by_program(apps->index, entry->comm);
+                if (known && known->terminal)
+                        return LEAD_TERMINAL;
+        }
+        if (lead != LEAD_SHELL && lead != LEAD_INTERPRETER && entry->comm[0] != '.')
+                return lead;
+        app_program_read(apps, entry, &program);
+        return program.command.lead;
 }

@@ -3,26 +3,15 @@
 #include "app-unit.h"
 
 #include <ctype.h>
-#include <errno.h>
 #include <string.h>
 
+#include "app-command.h"
 #include "util/util.h"
 
-#define WORDS_MAX 16
-
-static const char *const launchers[] = {
-        "app2unit", "budgie", "cinnamon", "cosmic", "dbus", "flatpak", "fuzzel", "gnome", "gnome-session",
-        "hyprland", "i3", "kde", "krunner", "labwc", "lxqt", "mate", "niri", "phosh", "plasma", "plasmashell",
-        "river", "rofi", "runapp", "sway", "tofi", "uwsm", "walker", "wayfire", "wofi", "xfce", "xfce4",
-};
-
-bool app_unit_launcher_known(const char *launcher)
-{
-        for (size_t i = 0; i < ARRAY_SIZE(launchers); i++)
-                if (strcasecmp(launcher, launchers[i]) == 0)
-                        return true;
-        return false;
-}
+#define DIGITS "0123456789"
+#define HEX_DIGITS DIGITS "abcdefABCDEF"
+#define UUID_LENGTH 36
+#define PID_DIGITS 3 /* shorter numbers belong to names: "tracker-miner-fs-3" */
 
 /* systemd writes '-' and whatever else may not stand in a unit's name as \xNN. */
 static void unescape(char *text)
@@ -43,150 +32,154 @@ static void unescape(char *text)
         *out = '\0';
 }
 
-static bool all_hex(const char *text)
+/* Is it a pid of at least @least digits, or hex digits? */
+static bool is_stamp(const char *word, size_t least)
 {
-        return *text && text[strspn(text, "0123456789abcdefABCDEF")] == '\0';
-}
+        size_t length = strlen(word);
 
-static bool has_digit(const char *text)
-{
-        return strpbrk(text, "0123456789") != NULL;
-}
-
-/* The last five words are a UUID with its dashes: 8-4-4-4-12. */
-static bool ends_in_uuid(char *const words[], size_t n)
-{
-        static const size_t lengths[] = { 8, 4, 4, 4, 12 };
-
-        if (n <= ARRAY_SIZE(lengths))
-                return false;
-        for (size_t i = 0; i < ARRAY_SIZE(lengths); i++) {
-                const char *word = words[n - ARRAY_SIZE(lengths) + i];
-
-                if (strlen(word) != lengths[i] || !all_hex(word))
-                        return false;
-        }
-        return true;
+        return (length >= least && strspn(word, DIGITS) == length) ||
+               (length >= 8 && strspn(word, HEX_DIGITS) == length && strpbrk(word, DIGITS));
 }
 
 /*
- * The number of words at the end that are <RANDOM>. A scope always has one: a pid, hex digits, a UUID, or any other
- * letters and digits. A service has it after '@', but some versions of KDE wrote hex digits after '-'.
+ * The end of a name that differs at each start, with its dash: a pid of at least @least digits, hex digits, a UUID.
+ * "": there is none. @least 0: the name has one, which may also be any other letters and digits.
  */
-static size_t random_words(char *const words[], size_t n, const char *type)
+static char *find_stamp(char *name, size_t least)
 {
-        const char *last = words[n - 1];
+        char *end = name + strlen(name), *dash = strrchr(name, '-');
 
-        if (n < 2)
-                return 0;
-        if (ends_in_uuid(words, n))
-                return 5;
-        if (strcmp(type, "scope") == 0)
-                return n > 2 || all_hex(last) || has_digit(last);
-        return (all_hex(last) && strlen(last) >= 8) || last[strspn(last, "0123456789")] == '\0';
+        if (end - name > UUID_LENGTH + 1 && end[-UUID_LENGTH - 1] == '-' &&
+            strspn(end - UUID_LENGTH, HEX_DIGITS "-") == UUID_LENGTH)
+                return end - UUID_LENGTH - 1;
+        if (!dash || dash == name)
+                return end;
+        if (least == 0 &&
+            (strchr(name, '-') < dash || strpbrk(dash, DIGITS) || !dash[1 + strspn(dash + 1, HEX_DIGITS)]))
+                return dash;
+        return is_stamp(dash + 1, least) ? dash : end;
 }
 
-static void join(char *const words[], size_t n, char *buf, size_t size)
+void app_unit_unescaped(const char *name, size_t length, char *ret)
 {
-        size_t length = 0;
+        char copy[256];
 
-        buf[0] = '\0';
-        for (size_t i = 0; i < n && length < size; i++)
-                length += (size_t)snprintf(buf + length, size - length, "%s%s", i ? "-" : "", words[i]);
+        snprintf(copy, sizeof(copy), "%.*s", (int)MIN(length, sizeof(copy) - 1), name);
+        unescape(copy);
+        util_printable(copy, ret, APP_ID_MAX - 8);
 }
 
-static bool parse_app(char *body, const char *type, struct cgroup_app *ret)
+/* "LAUNCHER-ID-STAMP" of a scope, "LAUNCHER-ID@STAMP" of a service; without a launcher where there is but one word. */
+static bool parse_app(char *body, bool scope, struct cgroup_app *ret)
 {
-        char *words[WORDS_MAX], joined[256], *save = NULL;
-        size_t n = 0, random;
-        bool instance = false;
+        char *at = scope ? NULL : strrchr(body, '@'), *dash;
 
-        if (strcmp(type, "scope") != 0) {
-                char *at = strrchr(body, '@');
-
-                if (at) {
-                        *at = '\0';
-                        instance = true;
-                }
-        }
-        for (char *word = strtok_r(body, "-", &save); word && n < WORDS_MAX;
-             word = strtok_r(NULL, "-", &save))
-                words[n++] = word;
-        if (n == 0)
-                return false;
-        random = instance ? 0 : random_words(words, n, type);
-        n -= random;
-        for (size_t i = 0; i < n; i++)
-                unescape(words[i]);
-        join(words, n, joined, sizeof(joined));
-        util_printable(joined, ret->whole, sizeof(ret->whole));
-        ret->launcher[0] = '\0';
-        if (n > 1)
-                util_printable(words[0], ret->launcher, sizeof(ret->launcher));
-        join(words + (n > 1), n - (n > 1), joined, sizeof(joined));
-        util_printable(joined, ret->id, sizeof(ret->id));
-        ret->autostart_service = random == 0;
+        *(at ? at : find_stamp(body, !scope)) = '\0';
+        dash = strchr(body, '-');
+        app_unit_unescaped(body, strlen(body), ret->whole);
+        app_unit_unescaped(body, dash ? (size_t)(dash - body) : 0, ret->launcher);
+        app_unit_unescaped(dash ? dash + 1 : body, SIZE_MAX, ret->id);
+        ret->whole[strcspn(ret->whole, " ")] = ret->id[strcspn(ret->id, " ")] = '\0'; /* the whole command */
         ret->kind = CGROUP_APP;
-        return ret->id[0] != '\0';
+        return *ret->id;
 }
 
 /* "snap.NAME.APP-UUID.scope", "snap.NAME.APP.service", "snap.NAME_KEY.hook.X..." */
-static bool parse_snap(char *body, struct cgroup_app *ret)
+static bool parse_snap(char *body, bool scope, struct cgroup_app *ret)
 {
-        char plain[APP_ID_MAX - (sizeof("snap:") - 1)];
+        char name[APP_ID_MAX];
 
-        body[strcspn(body, ".")] = '\0';
-        unescape(body);
-        if (!*body)
-                return false;
-        util_printable(body, plain, sizeof(plain));
-        snprintf(ret->id, sizeof(ret->id), "snap:%s", plain);
+        app_unit_unescaped(body, strcspn(body, "."), name);
+        snprintf(ret->id, sizeof(ret->id), "snap:%.120s", name);
         ret->kind = CGROUP_SNAP;
-        return true;
+        return *name;
+}
+
+static bool set_app(const char *launcher, const char *id, size_t length, struct cgroup_app *ret)
+{
+        app_unit_unescaped(id, length, ret->id);
+        snprintf(ret->whole, sizeof(ret->whole), "%s", ret->id);
+        snprintf(ret->launcher, sizeof(ret->launcher), "%s", launcher);
+        ret->kind = CGROUP_APP;
+        return *ret->id;
 }
 
 /* "dbus-:1.2-org.gnome.Identity@0.service": started by D-Bus activation. */
-static bool parse_dbus(char *body, struct cgroup_app *ret)
+static bool parse_dbus(char *body, bool scope, struct cgroup_app *ret)
 {
-        char *name = strchr(body, '-'), *at;
+        char *name;
 
-        if (!name)
-                return false;
-        at = strrchr(++name, '@');
-        if (at)
-                *at = '\0';
-        unescape(name);
-        util_printable(name, ret->id, sizeof(ret->id));
-        snprintf(ret->whole, sizeof(ret->whole), "%s", ret->id);
-        snprintf(ret->launcher, sizeof(ret->launcher), "dbus");
-        ret->kind = CGROUP_APP;
-        return ret->id[0] != '\0';
+        unescape(body);
+        name = strchr(body, '-');
+        return name && set_app("dbus", name + 1, strcspn(name + 1, "@"), ret);
 }
+
+/* "lomiri-app-launch--application-click--calculator_calculator_4.0.5--INSTANCE.service" */
+static bool parse_lomiri(char *body, bool scope, struct cgroup_app *ret)
+{
+        const char *id = strstr(body, "--"), *end = id ? strstr(id + 2, "--") : NULL, *version = end;
+
+        while (end && version > id && *version != '_')
+                version--;
+        return end && set_app("lomiri", id + 2, (size_t)((isdigit((unsigned char)version[1]) ? version : end) - id) - 2,
+                              ret);
+}
+
+static const struct {
+        const char *prefix;
+        bool (*parse)(char *body, bool scope, struct cgroup_app *ret);
+        bool only_scope;
+} kinds[] = {
+        { "snap.", parse_snap }, { "dbus-:", parse_dbus }, { "app-dbus\\x2d:", parse_dbus },
+        { "lomiri-app-launch--", parse_lomiri }, { "ubuntu-app-launch--", parse_lomiri },
+        { "app-", parse_app }, { "apps-", parse_app }, { "flatpak-", parse_app, true },
+};
 
 bool app_unit_parse(const char *unit, struct cgroup_app *ret)
 {
         char name[512], *dot;
-        const char *type;
+        bool scope;
 
         if (strlen(unit) >= sizeof(name))
                 return false;
         strcpy(name, unit);
         dot = strrchr(name, '.');
-        if (!dot)
+        if (!dot || !util_is_word("scope service slice", dot + 1))
                 return false;
         *dot = '\0';
-        type = dot + 1;
-        if (strcmp(type, "scope") != 0 && strcmp(type, "service") != 0 && strcmp(type, "slice") != 0)
-                return false;
-        if (strncmp(name, "snap.", 5) == 0)
-                return parse_snap(name + 5, ret);
-        if (strncmp(name, "dbus-:", 6) == 0)
-                return parse_dbus(name + 6, ret);
-        if (strncmp(name, "app-dbus\\x2d:", 13) == 0) {
-                unescape(name + 13);
-                return parse_dbus(name + 13, ret);
+        scope = strcmp(dot + 1, "scope") == 0;
+        for (size_t i = 0; i < ARRAY_SIZE(kinds); i++) {
+                const char *body = app_after(name, kinds[i].prefix);
+
+                if (body && (scope || !kinds[i].only_scope))
+                        return kinds[i].parse(name + (body - name), scope, ret);
         }
-        if (strncmp(name, "flatpak-", 8) == 0 || strncmp(name, "apps-", 5) == 0)
-                return parse_app(name + strcspn(name, "-") + 1, type, ret);
-        return strncmp(name, "app-", 4) == 0 && parse_app(name + 4, type, ret);
+        return false;
+}
+
+/* A number, an address, a date, hex digits: another one at each start. */
+static bool is_unstable(char *instance)
+{
+        return strchr(instance, ':') || *find_stamp(instance, PID_DIGITS) || is_stamp(instance, 1) ||
+               (isdigit((unsigned char)*instance) && !instance[strspn(instance, HEX_DIGITS ".-_")]);
+}
+
+/* "run-u91", "run-r42e6ac3d", "run-p4004-i4005": systemd-run's own names. */
+static bool is_run(const char *name)
+{
+        return strncmp(name, "run-", 4) == 0 && strpbrk(name, DIGITS) &&
+               !name[4 + strspn(name + 4, "uprij-" HEX_DIGITS)];
+}
+
+bool app_unit_name(const char *name, size_t length, char *ret)
+{
+        char copy[256], *at, *end;
+
+        snprintf(copy, sizeof(copy), "%.*s", (int)MIN(length, sizeof(copy) - 1), name);
+        at = strchr(copy, '@');
+        if (at && is_unstable(at + 1))
+                *at = '\0';
+        end = is_run(copy) ? copy : find_stamp(copy, PID_DIGITS);
+        app_unit_unescaped(copy, (size_t)(end - copy), ret);
+        return !*end && *ret;
 }

@@ -14,16 +14,17 @@ enum cgroup_kind {
         CGROUP_APP,       /* an app's own unit */
         CGROUP_SNAP,      /* "snap:NAME" */
         CGROUP_USER,      /* any other service of a user: "usr:NAME" */
-        CGROUP_SESSION,   /* a login session: what was not moved to a unit of its own */
-        CGROUP_SPAWN,     /* started in a terminal; id: the terminal's, if known */
+        CGROUP_SESSION,   /* a login session: processes that were not moved to a unit of their own */
+        /* named after a start and not an app: a terminal's tab, systemd-run; id: the terminal's, if known */
+        CGROUP_SPAWN,
 };
 
 struct cgroup_app {
         enum cgroup_kind kind;
         char id[APP_ID_MAX];
-        char launcher[64];     /* of an app: "gnome", "flatpak", ...; "" if the name has none */
-        char whole[APP_ID_MAX]; /* launcher-id: the id if it has a '-' that was not escaped */
-        bool autostart_service; /* without a random part, so the last word belongs to the id */
+        char launcher[APP_ID_MAX]; /* the program that started it: "gnome", "flatpak", ...; "" if the name has none */
+        /* launcher-id: the id if it has a '-' that was not escaped; of a container: its hash */
+        char whole[APP_ID_MAX];
 };
 
 /* Parses a unit's name. false: it names no app; @ret's kind is not changed. */
@@ -38,5 +39,12 @@ void app_cgroup_parse(const char *path, struct cgroup_app *ret);
  */
 int app_cgroup_choose_path(const char *text, char *ret, size_t size);
 
-/* Is this a launcher or desktop that puts its name before the id? */
-bool app_unit_launcher_known(const char *launcher);
+/*
+ * A unit's name for people, from @length bytes without its type: without escapes and without parts that change from
+ * start to start (instances that are numbers or addresses, pids, hex digits). @ret: APP_ID_MAX bytes; "": nothing
+ * remains. false: it was named after one start.
+ */
+bool app_unit_name(const char *name, size_t length, char *ret);
+
+/* The same including the parts that change: for names of machines and containers, which people choose. */
+void app_unit_unescaped(const char *name, size_t length, char *ret);

@@ -22,7 +22,10 @@ static bool is_unit(const char *word, size_t length)
                (length > 8 && strncmp(word + length - 8, ".service", 8) == 0);
 }
 
-/* ".../user@1000.service/app.slice/app-foo.slice/app-foo-1.scope/x": "app-foo-1.scope". A unit may have groups of its own. */
+/*
+ * ".../user@1000.service/app.slice/app-foo.slice/app-foo-1.scope/x": "app-foo-1.scope". A unit may have
+ * groups of its own.
+ */
 bool app_units_parse(const char *path, char *unit, bool *below_apps)
 {
         bool found = false;
@@ -96,7 +99,8 @@ static int add_process(struct apps *apps, int root_fd, pid_t pid, struct app_uni
                 unit[0] = '\0';
         trouble = trouble_of(apps, pid, unit, below_apps);
         if (find(units, unit, app, &at) < 0 ||
-            util_grow(&units->processes, &units->processes_capacity, units->n_processes + 1, sizeof(*units->processes)) < 0)
+            util_grow(&units->processes, &units->processes_capacity, units->n_processes + 1,
+                      sizeof(*units->processes)) < 0)
                 return -ENOMEM;
         found = &units->list[at];
         if (trouble != UNIT_FINE && (found->trouble == UNIT_FINE || trouble < found->trouble))
@@ -105,7 +109,7 @@ static int add_process(struct apps *apps, int root_fd, pid_t pid, struct app_uni
         return 0;
 }
 
-/* What one process of a unit is forbids it for all of them. */
+/* One process of the desktop, or of another app, forbids the unit for all of them. */
 static void mark_shared(struct app_units *units)
 {
         for (size_t i = 0; i < units->n; i++)

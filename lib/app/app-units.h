@@ -37,7 +37,7 @@ struct app_units {
         size_t n_processes, processes_capacity;
 };
 
-/* Of all processes of @uid. @ret: filled anew. 0; -ENOMEM; another negative errno: /proc cannot be read. */
+/* Looks at all processes of @uid. @ret: filled anew. 0; -ENOMEM; another negative errno: /proc cannot be read. */
 int app_units_read(struct apps *apps, int root_fd, uid_t uid, struct app_units *ret);
 void app_units_clear(struct app_units *units);
 

@@ -8,8 +8,7 @@
 
 #include "util/util.h"
 
-#define ANCESTORS_MAX 64 /* no desktop has longer chains of forks */
-#define ANDROID_USER 100000 /* uids per Android user */
+#define CONFIG_MAX 65536
 
 /* Read at the first use: apps_new() reads nothing that users may have written. */
 const struct desktop_index *app_index(struct apps *apps)
@@ -25,35 +24,67 @@ static void unit_id(struct apps *apps, const struct cgroup_app *parsed, char *re
 {
         const struct desktop_index *index = app_index(apps);
         const struct desktop_entry *entry = desktop_by_id(index, parsed->id);
-        size_t length = strlen(parsed->id);
-        char id[APP_ID_MAX];
+        char id[APP_ID_MAX], *end;
         unsigned number;
 
         snprintf(id, sizeof(id), "%s", parsed->id);
-        if (!entry && length > 8 && strcmp(id + length - 8, ".desktop") == 0) {
-                id[length - 8] = '\0';
+        end = app_before(id, ".desktop");
+        if (!entry && end && strcmp(parsed->launcher, "flatpak") != 0) { /* a flatpak may be com.bitwarden.desktop */
+                *end = '\0';
                 entry = desktop_by_id(index, id);
         }
         if (!entry && parsed->launcher[0])
                 entry = desktop_by_id(index, parsed->whole);
+        if (app_before(id, ".AppImage"))
+                app_command_name(parsed->id, id, sizeof(id));
+        if (!entry) /* a launcher may name its unit after the program */
+                entry = desktop_by_program(index, id);
         if (entry)
                 snprintf(ret, APP_ID_MAX, "%s", entry->id);
-        else if (strcmp(parsed->launcher, "steam") == 0 && sscanf(parsed->id, "app%10u", &number) == 1)
+        else if ((strcmp(parsed->launcher, "steam") == 0 && sscanf(parsed->id, "app%10u", &number) == 1) ||
+                 sscanf(parsed->id, "steam_app_%10u", &number) == 1)
                 snprintf(ret, APP_ID_MAX, "steam:%u", number);
-        else if (parsed->launcher[0] && !app_unit_launcher_known(parsed->launcher))
-                snprintf(ret, APP_ID_MAX, "%s", parsed->whole);
         else
-                snprintf(ret, APP_ID_MAX, "%s", parsed->id);
+                snprintf(ret, APP_ID_MAX, "%s", id);
 }
 
-void app_cgroup_read(struct apps *apps, const char *path, struct app_cgroup *cgroup)
+/* Docker keeps the name that the user gave in a file; other engines pass it to a monitor (container_id()). */
+static void docker_name(struct apps *apps, struct app_cgroup *cgroup)
 {
+        char path[160], name[64];
+        _cleanup_free_ char *text = NULL;
+        const char *at;
+
+        snprintf(path, sizeof(path), "var/lib/docker/containers/%.64s/config.v2.json", cgroup->parsed.whole);
+        text = malloc(CONFIG_MAX);
+        if (!text || util_read_at(apps->root_fd, path, text, CONFIG_MAX) <= 0)
+                return;
+        at = strstr(text, "\"Name\":\"/");
+        if (at && sscanf(at + 9, "%63[A-Za-z0-9_.-]", name) == 1)
+                snprintf(cgroup->id, sizeof(cgroup->id), "ctr:%s", name);
+}
+
+static void read_cgroup(struct apps *apps, const char *path, struct app_cgroup *cgroup)
+{
+        const struct desktop_entry *entry;
+
         app_cgroup_parse(path, &cgroup->parsed);
         snprintf(cgroup->id, sizeof(cgroup->id), "%s", cgroup->parsed.id);
         if (cgroup->parsed.kind == CGROUP_APP ||
             (cgroup->parsed.kind == CGROUP_SPAWN && cgroup->parsed.id[0]))
                 unit_id(apps, &cgroup->parsed, cgroup->id);
-        cgroup->launcher = cgroup->parsed.kind == CGROUP_APP && app_lead_is_launcher(cgroup->id);
+        if (strcmp(cgroup->id, "ctr:docker") == 0)
+                docker_name(apps, cgroup);
+        cgroup->line = lead_find_unit(cgroup->id);
+        entry = cgroup->line ? NULL : desktop_by_id(app_index(apps), cgroup->id);
+        if (entry && entry->program)
+                cgroup->line = lead_find(entry->program); /* "org.gnome.Console" has the program kgx */
+        if (!cgroup->line && entry && entry->terminal)
+                cgroup->line = lead_find("TerminalEmulator");
+        if (!cgroup->line || cgroup->line->lead != LEAD_TERMINAL || !cgroup->line->other)
+                return;
+        entry = desktop_by_program(app_index(apps), cgroup->line->other); /* a terminal's server is the terminal */
+        snprintf(cgroup->id, sizeof(cgroup->id), "%s", entry ? entry->id : cgroup->line->other);
 }
 
 static struct app_cgroup *get_cgroup(struct apps *apps, const char *path)
@@ -74,7 +105,7 @@ static struct app_cgroup *get_cgroup(struct apps *apps, const char *path)
                 free(cgroup);
                 return NULL;
         }
-        app_cgroup_read(apps, path, cgroup);
+        read_cgroup(apps, path, cgroup);
         return cgroup;
 }
 
@@ -158,143 +189,6 @@ static bool needs_look(const struct apps *apps, const struct app_entry *entry)
                                      entry->look_sweep != apps->sweep);
 }
 
-void app_desktop_id(const struct desktop_entry *entry, char *ret)
-{
-        char id[APP_ID_MAX];
-
-        util_printable(entry->id, id, sizeof(id) - 8);
-        if (entry->snap)
-                snprintf(ret, APP_ID_MAX, "snap:%.*s", (int)MIN(strcspn(id, "_"), (size_t)120), id);
-        else
-                snprintf(ret, APP_ID_MAX, "%s", id);
-}
-
-/* Without a unit: the desktop entry that starts this program, else the program. */
-static void program_id(struct apps *apps, struct app_entry *entry)
-{
-        const struct desktop_entry *desktop = NULL;
-        char program[256];
-
-        if (app_process_read_script(apps->root_fd, entry, program, sizeof(program)))
-                desktop = desktop_by_program(app_index(apps), program);
-        if (!desktop) {
-                app_process_read_program(apps, entry, program, sizeof(program));
-                desktop = desktop_by_program(app_index(apps), program);
-        }
-        if (desktop)
-                app_desktop_id(desktop, entry->app);
-        else
-                util_printable(program, entry->app, sizeof(entry->app));
-}
-
-static void set_app(struct app_entry *entry, const char *app)
-{
-        if (entry->app != app)
-                snprintf(entry->app, sizeof(entry->app), "%s", app);
-}
-
-/* Apps in the unit of the compositor or launcher that started them. */
-static void classify_unit(struct apps *apps, struct app_entry *entry, const struct app_entry *parent,
-                          bool together)
-{
-        if (together && parent->top) {
-                set_app(entry, parent->app);
-                entry->top = true;
-        } else if (together && parent->lead == LEAD_DESKTOP && entry->lead != LEAD_DESKTOP) {
-                program_id(apps, entry);
-                entry->top = true;
-        } else {
-                set_app(entry, entry->cgroup->id);
-                if (entry->cgroup->launcher && !together)
-                        entry->lead = LEAD_DESKTOP;
-        }
-}
-
-/*
- * Without control groups each program is an app, except helpers of a classified app. The process tree would be a
- * worse guess: all that an init script starts is one tree.
- */
-static void classify_bare(struct apps *apps, struct app_entry *entry, const struct app_entry *parent)
-{
-        enum cgroup_kind above = parent ? parent->cgroup->parsed.kind : CGROUP_NONE;
-
-        if (entry->pid == 1)
-                set_app(entry, "sys:init");
-        else if (above != CGROUP_NONE && above != CGROUP_SESSION)
-                set_app(entry, parent->app);
-        else
-                program_id(apps, entry);
-}
-
-/* In the scope of a session or terminal: the topmost ancestor below the leader. */
-static void classify_session(struct apps *apps, struct app_entry *entry, const struct app_entry *parent,
-                             bool together)
-{
-        if (entry->lead == LEAD_SHELL && entry->cgroup->id[0])
-                set_app(entry, entry->cgroup->id);
-        else if (entry->lead > LEAD_SHELL || (together && parent->lead && !entry->lead))
-                program_id(apps, entry);
-        else if (together && !parent->lead)
-                set_app(entry, parent->app);
-        else
-                program_id(apps, entry);
-}
-
-bool app_of_cgroup(const struct app_cgroup *cgroup, uid_t uid, char *app)
-{
-        unsigned number = uid % ANDROID_USER;
-
-        switch (cgroup->parsed.kind) {
-        case CGROUP_ANDROID:
-                if (number >= 10000 && number < 20000)
-                        snprintf(app, APP_ID_MAX, "android:%u", uid);
-                else
-                        snprintf(app, APP_ID_MAX, "sys:waydroid");
-                return true;
-        case CGROUP_SYSTEM:
-        case CGROUP_CONTAINER:
-        case CGROUP_SNAP:
-                snprintf(app, APP_ID_MAX, "%s", cgroup->id);
-                return true;
-        default:
-                return false;
-        }
-}
-
-static void classify(struct apps *apps, struct app_entry *entry, const struct app_entry *parent)
-{
-        const struct app_cgroup *cgroup = entry->cgroup;
-        bool together = parent && parent->cgroup == cgroup;
-        unsigned number;
-
-        entry->kernel = app_process_is_kernel(apps->root_fd, entry);
-        if (entry->kernel) {
-                set_app(entry, "sys:kernel");
-                return;
-        }
-        if (app_of_cgroup(cgroup, entry->uid, entry->app))
-                return;
-        if (app_flatpak_read(apps->root_fd, entry->pid, entry->app, sizeof(entry->app)) == 0) {
-                entry->sandboxed = true;
-                return;
-        }
-        if (app_process_read_steam(apps->root_fd, entry, &number) == 0) {
-                snprintf(entry->app, sizeof(entry->app), "steam:%u", number);
-                entry->own = true;
-        } else if (together && parent->own) {
-                set_app(entry, parent->app);
-                entry->own = true;
-        } else if (cgroup->parsed.kind == CGROUP_USER || cgroup->launcher) {
-                classify_unit(apps, entry, parent, together);
-        } else if (cgroup->parsed.kind == CGROUP_APP) {
-                set_app(entry, cgroup->id);
-        } else if (cgroup->parsed.kind == CGROUP_NONE) {
-                classify_bare(apps, entry, parent);
-        } else {
-                classify_session(apps, entry, parent, together);
-        }
-}
-
 /* The pid was reused, or the process executed another program. */
 static bool is_another(const struct app_entry *entry, const struct app_process *process)
 {
@@ -337,7 +231,7 @@ static bool has_stayed(const struct app_entry *entry, const struct app_cgroup *c
                (!parent || parent->looks >= 2);
 }
 
-static int look(struct apps *apps, struct app_entry *entry, const struct app_entry *parent)
+static int look(struct apps *apps, struct app_entry *entry, struct app_entry *parent)
 {
         struct app_cgroup *cgroup;
         char path[4096];
@@ -352,9 +246,10 @@ static int look(struct apps *apps, struct app_entry *entry, const struct app_ent
                 return -ENOMEM;
         if (!has_stayed(entry, cgroup, parent)) {
                 move_to(apps, entry, cgroup);
-                entry->lead = app_lead_of(apps->root_fd, entry);
-                entry->top = entry->own = entry->sandboxed = entry->again = false;
-                classify(apps, entry, parent);
+                entry->lead = entry->wraps ? LEAD_WRAPPER : app_lead_of(apps, entry);
+                entry->own = entry->sandboxed = entry->again = entry->adopted = false;
+                app_mark_led(apps, entry);
+                app_classify(apps, entry, parent);
         }
         entry->looks++;
         entry->look_sweep = apps->sweep;
@@ -425,6 +320,42 @@ int apps_find(struct apps *apps, const struct app_process *process, char *ret)
         }
         entry->seen = apps->sweep;
         snprintf(ret, APP_ID_MAX, "%s", entry->app);
+        return 0;
+}
+
+/* The parent, if it is the same process as when the child was started, and its control group. */
+static struct app_entry *parent_of_ended(struct apps *apps, const struct app_process *process, const char **path)
+{
+        struct app_entry *parent = app_entry_find(apps, process->ppid);
+
+        if (parent && (!parent->cgroup || parent->start_time > process->start_time))
+                parent = NULL;
+        if (*path && strcmp(*path, "/") != 0)
+                return parent;
+        /* A manager moves the processes that it starts to other groups. */
+        *path = parent && (parent->lead < LEAD_TERMINAL || parent->cgroup->parsed.kind == CGROUP_CONTAINER)
+                        ? parent->cgroup->path : NULL;
+        return parent;
+}
+
+int apps_find_ended(struct apps *apps, const struct app_process *process, const char *path, char *ret)
+{
+        struct app_entry *parent = parent_of_ended(apps, process, &path);
+        struct app_entry entry = { .pid = process->pid, .ppid = process->ppid, .start_time = process->start_time,
+                                   .uid = process->uid, .ended = true };
+        struct app_cgroup group = { 0 };
+
+        if (!path || (parent && parent->kernel))
+                return -ENODATA;
+        HASH_FIND_STR(apps->cgroups, path, entry.cgroup);
+        if (!entry.cgroup) { /* not remembered, since the group has probably ended, too */
+                entry.cgroup = &group;
+                read_cgroup(apps, path, &group);
+        }
+        app_classify(apps, &entry, parent);
+        if (!*entry.app)
+                return -ENODATA;
+        snprintf(ret, APP_ID_MAX, "%s", entry.app);
         return 0;
 }
 

@@ -63,17 +63,29 @@ int apps_find(struct apps *apps, const struct app_process *process, char *ret);
  */
 int apps_find_ended(struct apps *apps, const struct app_process *process, const char *cgroup, char *ret);
 
+/* The app of a process now. 0; -ENODATA: there is no such process; -ENOMEM. */
+int apps_find_pid(struct apps *apps, pid_t pid, char *ret);
+
 /**
  * apps_find_window() - the app of a window that a compositor reports
  * @pid:        of the window's client; 0: unknown
  * @start_time: of that process, in clock ticks as /proc/PID/stat has it
  * @app_id:     Wayland app id, desktop id or X11 class; "": unknown
  *
- * Corrects apps_find() from then on: a browser that was started from a terminal becomes its own app, with its
- * children.
- * Return: 0; -ENODATA: no such process and no app id; -ENOMEM.
+ * The app of the process. Without one, or where that is an X server or another that shows the windows of others, the
+ * running app that @app_id belongs to: by its id, its desktop entry, its programs, or the words of both ids.
+ *
+ * A process of a session gets the app that a desktop entry names so, with its children: apps_find() is corrected from
+ * then on.
+ * Return: 0; -ENODATA: no such process, and no running app with this id, or several; -ENOMEM.
  */
 int apps_find_window(struct apps *apps, pid_t pid, uint64_t start_time, const char *app_id, char *ret);
+
+/* The running app that a window's id names with certainty. 0; -ENODATA: there is none, or it is only likely. */
+int apps_find_front(struct apps *apps, const char *app_id, char *ret);
+
+/* Is it an X server, or another program that shows the windows of others? It is not the app of any window. */
+bool apps_is_bridge(struct apps *apps, pid_t pid);
 
 /* Is it a compositor, X server, panel or launcher? Then it is not itself the foreground app of its console. */
 bool apps_is_desktop(struct apps *apps, pid_t pid);
@@ -89,7 +101,8 @@ bool apps_is_desktop(struct apps *apps, pid_t pid);
  * argv[0] or the script's name where comm agrees with it, else the name of the executable file. For a process
  * without an app that is also its app's id.
  */
-void app_program_of(int proc_fd, const char *pid, const char *comm, const struct app_exe *exe, char *name, size_t size);
+void app_program_of(int proc_fd, const char *pid, const char *comm, const struct app_exe *exe, char *name,
+                    size_t size);
 
 /* Forgets the processes that were not asked for since the last call. Once per poll. */
 void apps_sweep(struct apps *apps);

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "app-command.h"
 #include "util/util.h"
 
 #define NAME_MAX_BYTES 128
@@ -14,6 +15,8 @@ void desktop_entry_clear(struct desktop_entry *entry)
         free(entry->id);
         free(entry->name);
         free(entry->program);
+        free(entry->path);
+        free(entry->folder);
         free(entry->class);
         *entry = (struct desktop_entry){ 0 };
 }
@@ -57,64 +60,44 @@ static char *value_copy(const char *value, size_t length)
         return strdup(util_printable(raw, plain, sizeof(plain)));
 }
 
-/* The next word of an Exec line, which has quotes and backslashes as in a shell. */
-static const char *exec_word(const char *text, const char *end, char *word, size_t size)
+/* The words of Exec, without the fields for files. Their length. */
+static size_t exec_words(const char *value, size_t length, char *words, size_t size)
 {
-        size_t length = 0;
-        bool quoted = false;
+        char text[2048];
+        size_t all, kept = 0;
 
-        while (text < end && (*text == ' ' || *text == '\t'))
-                text++;
-        while (text < end && (quoted || (*text != ' ' && *text != '\t'))) {
-                if (*text == '"') {
-                        quoted = !quoted;
-                } else {
-                        if (*text == '\\' && text + 1 < end)
-                                text++;
-                        if (length + 1 < size)
-                                word[length++] = *text;
+        snprintf(text, sizeof(text), "%.*s", (int)MIN(length, sizeof(text) - 1), value);
+        app_command_words(text, "", words, size, &all);
+        for (size_t at = 0; at < all;) {
+                size_t one = strlen(words + at) + 1;
+
+                if (words[at] && words[at] != '%') {
+                        memmove(words + kept, words + at, one);
+                        kept += one;
                 }
-                text++;
+                at += one;
         }
-        word[length] = '\0';
-        return text;
-}
-
-/* Programs that start other programs, so their name does not identify an app. */
-static bool is_wrapper(const char *program)
-{
-        static const char *const wrappers[] = {
-                "bash", "dbus-launch", "env", "flatpak", "gapplication", "gtk-launch", "java", "kioclient",
-                        "mono",
-                "nohup", "perl", "pkexec", "python", "python3", "ruby", "sh", "snap", "sudo", "systemd-run",
-                        "true",
-                "uwsm", "waydroid", "wine", "xdg-open",
-        };
-
-        for (size_t i = 0; i < ARRAY_SIZE(wrappers); i++)
-                if (strcmp(program, wrappers[i]) == 0)
-                        return true;
-        return false;
+        words[kept] = '\0';
+        return kept;
 }
 
 static int parse_exec(const char *value, size_t length, struct desktop_entry *ret)
 {
-        const char *end = value + length;
-        char word[512];
-        const char *rest = exec_word(value, end, word, sizeof(word));
+        struct app_command command;
+        char words[2048], name[NAME_MAX_BYTES];
 
-        if (strcmp(util_base_name(word), "env") == 0)
-                do
-                        rest = exec_word(rest, end, word, sizeof(word));
-                while (strchr(word, '=') || word[0] == '-');
-        free(ret->program);
-        ret->program = NULL;
-        if (!word[0] || is_wrapper(util_base_name(word)))
+        length = exec_words(value, length, words, sizeof(words));
+        app_command_parse(words, length, &command);
+        free(TAKE_PTR(ret->program));
+        free(TAKE_PTR(ret->path));
+        if (!command.runs[0])
                 return 0;
-        ret->program = strdup(util_base_name(word));
-        exec_word(rest, end, word, sizeof(word));
-        ret->plain = !word[0] || word[0] == '%';
-        return ret->program ? 0 : -ENOMEM;
+        app_command_name(command.runs, name, sizeof(name));
+        ret->program = strdup(name);
+        ret->path = strdup(command.runs);
+        ret->plain = length > strlen(command.runs) && strcmp(words + length - strlen(command.runs) - 1,
+                                                             command.runs) == 0;
+        return ret->program && ret->path ? 0 : -ENOMEM;
 }
 
 struct parsing {
@@ -124,9 +107,9 @@ struct parsing {
         bool application, hidden;
 };
 
-static bool is_true(const char *value, size_t length)
+static bool is(const char *text, size_t length, const char *wanted)
 {
-        return length == 4 && memcmp(value, "true", 4) == 0;
+        return strlen(wanted) == length && memcmp(text, wanted, length) == 0;
 }
 
 static int replace(char **text, const char *value, size_t length)
@@ -154,7 +137,7 @@ static int parse_key(struct parsing *parsing, const char *key, size_t key_length
                 if (!rank)
                         return 0;
         }
-        if (plain == 4 && memcmp(key, "Name", 4) == 0) {
+        if (is(key, plain, "Name")) {
                 if (rank <= parsing->name_rank)
                         return 0;
                 parsing->name_rank = rank;
@@ -162,13 +145,15 @@ static int parse_key(struct parsing *parsing, const char *key, size_t key_length
         }
         if (bracket)
                 return 0;
-        if (plain == 4 && memcmp(key, "Type", 4) == 0)
-                parsing->application = length == 11 && memcmp(value, "Application", 11) == 0;
-        else if (plain == 6 && memcmp(key, "Hidden", 6) == 0)
-                parsing->hidden = is_true(value, length);
-        else if (plain == 4 && memcmp(key, "Exec", 4) == 0)
+        if (is(key, plain, "Type"))
+                parsing->application = is(value, length, "Application");
+        else if (is(key, plain, "Hidden"))
+                parsing->hidden = is(value, length, "true");
+        else if (is(key, plain, "Exec"))
                 return parse_exec(value, length, parsing->entry);
-        else if (plain == 14 && memcmp(key, "StartupWMClass", 14) == 0)
+        else if (is(key, plain, "Categories"))
+                parsing->entry->terminal = memmem(value, length, "TerminalEmulator", strlen("TerminalEmulator"));
+        else if (is(key, plain, "StartupWMClass"))
                 return replace(&parsing->entry->class, value, length);
         return 0;
 }
@@ -186,7 +171,7 @@ int desktop_entry_parse(const char *text, const char *locale, struct desktop_ent
                 while (length > 0 && strchr(" \t\r", line[length - 1]))
                         length--;
                 if (length > 0 && line[0] == '[') {
-                        inside = length == 15 && memcmp(line, "[Desktop Entry]", 15) == 0;
+                        inside = is(line, length, "[Desktop Entry]");
                         continue;
                 }
                 if (!inside || line[0] == '#' || !equals || equals >= line + length)

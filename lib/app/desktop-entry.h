@@ -13,9 +13,12 @@
 struct desktop_entry {
         char *id;       /* "org.mozilla.firefox", without ".desktop" */
         char *name;     /* localised, printable; NULL: it has none */
-        char *program;  /* base name of what Exec starts; NULL: a wrapper that starts other programs */
+        char *program;  /* app_command_name() of the command in Exec; NULL: it asks another program to start it */
+        char *path;     /* the same program as it is written in Exec */
+        char *folder;   /* folder of that file with links resolved, without the first '/'; NULL: none */
         char *class;    /* StartupWMClass, or NULL */
         bool plain;     /* Exec has no argument other than the file to open */
+        bool terminal;  /* its categories say that it is a terminal */
         bool snap;      /* exported by snapd: its id is SNAP_APP */
 };
 
@@ -41,14 +44,18 @@ bool desktop_index_refresh(struct desktop_index *index);
 /* Prefers an exact match, else ignores case. */
 const struct desktop_entry *desktop_by_id(const struct desktop_index *index, const char *id);
 const struct desktop_entry *desktop_by_program(const struct desktop_index *index, const char *program);
+/* By the path of an executable file: the entry whose program leads into the same folder. */
+const struct desktop_entry *desktop_by_file(const struct desktop_index *index, const char *path);
+/* By the folder of an app: the entry whose program is in this folder or below it. */
+const struct desktop_entry *desktop_by_folder(const struct desktop_index *index, const char *folder);
 const char *desktop_last_part(const char *id); /* "Maps" of "org.gnome.Maps" */
 /* By a window's id or class: compares ids, then StartupWMClass, then programs, ignoring case. */
 const struct desktop_entry *desktop_by_window(const struct desktop_index *index, const char *app_id);
 
-/* The data folders of this process's user, from the environment, with flatpak's and snap's exports. malloc()ed. */
-char *desktop_folders_of_user(void);
+/* The name of a game of Steam, by Steam's files in the data folders and in the homes of users. */
+bool desktop_steam_name(const struct desktop_index *index, unsigned number, char *ret, size_t size);
 
-/* Of this machine, with these folders and names in the user's language. NULL: no entries can be read. */
+/* This machine's entries, with names in the user's language. NULL: none can be read. */
 struct desktop_index *desktop_index_of_user(void);
 
 /* Parses an entry. 0; -ENODATA: no application, or hidden; -ENOMEM. Does not set @ret's id. */

@@ -8,12 +8,16 @@
 #include <string.h>
 #include <strings.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
+#include "app-command.h"
+#include "steam-name.h"
 #include "util/units.h"
 #include "util/util.h"
 
 #define ENTRY_BYTES_MAX (256 * 1024) /* the longest in Debian has 60 KB, all translations */
 #define ENTRIES_MAX 10000
+#define LINKS_MAX 8
 #define DEPTH_MAX 4                  /* applications/vendor/app.desktop */
 
 static const char system_folders[] =
@@ -63,6 +67,63 @@ static const struct desktop_entry *unsorted_by_id(const struct desktop_index *in
         return NULL;
 }
 
+/* Folders in which programs of many apps are. */
+static bool is_shared(const char *folder)
+{
+        const char *base = util_base_name(folder);
+
+        return app_is_listed("bin games lib lib64 libexec local opt sbin share usr", base, strlen(base)) || !*base ||
+               strstr(base, "-linux-gnu");
+}
+
+/* "usr/bin" and "../lib/x": "usr/lib/x". */
+static void join(const char *folder, const char *link, char *ret, size_t size)
+{
+        int length = (int)strlen(folder);
+
+        for (; strncmp(link, "../", 3) == 0; link += 3)
+                while (length > 0 && folder[--length] != '/')
+                        ;
+        if (*link == '/')
+                length = 0;
+        link += strspn(link, "/");
+        snprintf(ret, size, "%.*s%s%s", length, folder, length ? "/" : "", link);
+}
+
+/* Follows the links from @path, which is relative to the root, to its file's folder. false: there is no such file. */
+static bool resolve(int root_fd, char *path, size_t size)
+{
+        for (int i = 0; i < LINKS_MAX; i++) {
+                char target[512], folder[1024], *slash = strrchr(path, '/');
+                ssize_t n = readlinkat(root_fd, path, target, sizeof(target) - 1);
+
+                if (n < 0 && errno != EINVAL)
+                        return false;
+                if (slash)
+                        *slash = '\0';
+                if (n < 0)
+                        return slash != NULL;
+                target[n] = '\0';
+                snprintf(folder, sizeof(folder), "%.*s", (int)sizeof(folder) - 1, slash ? path : "");
+                join(folder, target, path, size);
+        }
+        return false;
+}
+
+static void set_folder(const struct desktop_index *index, struct desktop_entry *entry)
+{
+        static const char *const places[] = { "usr/local/bin/", "usr/bin/", "usr/games/", "bin/" };
+        bool absolute = entry->path && entry->path[0] == '/', found = false;
+        char path[1024];
+
+        for (size_t i = 0; entry->path && !found && i < (absolute ? 1 : ARRAY_SIZE(places)); i++) {
+                snprintf(path, sizeof(path), "%s%.500s", absolute ? "" : places[i], entry->path + absolute);
+                found = resolve(index->root_fd, path, sizeof(path));
+        }
+        if (found)
+                entry->folder = strdup(path);
+}
+
 /* An entry in an earlier folder replaces later ones with the same id, even if it is Hidden. */
 static void add_entry(struct desktop_index *index, int dir_fd, const char *file, const char *id, bool snap)
 {
@@ -74,6 +135,7 @@ static void add_entry(struct desktop_index *index, int dir_fd, const char *file,
                 return;
         if (desktop_entry_parse(index->buffer, index->locale, &entry) == 0) {
                 entry.id = strdup(id);
+                set_folder(index, &entry);
                 if (entry.id && util_grow(&index->entries, &index->capacity, index->n + 1,
                                           sizeof(entry)) == 0) {
                         index->entries[index->n++] = entry;
@@ -84,8 +146,7 @@ static void add_entry(struct desktop_index *index, int dir_fd, const char *file,
 }
 
 static void read_folder(struct desktop_index *index, int parent_fd, const char *path, const char *prefix,
-                        bool snap,
-                        int depth)
+                        bool snap, int depth)
 {
         _cleanup_closedir_ DIR *dir = util_opendir_at(parent_fd, path);
         const struct dirent *file;
@@ -93,14 +154,14 @@ static void read_folder(struct desktop_index *index, int parent_fd, const char *
         if (!dir)
                 return;
         while ((file = readdir(dir))) {
-                size_t length = strlen(file->d_name);
-                char id[256];
+                char id[256], *end;
 
                 if (file->d_name[0] == '.' || snprintf(id, sizeof(id), "%s%s", prefix,
                                                        file->d_name) >= (int)sizeof(id))
                         continue;
-                if (length > 8 && strcmp(file->d_name + length - 8, ".desktop") == 0) {
-                        id[strlen(id) - 8] = '\0';
+                end = app_before(id, ".desktop");
+                if (end) {
+                        *end = '\0';
                         add_entry(index, dirfd(dir), file->d_name, id, snap);
                 } else if ((file->d_type == DT_DIR || file->d_type == DT_UNKNOWN) && depth < DEPTH_MAX &&
                            strlen(id) + 1 < sizeof(id)) {
@@ -196,7 +257,13 @@ int desktop_index_new(int root_fd, const char *folders, const char *locale, stru
         return err;
 }
 
-char *desktop_folders_of_user(void)
+bool desktop_steam_name(const struct desktop_index *index, unsigned number, char *ret, size_t size)
+{
+        return steam_name(index->root_fd, index->folders, number, ret, size);
+}
+
+/* The data folders of this process's user, from the environment, with flatpak's and snap's exports. malloc()ed. */
+static char *folders_of_user(void)
 {
         const char *home = getenv("HOME"), *data = getenv("XDG_DATA_HOME"), *dirs = getenv("XDG_DATA_DIRS");
         char *text;
@@ -226,7 +293,7 @@ static const char *locale_of_user(void)
 struct desktop_index *desktop_index_of_user(void)
 {
         _cleanup_close_ int root_fd = open("/", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-        _cleanup_free_ char *folders = desktop_folders_of_user();
+        _cleanup_free_ char *folders = folders_of_user();
         struct desktop_index *index = NULL;
 
         return folders && desktop_index_new(root_fd, folders, locale_of_user(), &index) == 0 ? index : NULL;
@@ -250,9 +317,7 @@ const struct desktop_entry *desktop_by_id(const struct desktop_index *index, con
         for (size_t i = first; i < index->n && strcasecmp(index->entries[i].id, id) == 0; i++)
                 if (strcmp(index->entries[i].id, id) == 0)
                         return &index->entries[i];
-        if (first < index->n && strcasecmp(index->entries[first].id, id) == 0)
-                return &index->entries[first];
-        return NULL;
+        return first < index->n && strcasecmp(index->entries[first].id, id) == 0 ? &index->entries[first] : NULL;
 }
 
 const char *desktop_last_part(const char *id)
@@ -262,33 +327,76 @@ const char *desktop_last_part(const char *id)
         return dot && dot[1] ? dot + 1 : id;
 }
 
+enum { RANK_NONE, RANK_ID_ONLY, RANK_ARGUMENTS, RANK_PLAIN, RANK_LAST_PART, RANK_ID };
+
 /*
  * A program may have several entries (libreoffice --writer, --calc). Take the one with the program's name, else one
- * that starts it without arguments, else the only one.
+ * that starts it without arguments, else the only one; finally one with that name whose program is not known.
  */
-const struct desktop_entry *desktop_by_program(const struct desktop_index *index, const char *program)
+static int rank_by_program(const struct desktop_entry *entry, const char *program)
 {
-        const struct desktop_entry *best = NULL;
-        int best_rank = 0;
+        if (!entry->program)
+                return app_command_same(entry->id, program) ? RANK_ID_ONLY : RANK_NONE;
+        if (!app_command_same(entry->program, program))
+                return RANK_NONE;
+        if (strcasecmp(entry->id, program) == 0)
+                return RANK_ID;
+        if (strcasecmp(desktop_last_part(entry->id), program) == 0)
+                return RANK_LAST_PART;
+        return entry->plain ? RANK_PLAIN : RANK_ARGUMENTS;
+}
+
+static int rank_by_folder(const struct desktop_entry *entry, const char *path)
+{
+        size_t length = entry->folder ? strlen(entry->folder) : 0;
+
+        if (!length || strncmp(path, entry->folder, length) != 0 || path[length] != '/' ||
+            strchr(path + length + 1, '/') || is_shared(entry->folder))
+                return RANK_NONE;
+        return entry->plain ? RANK_PLAIN : RANK_ARGUMENTS;
+}
+
+static int rank_below(const struct desktop_entry *entry, const char *folder)
+{
+        size_t length = strlen(folder);
+
+        if (!entry->folder || strncmp(entry->folder, folder, length) != 0 || !strchr("/", entry->folder[length]))
+                return RANK_NONE;
+        return entry->plain ? RANK_PLAIN : RANK_ARGUMENTS;
+}
+
+static const struct desktop_entry *best(const struct desktop_index *index, const char *key,
+                                        int (*rank)(const struct desktop_entry *entry, const char *key))
+{
+        const struct desktop_entry *found = NULL;
+        int best_rank = RANK_NONE;
         bool tie = false;
 
         for (size_t i = 0; i < index->n; i++) {
-                const struct desktop_entry *entry = &index->entries[i];
-                int rank;
+                int one = rank(&index->entries[i], key);
 
-                if (!entry->program || strcmp(entry->program, program) != 0)
-                        continue;
-                rank = strcasecmp(entry->id, program) == 0                      ? 4
-                       : strcasecmp(desktop_last_part(entry->id), program) == 0 ? 3
-                       : entry->plain                                           ? 2
-                                                                                : 1;
-                tie = rank == best_rank;
-                if (rank > best_rank) {
-                        best_rank = rank;
-                        best = entry;
+                tie = one > best_rank ? false : tie || one == best_rank;
+                if (one > best_rank) {
+                        best_rank = one;
+                        found = &index->entries[i];
                 }
         }
-        return tie && best_rank == 1 ? NULL : best;
+        return tie && best_rank == RANK_ARGUMENTS ? NULL : found;
+}
+
+const struct desktop_entry *desktop_by_program(const struct desktop_index *index, const char *program)
+{
+        return best(index, program, rank_by_program);
+}
+
+const struct desktop_entry *desktop_by_file(const struct desktop_index *index, const char *path)
+{
+        return best(index, path + strspn(path, "/"), rank_by_folder);
+}
+
+const struct desktop_entry *desktop_by_folder(const struct desktop_index *index, const char *folder)
+{
+        return best(index, folder + strspn(folder, "/"), rank_below);
 }
 
 const struct desktop_entry *desktop_by_window(const struct desktop_index *index, const char *app_id)

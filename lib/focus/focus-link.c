@@ -6,33 +6,38 @@
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
+#include <sys/timerfd.h>
 
 #include "util/local-socket.h"
+#include "util/subordinate.h"
 #include "util/units.h"
 #include "util/util.h"
 
-#define QUEUE 8 /* connections not accepted yet */
+#define QUEUE 128 /* connections not accepted yet */
+#define ACCEPT_PART 20 /* accepting takes at most 1/20 of the time, as even turning agents away costs some */
+#define PAUSE_NS (100 * NS_PER_MS) /* at least, after a connection too many: waking up costs more than accepting */
 #define AGENTS_MAX 16 /* users that are logged in at once */
 #define OLDEST_NS (5 * NS_PER_S) /* an agent cannot change the state of a time longer ago than this */
 
 struct agent {
         int fd; /* -1: free */
         uid_t uid;
-        uint64_t order; /* of connecting; the newest wins */
+        uint64_t order; /* number of the connection; the newest agent wins */
         bool heard, ticks; /* sent a state; wants ticks */
         struct focus_message last;
-        pid_t players[FOCUS_PLAYERS_MAX]; /* processes of its user */
+        pid_t players[FOCUS_PLAYERS_MAX]; /* processes of the agent's user */
         size_t n_players, others;
-        uint32_t refresh_mhz; /* of the screen; 0: unknown */
+        uint32_t refresh_mhz; /* refresh rate of the screen; 0: unknown */
 };
 
 struct user {
-        uid_t uid;
+        uid_t uid; /* the one who owns the sender's, if that is a subordinate one */
         struct focus_bucket bucket;
 };
 
 struct focus_link {
         int listen_fd, epoll_fd, root_fd;
+        int timer_fd;                  /* ends a pause */
         char *path;
         const struct focus_link_ops *ops;
         void *data;
@@ -53,6 +58,7 @@ void focus_link_close(struct focus_link *link)
                 closep(&link->agents[i].fd);
         closep(&link->listen_fd);
         closep(&link->epoll_fd);
+        closep(&link->timer_fd);
         if (link->path)
                 unlink(link->path);
         free(link->path);
@@ -80,7 +86,7 @@ int focus_link_open(const char *path, int root_fd, const struct focus_link_ops *
 
         if (!link)
                 return -ENOMEM;
-        link->listen_fd = link->epoll_fd = -1;
+        link->listen_fd = link->epoll_fd = link->timer_fd = -1;
         link->root_fd = root_fd;
         link->ops = ops;
         link->data = data;
@@ -96,7 +102,10 @@ int focus_link_open(const char *path, int root_fd, const struct focus_link_ops *
         link->path = strdup(path);
         if (!link->path)
                 return -ENOMEM;
-        err = watch(link, link->listen_fd, NULL);
+        err = watch(link, link->listen_fd, &link->listen_fd);
+        link->timer_fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
+        if (!err)
+                err = link->timer_fd < 0 ? -errno : watch(link, link->timer_fd, &link->timer_fd);
         if (err)
                 return err;
         *ret = TAKE_PTR(link);
@@ -122,7 +131,7 @@ static void tell_refresh(struct focus_link *link)
                 link->ops->refresh(link->data, link->speaker ? link->speaker->refresh_mhz : 0);
 }
 
-/* Reports the state of the speaker, or that there is none. */
+/* Reports the state of the accepted agent (the speaker), or that there is none. */
 static void tell(struct focus_link *link, uint64_t boottime_ns)
 {
         const struct agent *speaker = link->speaker;
@@ -154,7 +163,10 @@ static void choose_speaker(struct focus_link *link, uint64_t now_ns)
         tell_refresh(link);
 }
 
-/* A list of all agents' players, who are different processes as each is its agent's user's. */
+/*
+ * Reports the players of all agents in one list; these are different processes, as each belongs to its
+ * agent's user.
+ */
 static void tell_sound(struct focus_link *link)
 {
         pid_t pids[AGENTS_MAX * FOCUS_PLAYERS_MAX];
@@ -187,10 +199,11 @@ static void hang_up(struct focus_link *link, struct agent *agent, uint64_t now_n
         choose_speaker(link, now_ns);
 }
 
-/* Rate limits are per user, so that an agent cannot evade them by reconnecting. */
-static struct focus_bucket *bucket_of(struct focus_link *link, uid_t uid)
+/* Rate limits are per user, so that an agent cannot evade them by reconnecting, nor by another of the user's ids. */
+static struct focus_bucket *bucket_of(struct focus_link *link, uid_t any)
 {
         struct user *oldest = &link->users[0];
+        uid_t uid = subordinate_owner(any);
 
         for (size_t i = 0; i < AGENTS_MAX; i++) {
                 if (link->users[i].uid == uid && link->users[i].bucket.last_ns)
@@ -203,8 +216,8 @@ static struct focus_bucket *bucket_of(struct focus_link *link, uid_t uid)
 }
 
 /*
- * One user may have many uids (/etc/subuid) and take all places with them. An agent of the active session replaces
- * the oldest that is not of it.
+ * One user may have many uids (/etc/subuid) and use up all entries with them. So an agent of the active
+ * session may replace the oldest agent that is not of it.
  */
 static struct agent *make_place(struct focus_link *link, uid_t uid, uint64_t now_ns)
 {
@@ -233,43 +246,81 @@ static struct agent *place_for(struct focus_link *link, uid_t uid, uint64_t now_
         return make_place(link, uid, now_ns);
 }
 
-/* Without free descriptors accept() fails and the socket stays readable: do not watch it until the next poll. */
+/*
+ * Without free descriptors accept() fails and the socket stays readable; so it is not watched until the next
+ * poll.
+ */
 static void let_in(struct focus_link *link, bool now)
 {
-        struct epoll_event event = { .events = now ? EPOLLIN : 0 };
+        struct epoll_event event = { .events = now ? EPOLLIN : 0, .data.ptr = &link->listen_fd };
 
         if (epoll_ctl(link->epoll_fd, EPOLL_CTL_MOD, link->listen_fd, &event) == 0)
                 link->shut = !now;
 }
 
-static void accept_agents(struct focus_link *link, uint64_t now_ns)
+/* For a time; a flood goes on until then without us. */
+static void pause_accepting(struct focus_link *link, uint64_t ns)
 {
-        for (int i = 0; i < 2 * FOCUS_BURST; i++) { /* leaves time for other events */
-                _cleanup_close_ int fd = accept4(link->listen_fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
-                struct ucred peer;
-                socklen_t size = sizeof(peer);
-                struct agent *agent;
+        struct itimerspec when = { .it_value = { (time_t)(ns / NS_PER_S), (long)(ns % NS_PER_S) } };
 
-                if (fd < 0) {
-                        if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM)
-                                let_in(link, false);
-                        return;
-                }
-                if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) < 0)
-                        continue;
-                if (!focus_bucket_take(bucket_of(link, peer.uid), now_ns)) {
-                        complain(link, now_ns, peer.uid, "too many connections");
-                        continue;
-                }
-                agent = place_for(link, peer.uid, now_ns);
-                if (!agent || watch(link, fd, agent) < 0)
-                        continue;
-                *agent = (struct agent){ .fd = take_fd(&fd), .uid = peer.uid, .order = ++link->orders };
-                choose_speaker(link, now_ns);
-        }
+        if (timerfd_settime(link->timer_fd, 0, &when, NULL) == 0)
+                let_in(link, false);
 }
 
-/* Of a process that ended only the app id is used. If the pid is another user's, the focus is unknown. */
+static void end_pause(struct focus_link *link)
+{
+        uint64_t times;
+
+        if (read(link->timer_fd, &times, sizeof(times)) > 0)
+                let_in(link, true);
+}
+
+/* Accepts one connection. 1: it is an agent's; 0: it was turned away; a negative errno: there is none. */
+static int accept_agent(struct focus_link *link, uint64_t now_ns)
+{
+        _cleanup_close_ int fd = accept4(link->listen_fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+        struct ucred peer;
+        socklen_t size = sizeof(peer);
+        struct agent *agent;
+
+        if (fd < 0)
+                return -errno;
+        if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) < 0)
+                return 0;
+        if (!focus_bucket_take(bucket_of(link, peer.uid), now_ns)) {
+                complain(link, now_ns, peer.uid, "too many connections");
+                return 0;
+        }
+        agent = place_for(link, peer.uid, now_ns);
+        if (!agent || watch(link, fd, agent) < 0)
+                return 0;
+        *agent = (struct agent){ .fd = take_fd(&fd), .uid = peer.uid, .order = ++link->orders };
+        choose_speaker(link, now_ns);
+        return 1;
+}
+
+/* All that wait, so that one user's flood does not keep others in the queue. After a connection too many it pauses. */
+static void accept_agents(struct focus_link *link, uint64_t now_ns)
+{
+        uint64_t begin_ns = util_clock_ns(CLOCK_THREAD_CPUTIME_ID);
+        bool refused = false;
+        int err = 0;
+
+        for (int i = 0; i < QUEUE && err >= 0; i++) {
+                err = accept_agent(link, now_ns);
+                refused = refused || err == 0;
+        }
+        if (err == -EMFILE || err == -ENFILE || err == -ENOBUFS || err == -ENOMEM)
+                let_in(link, false);
+        else if (refused)
+                pause_accepting(link,
+                                MAX(PAUSE_NS, ACCEPT_PART * (util_clock_ns(CLOCK_THREAD_CPUTIME_ID) - begin_ns)));
+}
+
+/*
+ * If the process has ended, only the app id is used. If the pid belongs to another user, the focus is
+ * unknown.
+ */
 static void believe(struct focus_link *link, struct agent *agent, struct focus_message *message)
 {
         int err = message->pid ? focus_pid_check(link->root_fd, message->pid, message->start_time, agent->uid) : 0;
@@ -285,8 +336,8 @@ static void believe(struct focus_link *link, struct agent *agent, struct focus_m
 }
 
 /*
- * A process that ended plays nothing. An app in a sandbox may have told PipeWire its pid as it is in there, which out here is
- * another user's process: then somebody plays, of whom no process is known.
+ * An ended process plays nothing. An app in a sandbox may have given PipeWire its pid inside the sandbox,
+ * which outside is another user's process. In that case an unknown process plays.
  */
 static void hear_sound(struct focus_link *link, struct agent *agent, const struct focus_sound *sound)
 {
@@ -324,7 +375,7 @@ static void hear_screen(struct focus_link *link, struct agent *agent, const stru
                 tell_refresh(link);
 }
 
-/* By its first bytes, which say what it is. */
+/* The first bytes of a message determine its type. */
 static int check_message(const void *bytes, uint32_t magic, size_t length, uint64_t now_ns)
 {
         union {
@@ -350,7 +401,7 @@ static void hear(struct focus_link *link, struct agent *agent, uint64_t now_ns)
                 struct focus_message focus;
                 struct focus_sound sound;
                 struct focus_screen screen;
-                char bytes[1024]; /* to detect longer ones */
+                char bytes[1024]; /* larger than any message, to detect longer ones */
         } in = { 0 };
         ssize_t n = recv(agent->fd, &in, sizeof(in), MSG_DONTWAIT | MSG_TRUNC);
         int err;
@@ -381,20 +432,22 @@ static void hear(struct focus_link *link, struct agent *agent, uint64_t now_ns)
 
 void focus_link_dispatch(struct focus_link *link, uint64_t now_ns)
 {
-        struct epoll_event events[AGENTS_MAX + 1];
+        struct epoll_event events[AGENTS_MAX + 2];
         int n = epoll_wait(link->epoll_fd, events, ARRAY_SIZE(events), 0);
+        bool waiting = false;
 
         for (int i = 0; i < n; i++) {
                 struct agent *agent = events[i].data.ptr;
 
-                if (!agent)
-                        continue;
-                if (agent->fd >= 0)
+                if (events[i].data.ptr == &link->listen_fd)
+                        waiting = true;
+                else if (events[i].data.ptr == &link->timer_fd)
+                        end_pause(link);
+                else if (agent->fd >= 0)
                         hear(link, agent, now_ns);
         }
-        for (int i = 0; i < n; i++)
-                if (!events[i].data.ptr)
-                        accept_agents(link, now_ns);
+        if (waiting)
+                accept_agents(link, now_ns);
 }
 
 void focus_link_tick(struct focus_link *link)

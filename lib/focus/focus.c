@@ -9,6 +9,7 @@
 
 #include "focus-link.h"
 #include "foreground.h"
+#include "source/display-choice.h"
 #include "source/display.h"
 #include "uevent.h"
 #include "util/util.h"
@@ -23,6 +24,7 @@ struct focus {
         struct vt *vt;
         struct foreground *foreground; /* NULL: agents and console */
         struct display_files *display;
+        char *backlight; /* NULL: as set in joulecast.conf */
         struct screen_log changes;
         bool (*may_speak)(void *data, uid_t uid);
         void *guard_data;
@@ -43,6 +45,7 @@ static void close_focus(struct source *source)
         vt_close(focus->vt);
         foreground_close(focus->foreground);
         display_close(focus->display);
+        free(focus->backlight);
         screen_log_clear(&focus->changes);
         closep(&focus->uevent_fd);
         closep(&focus->epoll_fd);
@@ -124,11 +127,13 @@ void focus_look(struct source *source, uint64_t boottime_ns)
         struct focus *focus = (struct focus *)source;
         struct display_state state = { 0 };
 
+        /* Again at each poll, as a driver may be loaded later. */
         if (!focus->display)
-                display_open(focus->root_fd, &focus->display); /* again at each poll: a driver may be loaded later */
+                display_open(focus->root_fd, focus->backlight, &focus->display);
         if (focus->display)
                 display_read(focus->display, &state);
         screen_log_screen(&focus->changes, boottime_ns, state.screen_known, state.screen_on, state.brightness);
+        screen_log_monitor(&focus->changes, boottime_ns, state.monitor_on);
         focus->looked = true;
         focus->looked_ns = boottime_ns;
 }
@@ -154,7 +159,8 @@ void focus_set_guard(struct source *source, bool (*guard)(void *data, uid_t uid)
         focus->guard_data = data;
 }
 
-void focus_set_sound(struct source *source, void (*sound)(void *data, const pid_t *pids, size_t n, size_t others), void *data)
+void focus_set_sound(struct source *source, void (*sound)(void *data, const pid_t *pids, size_t n, size_t others),
+                     void *data)
 {
         struct focus *focus = (struct focus *)source;
 
@@ -193,7 +199,7 @@ static int fd_focus(const struct source *source)
         return ((const struct focus *)source)->epoll_fd;
 }
 
-/* Only what has an event is read, since a look at the consoles may read all processes. */
+/* Only sources with an event are read, since reading the consoles may read all processes. */
 static void hear_focus(struct source *source, uint64_t boottime_ns)
 {
         struct focus *focus = (struct focus *)source;
@@ -278,6 +284,21 @@ static int open_link(struct focus *focus, const char *path)
         return watch(focus, focus_link_fd(focus->link), EPOLLIN);
 }
 
+/* A name that does not exist (yet) is reported once. */
+static int take_backlight(struct focus *focus, const char *wanted)
+{
+        char why[512];
+        int err;
+
+        if (!wanted)
+                return 0;
+        focus->backlight = strdup(wanted);
+        err = focus->backlight ? display_explain_choice(focus->root_fd, wanted, why, sizeof(why)) : -ENOMEM;
+        if (err == -ENOENT)
+                log_error(focus->log, "%s", why);
+        return err == -ENOENT ? 0 : err;
+}
+
 static int open_parts(struct focus *focus, const struct focus_options *options)
 {
         int err;
@@ -286,7 +307,9 @@ static int open_parts(struct focus *focus, const struct focus_options *options)
         focus->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
         if (focus->root_fd < 0 || focus->epoll_fd < 0)
                 return -errno;
-        err = options->console ? open_console(focus) : 0;
+        err = take_backlight(focus, options->backlight);
+        if (!err && options->console)
+                err = open_console(focus);
         if (!err && options->foreground)
                 err = foreground_open(options->foreground, &focus->changes, focus->log, &focus->foreground);
         if (err)

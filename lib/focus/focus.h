@@ -3,8 +3,8 @@
 #pragma once
 
 /*
- * The source of the screen: whether it is on, and which app has the foreground, with the time of each change. The
- * app comes from the focus agents of graphical sessions, or without one from the text console.
+ * The source of the screen: whether it is on, and which app is in the foreground, with the time of each
+ * change. The app comes from the focus agents of graphical sessions or, without one, from the text console.
  */
 
 #include "app/app.h"
@@ -16,7 +16,8 @@ struct focus_options {
         int root_fd;             /* only used during the call */
         const char *socket_path; /* where agents connect; NULL: no agents */
         bool console;            /* use the foreground job of the text console while no agent knows */
-        const char *foreground;  /* see foreground.h: the app, instead of agents and console; NULL: none */
+        const char *foreground; /* source of the app (foreground.h), instead of agents and console; NULL: none */
+        const char *backlight;   /* see display_choose() */
         struct apps *apps;       /* not owned; the process collector's. May be NULL without socket_path and console */
         const struct log *log;
 };
@@ -26,15 +27,19 @@ int focus_open(const struct focus_options *options, struct source **ret);
 
 bool focus_is(const struct source *source);
 
-/* Sets which users' agents are accepted (see poller/session.c). Without it all are, and the newest wins. */
+/* Sets which users' agents are accepted (poller/session.c). Without it all are, and the newest wins. */
 void focus_set_guard(struct source *source, bool (*may_speak)(void *data, uid_t uid), void *data);
-/* Who plays or records now, as agents tell; see struct focus_link_ops. */
-void focus_set_sound(struct source *source, void (*sound)(void *data, const pid_t *pids, size_t n, size_t others), void *data);
-/* The refresh rate of the built-in screen in mHz, as the active session's agent tells; 0: unknown. Also without a change. */
+/* Called with the processes that play or record now, as agents report; see struct focus_link_ops. */
+void focus_set_sound(struct source *source, void (*sound)(void *data, const pid_t *pids, size_t n, size_t others),
+                     void *data);
+/*
+ * Called with the refresh rate of the built-in screen in mHz, as the active session's agent reports it, also
+ * if unchanged; 0: unknown.
+ */
 void focus_set_refresh(struct source *source, void (*refresh)(void *data, uint32_t mhz), void *data);
 void focus_session_changed(struct source *source, uint64_t boottime_ns); /* calls @may_speak again */
 void focus_set_locked(struct source *source, uint64_t boottime_ns, bool locked);
-void focus_look(struct source *source, uint64_t boottime_ns); /* read the screen, which may have changed */
+void focus_look(struct source *source, uint64_t boottime_ns); /* reads the screen, which may have changed */
 
 /* The current state; for tests and doctor. */
 const struct screen_inputs *focus_now(const struct source *source);

@@ -24,12 +24,12 @@ struct foreground {
         int fd;
         char line[2 * APP_ID_MAX];
         size_t length;
-        uint64_t polled_ns; /* no change is dated before the last poll */
+        uint64_t polled_ns; /* a change is never dated before the last poll */
 };
 
 extern char **environ;
 
-/* @text NULL: unknown. */
+/* @text NULL: the app is unknown. */
 static void note(struct foreground *self, const char *text, uint64_t boottime_ns)
 {
         bool known = text && strcmp(text, "?") != 0;

@@ -8,7 +8,7 @@
 
 #include "util/util.h"
 
-enum part { PART_FOREGROUND, PART_SCREEN, PART_LOCKED };
+enum part { PART_FOREGROUND, PART_SCREEN, PART_MONITOR, PART_LOCKED };
 
 const struct screen_inputs *screen_log_now(const struct screen_log *log)
 {
@@ -27,6 +27,9 @@ static void copy_part(struct screen_inputs *to, const struct screen_inputs *from
                 to->screen_on = from->screen_on;
                 to->brightness = from->brightness;
                 break;
+        case PART_MONITOR:
+                to->monitor_on = from->monitor_on;
+                break;
         case PART_LOCKED:
                 to->locked = from->locked;
                 break;
@@ -42,6 +45,8 @@ static bool same_part(const struct screen_inputs *a, const struct screen_inputs 
         case PART_SCREEN:
                 return a->screen_known == b->screen_known &&
                        (!a->screen_known || (a->screen_on == b->screen_on && a->brightness == b->brightness));
+        case PART_MONITOR:
+                return a->monitor_on == b->monitor_on;
         default:
                 return a->locked == b->locked;
         }
@@ -94,6 +99,13 @@ int screen_log_screen(struct screen_log *log, uint64_t boottime_ns, bool known, 
         return note(log, boottime_ns, &inputs, PART_SCREEN);
 }
 
+int screen_log_monitor(struct screen_log *log, uint64_t boottime_ns, bool on)
+{
+        struct screen_inputs inputs = { .monitor_on = on };
+
+        return note(log, boottime_ns, &inputs, PART_MONITOR);
+}
+
 int screen_log_locked(struct screen_log *log, uint64_t boottime_ns, bool locked)
 {
         struct screen_inputs inputs = { .locked = locked };
@@ -103,13 +115,14 @@ int screen_log_locked(struct screen_log *log, uint64_t boottime_ns, bool locked)
 
 void screen_inputs_compose(const struct screen_inputs *inputs, uint64_t boottime_ns, struct screen_event *ret)
 {
-        bool dark = inputs->screen_known && !inputs->screen_on;
+        bool dark = inputs->screen_known && !inputs->screen_on && !inputs->monitor_on;
 
         *ret = (struct screen_event){
                 .boottime_ns = boottime_ns,
                 .foreground_known = inputs->foreground_known || inputs->locked || dark,
                 .screen_known = inputs->screen_known,
                 .screen_on = inputs->screen_on,
+                .monitor_on = inputs->monitor_on,
                 .brightness = inputs->brightness,
         };
         if (inputs->foreground_known && !inputs->locked && !dark)

@@ -13,7 +13,7 @@
 struct screen_inputs {
         bool foreground_known;
         char app[APP_ID_MAX]; /* "": no app */
-        bool screen_known, screen_on;
+        bool screen_known, screen_on, monitor_on; /* see struct screen_event */
         uint32_t brightness;
         bool locked; /* or suspended: no app is in the foreground */
 };
@@ -29,14 +29,18 @@ struct screen_log {
         size_t n, capacity;
 };
 
-/* Each is valid from @boottime_ns until the next of its kind. Calls without a change are ignored. */
+/*
+ * Each state is valid from @boottime_ns until the next call of the same function. Calls without a change are
+ * ignored.
+ */
 int screen_log_foreground(struct screen_log *log, uint64_t boottime_ns, bool known, const char *app);
 int screen_log_screen(struct screen_log *log, uint64_t boottime_ns, bool known, bool on, uint32_t brightness);
+int screen_log_monitor(struct screen_log *log, uint64_t boottime_ns, bool on);
 int screen_log_locked(struct screen_log *log, uint64_t boottime_ns, bool locked);
 
 const struct screen_inputs *screen_log_now(const struct screen_log *log);
 
-/* The state as a sample has it: no app in the foreground while locked or off. */
+/* The state as a sample has it: no app in the foreground while locked, or while panel and monitors are off. */
 void screen_inputs_compose(const struct screen_inputs *inputs, uint64_t boottime_ns,
                            struct screen_event *ret);
 

@@ -69,7 +69,7 @@ bool uevent_read_screen(int fd)
                 ssize_t n = recv(fd, message, sizeof(message), MSG_DONTWAIT);
 
                 if (n < 0 && errno == ENOBUFS) {
-                        screen = true; /* messages were lost */
+                        screen = true; /* messages were lost, so the screen may have changed */
                         continue;
                 }
                 if (n <= 0)

@@ -7,7 +7,7 @@
 
 /* Opens the kernel's uevents (NETLINK_KOBJECT_UEVENT), which need no udevd. A descriptor, or a negative errno. */
 int uevent_open(void);
-/* Reads all messages; true: one was of the subsystems backlight, drm or graphics. */
+/* Reads all messages. Returns true if one was from the subsystems backlight, drm or graphics. */
 bool uevent_read_screen(int fd);
 /* Is a message, of the kernel or of udev, about this subsystem? It may hold any bytes. */
 bool uevent_is_of(const char *message, size_t length, const char *subsystem);

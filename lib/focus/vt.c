@@ -24,8 +24,8 @@ struct vt {
         int unused;           /* a terminal without processes; 0: none */
         pid_t newest, newest_before; /* last pid, at the last look at that terminal and the one before */
         unsigned looks;
-        pid_t group, member;  /* of a foreground group without a leader; member 0: none found */
-        unsigned not_found;   /* searches without a member: one can be missed that forks and ends */
+        pid_t group, member;  /* a member of a foreground group without a leader; member 0: none found */
+        unsigned not_found;   /* failed searches for a member, as one that forks and ends can be missed */
 };
 
 void vt_close(struct vt *vt)
@@ -163,7 +163,7 @@ static int find_holder(struct vt *vt, int terminal, struct job *ret)
         return found;
 }
 
-/* For a group whose leader has ended. */
+/* Finds a member of a group whose leader has ended. */
 static int find_member(struct vt *vt, int terminal, pid_t group)
 {
         struct job job;

@@ -15,7 +15,6 @@
 #include "util/util.h"
 
 #define APPS_TRIED 5
-#define RUNS_S (2 * TUNING_BLOCK_S)  /* an app that was not seen for so long does not run */
 #define BRIGHTNESS_STEP 5.0
 #define BRIGHTNESS_LEAST 10.0        /* a screen that can be read */
 
@@ -44,7 +43,7 @@ static void adviser_clear(struct adviser *adviser)
         whatif_freep(&adviser->whatif);
 }
 
-/* Asks, and keeps it in its place if it gains enough. */
+/* Computes the gain of @changes, and inserts @advice in order if it gains enough. */
 static int try(struct adviser *adviser, struct advice advice, const struct changes *changes)
 {
         int err = whatif_ask(adviser->whatif, changes, NULL, &advice.gain);
@@ -62,10 +61,13 @@ static int try(struct adviser *adviser, struct advice advice, const struct chang
         return 0;
 }
 
+/* Users do not close services and containers, nor a virtual device's daemons, which are one app. */
 static bool is_service(const char *app)
 {
         static const char *const prefixes[] = { "sys:", "usr:", "ctr:" };
 
+        if (strcmp(app, "system") == 0)
+                return true;
         for (size_t i = 0; i < ARRAY_SIZE(prefixes); i++)
                 if (strncmp(app, prefixes[i], strlen(prefixes[i])) == 0)
                         return true;
@@ -75,39 +77,50 @@ static bool is_service(const char *app)
 static bool can_be_closed(const struct history *history, size_t i)
 {
         const struct history_app *app = &history->apps[i];
-        int64_t end_ns = history->blocks[history->n_blocks - 1].end_ns;
-        int64_t last_ns = MAX(app->states[0].last_ns, app->states[1].last_ns);
+        bool runs = app->seen_ns >= history->blocks[history->n_blocks - 1].end_ns; /* in the last poll */
 
-        return !is_service(app->app) && strcmp(app->app, TUNING_OTHER_APPS) != 0 &&
+        return runs && !is_service(app->app) && strcmp(app->app, TUNING_OTHER_APPS) != 0 &&
                !(history->others && strcmp(app->app, STORE_OTHERS) == 0) &&
-               last_ns >= end_ns - (int64_t)(RUNS_S * 1e9) && history_find(history, app->app) == (ssize_t)i;
+               history_find(history, app->app) == (ssize_t)i;
 }
 
 static int by_energy(const void *a, const void *b)
 {
         const struct candidate *one = a, *other = b;
 
-        return one->now_mj < other->now_mj ? 1 : one->now_mj > other->now_mj ? -1 : 0;
+        if (one->now_mj != other->now_mj)
+                return one->now_mj < other->now_mj ? 1 : -1;
+        return one->app < other->app ? -1 : one->app > other->app;
+}
+
+int advice_running(const struct history *history, const struct mixed *mixed, size_t most, size_t *ret, size_t *ret_n)
+{
+        _cleanup_free_ struct candidate *all = calloc(history->n_apps, sizeof(*all)); /* n <= i: in place */
+        size_t n = 0;
+
+        if (!all)
+                return -ENOMEM;
+        for (size_t i = 0; i < history->n_uses; i++)
+                all[history->uses[i].app].now_mj +=
+                        history->uses[i].unlit_mj * mixed_is_now(mixed, &history->blocks[history->uses[i].block]);
+        for (size_t i = 1; i < history->n_apps; i++)
+                if (can_be_closed(history, i))
+                        all[n++] = (struct candidate){ i, all[i].now_mj };
+        if (n > 1)
+                qsort(all, n, sizeof(*all), by_energy);
+        for (*ret_n = 0; *ret_n < MIN(n, most); (*ret_n)++)
+                ret[*ret_n] = all[*ret_n].app;
+        return 0;
 }
 
 static int try_apps(struct adviser *adviser)
 {
         const struct history *history = adviser->history;
-        _cleanup_free_ struct candidate *all = calloc(history->n_apps, sizeof(*all)); /* n <= i: in place */
-        int err = all ? 0 : -ENOMEM;
-        size_t n = 0;
+        size_t apps[APPS_TRIED], n = 0;
+        int err = advice_running(history, whatif_mixed(adviser->whatif), APPS_TRIED, apps, &n);
 
-        for (size_t i = 0; i < history->n_uses && all; i++)
-                all[history->uses[i].app].now_mj +=
-                        history->uses[i].unlit_mj *
-                        mixed_is_now(whatif_mixed(adviser->whatif), &history->blocks[history->uses[i].block]);
-        for (size_t i = 1; i < history->n_apps && all; i++)
-                if (can_be_closed(history, i))
-                        all[n++] = (struct candidate){ i, all[i].now_mj };
-        if (n > 1)
-                qsort(all, n, sizeof(*all), by_energy);
-        for (size_t i = 0; i < MIN(n, (size_t)APPS_TRIED) && err == 0; i++) {
-                const struct history_app *app = &history->apps[all[i].app];
+        for (size_t i = 0; i < n && err == 0; i++) {
+                const struct history_app *app = &history->apps[apps[i]];
                 struct advice advice = { .kind = ADVICE_CLOSE, .brightness_percent = NAN };
                 struct changes changes = CHANGES_NONE;
 
@@ -119,7 +132,7 @@ static int try_apps(struct adviser *adviser)
         return err;
 }
 
-/* Half as bright, in steps. */
+/* Tries half the brightness, rounded to steps. */
 static int try_brightness(struct adviser *adviser)
 {
         const struct profile *profile = adviser->history->profile;
@@ -145,7 +158,8 @@ static int try_radio(struct adviser *adviser, enum advice_kind kind, enum compon
         return try(adviser, advice, &changes);
 }
 
-ssize_t advice_make(const struct history *history, const struct forecast_battery *battery, struct advice ret[ADVICE_MAX])
+ssize_t advice_make(const struct history *history, const struct forecast_battery *battery,
+                    struct advice ret[ADVICE_MAX])
 {
         _cleanup_(adviser_clear) struct adviser adviser = { .history = history, .battery = battery, .list = ret };
         int err = whatif_new(history, battery, NAN, &adviser.whatif);

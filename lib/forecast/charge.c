@@ -6,6 +6,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "source/battery.h"
 #include "util/tuning.h"
 #include "util/units.h"
 #include "util/util.h"
@@ -48,19 +49,6 @@ static double cell_integral(double percent)
         return sum;
 }
 
-double charge_shown(const struct battery *battery, double *step)
-{
-        *step = 0;
-        if (battery->have & BATTERY_CHARGE_NOW && battery->have & BATTERY_CHARGE_FULL &&
-            battery->charge_full_uah > 0)
-                return fmin(100.0 * (double)battery->charge_now_uah / (double)battery->charge_full_uah, 100);
-        if (battery->have & BATTERY_ENERGY_NOW && battery->have & BATTERY_ENERGY_FULL &&
-            battery->energy_full_uwh > 0)
-                return fmin(100.0 * (double)battery->energy_now_uwh / (double)battery->energy_full_uwh, 100);
-        *step = 1;
-        return battery->have & BATTERY_CAPACITY ? (double)battery->capacity_percent : NAN;
-}
-
 /* A floored percentage is anywhere in its step, but not above full. */
 static void spread_step(struct charge *charge, double step)
 {
@@ -77,7 +65,7 @@ struct reading {
 /* The charge is in the middle of its step; @otherwise where the battery shows none. */
 static struct reading read_battery(const struct battery *shown, double load_w, double otherwise)
 {
-        double step, percent = charge_shown(shown, &step);
+        double step, percent = battery_fine_percent(shown, &step);
 
         percent = isnan(percent) ? otherwise : percent + fmin(step, 100 - percent) / 2;
         return (struct reading){ percent, (double)shown->voltage_uv * 1e-6 / cell_volt(percent), load_w };
@@ -101,7 +89,7 @@ static double sag_at(double volt)
 
 /*
  * Part of the nominal voltage that each W takes, from how the voltage moved when the load changed between two polls.
- * What changes slowly (the charge, the temperature, the shape of the cell) is the same in both, and cancels.
+ * Slow changes (the charge, the temperature, the shape of the cell) are the same in both, and cancel.
  */
 static double sag_per_w(const struct history *history)
 {
@@ -114,7 +102,8 @@ static double sag_per_w(const struct history *history)
                 double change_c;
 
                 before = now;
-                has_before = has_now && history->levels[i].start_ns <= history->levels[i - 1].end_ns + (int64_t)NS_PER_S;
+                has_before = has_now &&
+                             history->levels[i].start_ns <= history->levels[i - 1].end_ns + (int64_t)NS_PER_S;
                 has_now = read_level(&history->levels[i], &now);
                 if (!has_before || !has_now ||
                     fabs(now.load_w - before.load_w) < TUNING_SAG_CHANGE * fmax(now.load_w, before.load_w))
@@ -141,8 +130,8 @@ static int compare(const void *a, const void *b)
 }
 
 /*
- * A reading's voltage and load may be of different moments; a load that has just ended makes an error of a percent. So
- * the median of this reading and of the last polls with about this charge.
+ * A reading's voltage and load may be from different moments; a load that has just ended makes an error of a percent.
+ * This is therefore the median of this reading and of the last polls with about this charge.
  */
 static double rest_ratio(const struct history *history, const struct reading *shown, double sag_per_w)
 {
@@ -162,7 +151,7 @@ int charge_of(const struct history *history, const struct battery *shown, double
 {
         const struct profile *profile = history->profile;
         struct charge charge = { .percent_j = J_PER_PERCENT(profile->energy_full_mwh) };
-        double step = 0, seen = shown ? charge_shown(shown, &step) : NAN;
+        double step = 0, seen = shown ? battery_fine_percent(shown, &step) : NAN;
 
         charge.percent = isnan(percent) ? seen : percent;
         if (isnan(charge.percent))
@@ -176,7 +165,7 @@ int charge_of(const struct history *history, const struct battery *shown, double
         }
         if (shown && shown->have & BATTERY_CHARGE_FULL && shown->have & BATTERY_VOLTAGE &&
             shown->charge_full_uah > 0) {
-                /* The voltage belongs to the battery's percentage; the user's may be another. */
+                /* The voltage belongs to the battery's percentage; the user may have given another one. */
                 struct reading reading = read_battery(shown, load_w, charge.percent);
 
                 double sag = sag_per_w(history), ratio = rest_ratio(history, &reading, sag);

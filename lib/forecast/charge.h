@@ -13,21 +13,18 @@
 struct charge {
         double percent;        /* expected value */
         double percent_sd;     /* the firmware rounds down, and gauges are not linear */
-        double percent_j;      /* one percent at the present charge, at rest */
-        double energy_sd;      /* of the energy, relative */
+        double percent_j;      /* energy of one percent at the present charge, at rest */
+        double energy_sd;      /* relative standard deviation of the energy */
         bool falls;            /* the voltage falls with the charge; else percent is of energy */
         double sag_per_w;      /* part of the voltage, and so of the energy, that each W of load takes */
 };
-
-/* Percent that a battery shows, and the step it is rounded down to; NaN: none. */
-double charge_shown(const struct battery *battery, double *step);
 
 /*
  * @history: the battery at the last polls; and the profile, for the energy of a full battery that does not show it, and
  *           for the error of the full charge that it shows
  * @shown:   the battery; NULL: not known
  * @load_w:  the load while it was read
- * @percent: the user's; NaN: as the battery shows
+ * @percent: charge that the user gave; NaN: as the battery shows
  *
  * 0; -ENODEV: both are unknown.
  */

@@ -23,7 +23,7 @@ static double speed_at(double percent)
                1 - (1 - SLOWS_TO) * (fmin(percent, 100) - SLOWS_PERCENT) / (100 - SLOWS_PERCENT);
 }
 
-/* In percent of what is charged at full speed in the same time. */
+/* Time from @percent to full, as the percent that would be charged at full speed in that time. */
 static double way_to_full(double percent)
 {
         double slope = (1 - SLOWS_TO) / (100 - SLOWS_PERCENT), flat = fmax(SLOWS_PERCENT - percent, 0);
@@ -37,29 +37,35 @@ static bool is_fed(const struct battery *battery)
                battery->status == BATTERY_FULL;
 }
 
-/* Does the limit hold this level? Above the limit, which may have been set since, it stays, too; a full battery needs no limit. */
+/*
+ * Does the limit hold this level? A level above the limit, which may have been set later, stays, too; a full
+ * battery needs no limit.
+ */
 static bool is_at_limit(const struct charge_limit *limit, double percent)
 {
         return limit->end_percent > 0 && percent < 99 &&
-               percent >= (limit->start_percent > 0 ? limit->start_percent : limit->end_percent - TUNING_LIMIT_FALL_PERCENT);
+               percent >= (limit->start_percent > 0 ? limit->start_percent :
+                                                      limit->end_percent - TUNING_LIMIT_FALL_PERCENT);
 }
 
-/* A charger that goes on beyond the limit does not keep it. */
+/* The charge limit in percent. NaN: none is set, or the charger does not keep it: it goes on beyond. */
 static double kept_limit(const struct forecast_battery *battery, double percent)
 {
         double limit = battery->limit.end_percent;
 
         if (!(limit > 0))
                 return NAN;
-        return battery->battery.status == BATTERY_CHARGING && percent >= limit + TUNING_LIMIT_OVER_PERCENT ? NAN : limit;
+        return battery->battery.status == BATTERY_CHARGING && percent >= limit + TUNING_LIMIT_OVER_PERCENT ?
+                       NAN :
+                       limit;
 }
 
-/* What the last polls say: on the charger without a gap, and the level between its first step and its last. */
+/* The last polls on the charger without a gap, and the level from its first step to its last. */
 struct run {
-        double minutes;        /* of it */
+        double minutes;        /* length of these polls */
         double first, last;    /* percent at the first and the last step */
         double step;
-        double step_minutes;   /* between them */
+        double step_minutes;   /* time between those two steps */
         double highest;
 };
 
@@ -76,7 +82,7 @@ static void read_run(const struct history *history, struct run *run)
                (first == history->n_levels || levels[first].start_ns <= levels[first - 1].end_ns + (int64_t)NS_PER_S))
                 first--;
         for (size_t i = first; i < history->n_levels; i++) {
-                double percent = charge_shown(&levels[i].battery, &run->step);
+                double percent = battery_fine_percent(&levels[i].battery, &run->step);
 
                 run->minutes = (double)(levels[i].end_ns - levels[first].end_ns) / 60e9;
                 run->highest = fmax(run->highest, percent);
@@ -103,11 +109,11 @@ static double find_speed(const struct run *run, const struct battery *battery, d
         *error = TUNING_CHARGING_SD;
         if (run->step_minutes > 0 && risen > 0 && risen >= 2 * run->step)
                 return (way_to_full(run->first) - way_to_full(run->last)) / run->step_minutes;
-        *error = 2 * TUNING_CHARGING_SD; /* now, and not as it goes on; and some of it is lost */
+        *error = 2 * TUNING_CHARGING_SD; /* the sensor shows only the present power, some of which is lost */
         if (battery->status == BATTERY_CHARGING && battery->have & BATTERY_POWER && battery->power_uw > 0 &&
             percent_j > 0)
                 return 60 * (double)battery->power_uw / UJ_PER_J / percent_j /
-                       speed_at(charge_shown(battery, &(double){ 0 }));
+                       speed_at(battery_fine_percent(battery, &(double){ 0 }));
         return NAN;
 }
 
@@ -124,7 +130,7 @@ void charging_of(const struct history *history, const struct forecast_battery *b
                 return;
         ret->known = true;
         ret->charging = now->status == BATTERY_CHARGING;
-        percent = charge_shown(now, &step);
+        percent = battery_fine_percent(now, &step);
         ret->limit_percent = kept_limit(battery, percent);
         if (!is_fed(now))
                 return;

@@ -8,7 +8,7 @@
 
 /* In place: the lower triangle L of a matrix = L L', of which only that triangle is read. */
 void cholesky_make(double *matrix, size_t n);
-/* In place: x of L L' x = what was in @x. */
+/* Solves L L' x = b in place: @x holds b, and gets x. */
 void cholesky_solve(const double *lower, size_t n, double *x);
 /* Logarithm of the determinant of L L'. */
 double cholesky_log_determinant(const double *lower, size_t n);

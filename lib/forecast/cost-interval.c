@@ -10,7 +10,8 @@
 #include "util/units.h"
 #include "util/util.h"
 
-static int add_row(struct cost_maker *maker, const struct interval *interval, const struct interval_row *row, int64_t uid)
+static int add_row(struct cost_maker *maker, const struct interval *interval, const struct interval_row *row,
+                   int64_t uid)
 {
         struct store_row stored = {
                 .start_ns = interval->start_realtime_ns,
@@ -20,6 +21,7 @@ static int add_row(struct cost_maker *maker, const struct interval *interval, co
                 .uid = row->uid,
                 .state = row->state,
                 .active_ns = row->active_ns,
+                .awake_ns = interval->elapsed_ns - interval->suspend_ns,
                 .usage = &row->usage,
         };
 
@@ -41,7 +43,9 @@ static double sensor_j(const struct interval *list, size_t n)
         double sum_j = 0;
 
         for (size_t i = 0; i < n; i++)
-                sum_j += list[i].suspend_ns ? NAN : cost_sensor_w(&list[i].battery) * (double)list[i].elapsed_ns / NS_PER_S;
+                sum_j += list[i].suspend_ns ?
+                                 NAN :
+                                 cost_sensor_w(&list[i].battery) * (double)list[i].elapsed_ns / NS_PER_S;
         return sum_j;
 }
 

@@ -13,7 +13,7 @@
 #include "util/words.h"
 
 /* A table does not name the policy: the first that has all its frequencies, else the first. */
-static uint32_t find_policy(const struct profile *profile, uint32_t khz)
+uint32_t cost_policy_with(const struct profile *profile, uint32_t khz)
 {
         for (size_t i = 0; i < profile->n_coefficients; i++) {
                 const struct coefficient *c = &profile->coefficients[i];
@@ -39,7 +39,7 @@ static int add_table_row(struct cost_maker *maker, const struct profile *profile
                 return err;
         for (size_t i = 0; i < usage.cpu.n; i++)
                 if (usage.cpu.list[i].policy == POLICY_UNKNOWN)
-                        usage.cpu.list[i].policy = find_policy(profile, usage.cpu.list[i].khz);
+                        usage.cpu.list[i].policy = cost_policy_with(profile, usage.cpu.list[i].khz);
         err = cost_maker_add(maker, &row);
         usage_clear(&usage);
         return err;

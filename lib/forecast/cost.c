@@ -1,6 +1,6 @@
 /* SPDX-FileCopyrightText: joulecast authors */
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include "cost.h"
+#include "cost-private.h"
 
 #include <errno.h>
 #include <math.h>
@@ -18,7 +18,7 @@
 struct entry {
         char *app, *name;
         enum app_state state;
-        uint64_t active_ns;
+        struct usage_there there;
         struct usage usage;
         bool used;              /* a row with counters came in */
 };
@@ -174,7 +174,7 @@ int cost_maker_add(struct cost_maker *maker, const struct store_row *row)
         err = rename_entry(entry, row->name);
         if (err < 0)
                 return err;
-        entry->active_ns += row->active_ns;
+        usage_there_add(&entry->there, row->end_ns, row->awake_ns, row->active_ns);
         maker->from_ns = MIN(maker->from_ns, row->start_ns);
         maker->to_ns = MAX(maker->to_ns, row->end_ns);
         /* An app that did nothing has no counters; none is missing. */
@@ -193,41 +193,90 @@ static struct cost_value value_of(double value, double half_width, double unit)
         };
 }
 
-/* The sum over apps so far: their vectors, and their misfits. */
-struct sum {
-        struct model_vector vector;
-        double misfit_j, misfit_j2;
-};
-
-static int make_app(const struct entry *entry, const struct profile *profile, struct sum *sum, struct cost_app *ret)
+struct cost_value cost_joules(const struct cost_value *energy_j, double joule_part)
 {
-        _cleanup_(model_vector_clear) struct model_vector vector = { 0 };
+        double error_j = joule_part * energy_j->value, below_j;
+
+        if (!(joule_part > 0))
+                return *energy_j;
+        below_j = hypot(energy_j->value - energy_j->low, error_j);
+        return (struct cost_value){
+                .value = energy_j->value,
+                .low = isnan(energy_j->low) ? NAN : fmax(energy_j->value - below_j, 0),
+                .high = energy_j->value + hypot(energy_j->high - energy_j->value, error_j),
+        };
+}
+
+struct cost_value cost_percent(const struct cost_value *energy_j, const struct profile *profile)
+{
+        double percent_j = J_PER_PERCENT(profile->energy_full_mwh);
+
+        return (struct cost_value){ energy_j->value / percent_j, energy_j->low / percent_j,
+                                    energy_j->high / percent_j };
+}
+
+/* The CPU's energy is uncertain by so much for each degree away from the temperature of the calibration. */
+#define WARMTH_PER_C 0.005
+
+/*
+ * That part of the CPU's energy, as a standard deviation; 0: a temperature is not known, or everyday use taught the
+ * profile what is drawn at everyday temperatures.
+ */
+static double warmth_of(const struct profile *profile, const struct store_battery *battery)
+{
+        const char *text = profile_extra(profile, "base", "x-temperature_c");
+        double usual_c;
+
+        if (!battery || !(battery->last.have & BATTERY_TEMPERATURE) || profile->learned.spans > 0)
+                return 0;
+        if (!text || util_parse_double(text, &usual_c) < 0)
+                return 0;
+        return WARMTH_PER_C * fabs(battery->last.temperature_dc / 10.0 - usual_c);
+}
+
+static double warmth_sd_j(const struct profile *profile, const struct model_vector *vector, double warmth)
+{
         struct model_energy energy;
-        double percent_j = J_PER_PERCENT(profile->energy_full_mwh), misfit_j;
+
+        if (!(warmth > 0))
+                return 0;
+        model_energy(profile, vector, COST_LEVEL, 0, &energy);
+        return warmth * fmax(energy.component_j[COMPONENT_CPU], 0); /* NaN is 0 */
+}
+
+static int make_app(const struct entry *entry, const struct usage *base, const struct profile *profile,
+                    struct cost_sum *sum, struct cost_app *ret)
+{
+        struct cost_part *part = &sum->parts[sum->n_parts++];
+        struct model_energy energy;
+        double percent_j = J_PER_PERCENT(profile->energy_full_mwh), misfit_j, within_j;
         struct model_user user = { entry->app, entry->state == STATE_FOREGROUND,
-                                   (double)entry->active_ns / (double)NS_PER_S };
+                                   usage_there_ns((double)entry->there.ns, base) / NS_PER_S };
         struct usage usage = entry->usage;
         int err;
 
         if (!entry->used)
                 usage.have = USAGE_ALL; /* alive, and used nothing */
-        err = model_vector_make(profile, &usage, &vector);
+        err = model_vector_price(&sum->prices, &usage, &part->vector);
         if (err < 0)
                 return err;
-        model_vector_add_user(profile, &user, &vector);
-        err = model_vector_add(&sum->vector, &vector);
+        model_vector_add_user(profile, &user, &part->vector);
+        err = model_vector_add(&sum->vector, &part->vector);
         if (err < 0)
                 return err;
-        misfit_j = model_misfit_sd_j(profile, &user, &vector);
+        part->misfit_j = misfit_j = model_misfit_sd_j(profile, &user, &part->vector);
         sum->misfit_j += misfit_j;
         sum->misfit_j2 += misfit_j * misfit_j;
-        model_energy(profile, &vector, COST_LEVEL, misfit_j, &energy);
+        part->within_j = within_j = model_within_sd_j(profile, &user, &usage, &part->vector);
+        sum->within_j2 += within_j * within_j;
+        model_energy(profile, &part->vector, COST_LEVEL,
+                     hypot(hypot(misfit_j, within_j), warmth_sd_j(profile, &part->vector, sum->warmth)), &energy);
         ret->state = entry->state;
         ret->active_s = user.active_s;
         ret->energy_j = value_of(energy.value_j, energy.half_width_j, 1);
         ret->percent = value_of(energy.value_j, energy.half_width_j, percent_j);
         ret->percent_per_minute = (struct cost_value){ NAN, NAN, NAN };
-        if (entry->active_ns > 0)
+        if (entry->there.ns > 0)
                 ret->percent_per_minute =
                         value_of(energy.value_j, energy.half_width_j, percent_j * ret->active_s / 60);
         memcpy(ret->component_j, energy.component_j, sizeof(ret->component_j));
@@ -236,8 +285,11 @@ static int make_app(const struct entry *entry, const struct profile *profile, st
         return ret->name ? usage_copy(&ret->usage, &usage) : -ENOMEM;
 }
 
-static void sum_clear(struct sum *sum)
+static void sum_clear(struct cost_sum *sum)
 {
+        for (size_t i = 0; i < sum->n_parts; i++)
+                model_vector_clear(&sum->parts[i].vector);
+        free(sum->parts);
         model_vector_clear(&sum->vector);
 }
 
@@ -246,7 +298,8 @@ static double known(double value)
         return isnan(value) ? 0 : value;
 }
 
-static int make_base(const struct entry *base_entry, const struct profile *profile, struct cost *cost, struct sum *total)
+static int make_base(const struct entry *base_entry, const struct profile *profile, struct cost *cost,
+                     struct cost_sum *total)
 {
         _cleanup_(model_vector_clear) struct model_vector vector = { 0 };
         struct model_energy energy;
@@ -255,7 +308,7 @@ static int make_base(const struct entry *base_entry, const struct profile *profi
         cost->base_j = cost->base_idle_j = cost->base_wifi_j = cost->base_display_j = NAN;
         if (!base_entry->used)
                 return 0;
-        err = model_vector_make(profile, &base_entry->usage, &vector);
+        err = model_vector_price(&total->prices, &base_entry->usage, &vector);
         if (err < 0)
                 return err;
         model_energy(profile, &vector, COST_LEVEL, 0, &energy);
@@ -278,17 +331,23 @@ static int make_base(const struct entry *base_entry, const struct profile *profi
  */
 #define CURVE_SD 0.015
 
+static double step_j(const struct store_battery *battery, const struct profile *profile)
+{
+        return interval_step_uj(&battery->last, &battery->step) / UJ_PER_J * profile_shown_part(profile);
+}
+
 /*
- * Of the true charge a level shows the step that it is in, so that each end of a stretch is wrong by up to one
+ * A level only shows which step the true charge is in, so that each end of a stretch is wrong by up to one
  * step. The difference of two such errors is within 0.776 steps in 95 of 100 cases (a triangular distribution).
  */
-static double measured_half_width_j(const struct store_battery *battery, double measured_j, const struct profile *profile)
+static double measured_half_width_j(const struct store_battery *battery, double measured_j,
+                                    const struct profile *profile)
 {
-        double step_j = interval_step_uj(&battery->last, &battery->step) / UJ_PER_J * profile_shown_part(profile);
         double full_j = 100 * J_PER_PERCENT(profile->energy_full_mwh);
         double curve_j = CURVE_SD * measured_j * fmax(1 - measured_j / full_j, 0);
 
-        return hypot((1 - sqrt(1 - COST_LEVEL)) * sqrt(battery->stretches) * step_j, 1.96 * curve_j);
+        return hypot((1 - sqrt(1 - COST_LEVEL)) * sqrt(battery->stretches) * step_j(battery, profile),
+                     1.96 * curve_j);
 }
 
 static void widen(struct cost_value *value, double part)
@@ -301,7 +360,8 @@ static void widen(struct cost_value *value, double part)
 
 /*
  * Unattributed energy beyond its own error is either an error of the model's form, or drawn by an app where no counter
- * shows it. Nothing tells which, so it counts as one more standard deviation of the total, and of each app by its share.
+ * shows it. Nothing tells which, so it counts as one more standard deviation of the total, and of each app
+ * by its share.
  */
 static void admit_unexplained(double beyond_j, struct cost *cost)
 {
@@ -365,20 +425,21 @@ static int by_energy(const void *a, const void *b)
         return strcmp(left->app, right->app);
 }
 
-static int make_apps(const struct cost_maker *maker, const struct profile *profile, struct sum *total, struct cost *cost)
+static int make_apps(const struct cost_maker *maker, const struct profile *profile, struct cost_sum *total,
+                     struct cost *cost)
 {
         int err;
 
         cost->apps = calloc(maker->n, sizeof(*cost->apps));
-        if (!cost->apps)
+        total->parts = calloc(maker->n, sizeof(*total->parts));
+        if (!cost->apps || !total->parts)
                 return -ENOMEM;
         for (size_t i = 1; i < maker->n; i++) {
-                err = make_app(&maker->entries[i], profile, total, &cost->apps[cost->n_apps++]);
+                err = make_app(&maker->entries[i], &maker->entries[0].usage, profile, total,
+                               &cost->apps[cost->n_apps++]);
                 if (err < 0)
                         return err;
         }
-        if (cost->n_apps > 1)
-                qsort(cost->apps, cost->n_apps, sizeof(*cost->apps), by_energy);
         return 0;
 }
 
@@ -386,10 +447,10 @@ int cost_maker_finish(struct cost_maker *maker, const struct profile *profile,
                       const struct store_battery *battery, struct cost **ret)
 {
         _cleanup_(cost_freep) struct cost *cost = calloc(1, sizeof(*cost));
-        _cleanup_(sum_clear) struct sum total = { 0 };
+        _cleanup_(sum_clear) struct cost_sum total = { 0 };
         const struct usage *base_entry = &maker->entries[0].usage;
         struct model_energy energy;
-        double seconds;
+        double seconds, extra_j2;
         int err;
 
         if (!cost)
@@ -397,6 +458,8 @@ int cost_maker_finish(struct cost_maker *maker, const struct profile *profile,
         cost->from_ns = maker->from_ns <= maker->to_ns ? maker->from_ns : INT64_MIN;
         cost->to_ns = maker->from_ns <= maker->to_ns ? maker->to_ns : INT64_MIN;
         cost->recorded_s = battery ? (double)battery->elapsed_ns / (double)NS_PER_S : NAN;
+        model_prices_find(profile, &total.prices);
+        total.warmth = warmth_of(profile, battery);
         err = make_base(&maker->entries[0], profile, cost, &total);
         if (err < 0)
                 return err;
@@ -407,13 +470,21 @@ int cost_maker_finish(struct cost_maker *maker, const struct profile *profile,
                 return err;
         cost->n_sleeps = sleeps_of(profile, base_entry);
         seconds = isnan(cost->base_j) ? 0 : (double)base_entry->time_ns / (double)NS_PER_S;
+        extra_j2 = model_misfit_sum_j2(profile, total.misfit_j, total.misfit_j2) + total.within_j2 +
+                   pow(warmth_sd_j(profile, &total.vector, total.warmth), 2);
         model_energy(profile, &total.vector, COST_LEVEL,
-                     hypot(model_background_sd_j(profile, seconds),
-                           sqrt(model_misfit_sum_j2(profile, total.misfit_j, total.misfit_j2))), &energy);
+                     hypot(model_background_sd_j(profile, seconds), sqrt(extra_j2)), &energy);
         cost->cpu_spread_j = total.vector.component_spread_mj[COMPONENT_CPU] * 1e-3;
         cost->disk_spread_j = total.vector.component_spread_mj[COMPONENT_DISK] * 1e-3;
         cost->total_j = value_of(energy.value_j, energy.half_width_j, 1);
+        cost->joule_part = profile_width(profile, ANSWER_COST) * profile_joule_error(profile) *
+                           known(quantile_student_t(profile->degrees_of_freedom, COST_LEVEL));
         make_measured(battery, profile, cost);
+        err = battery ? cost_given(profile, &total, step_j(battery, profile), cost) : 0;
+        if (err < 0)
+                return err;
+        if (cost->n_apps > 1)
+                qsort(cost->apps, cost->n_apps, sizeof(*cost->apps), by_energy);
         cost->not_measured = TAKE_PTR(total.vector.not_measured);
         cost->n_not_measured = total.vector.n_not_measured;
         total.vector.n_not_measured = 0;
@@ -421,14 +492,30 @@ int cost_maker_finish(struct cost_maker *maker, const struct profile *profile,
         return 0;
 }
 
+static void clear_app(struct cost_app *app)
+{
+        free(app->name);
+        usage_clear(&app->usage);
+}
+
+void cost_keep_app(struct cost *cost, const char *app)
+{
+        size_t n = 0;
+
+        for (size_t i = 0; i < cost->n_apps; i++)
+                if (strcmp(cost->apps[i].app, app) == 0)
+                        cost->apps[n++] = cost->apps[i];
+                else
+                        clear_app(&cost->apps[i]);
+        cost->n_apps = n;
+}
+
 void cost_free(struct cost *cost)
 {
         if (!cost)
                 return;
-        for (size_t i = 0; i < cost->n_apps; i++) {
-                free(cost->apps[i].name);
-                usage_clear(&cost->apps[i].usage);
-        }
+        for (size_t i = 0; i < cost->n_apps; i++)
+                clear_app(&cost->apps[i]);
         usage_clear(&cost->base_usage);
         for (size_t i = 0; i < cost->n_not_measured; i++)
                 free(cost->not_measured[i]);

@@ -37,7 +37,7 @@ void drain_clear(struct drain *drain)
         *drain = (struct drain){ 0 };
 }
 
-/* What a span's error of the model has in common with those of others; the fit's have Student's t. */
+/* Covariance of a span's model error with each weight; widened, as the errors of a fit have Student's t. */
 static void add_model(const struct profile *profile, const struct history_span *span, double *row)
 {
         const struct model_vector vector = { .weight = span->total, .n = profile->n_coefficients };
@@ -57,7 +57,7 @@ static double dot(const double *a, const double *b, size_t n)
         return sum;
 }
 
-/* Of what two spans' foreground apps have in common. */
+/* Covariance of two spans through the factors of the foreground apps that both have. */
 static double common_parts_j2(const struct history_span *a, const struct history_span *b, double always, double changes)
 {
         double sum = 0;
@@ -76,7 +76,7 @@ static double power_w(const struct history_span *span)
         return span->measured_j / fmax(span->seconds, 1);
 }
 
-/* Variance of what is attributed to the wrong side of the begin of span @i, which may be the end of the one before. */
+/* Variance of energy on the wrong side of the begin of span @i, which may also be the end of the span before. */
 static double end_j2(const struct history_span *spans, size_t n, size_t i)
 {
         bool both = i > 0 && i < n && spans[i].follows;
@@ -86,8 +86,8 @@ static double end_j2(const struct history_span *spans, size_t n, size_t i)
 }
 
 /*
- * Errors of what was measured: each end is known to TUNING_STEP_S, and a span begins where the one before ends;
- * daemons that no counter shows; and the curve of the gauge, of which some percents are larger than others, alike
+ * Adds the errors of the measured energy: each end is known to TUNING_STEP_S, and a span begins where the one before
+ * ends; daemons that no counter shows; and the curve of the gauge, whose percents differ in size, but are alike
  * over a tenth of it.
  */
 static void add_noise(const struct history *history, const struct history_span *spans, size_t n, double *matrix)
@@ -111,7 +111,7 @@ static void add_noise(const struct history *history, const struct history_span *
         }
 }
 
-/* Covariance of what was measured with no factors. */
+/* Covariance of the measured energies without any factors. */
 static void make_known(const struct history *history, const struct history_span *spans, const struct drain *drain,
                        double *known)
 {
@@ -211,7 +211,7 @@ int drain_make(const struct history *history, const size_t *apps, size_t n_apps,
 {
         struct drain drain = { .n = MIN(history->n_spans, (size_t)DRAIN_SPANS), .n_apps = n_apps,
                                .n_coefficients = history->profile->n_coefficients };
-        const struct history_span *spans = history->spans + history->n_spans - drain.n;
+        const struct history_span *spans = drain.n > 0 ? history->spans + history->n_spans - drain.n : NULL;
         int err;
 
         *ret = (struct drain){ 0 };

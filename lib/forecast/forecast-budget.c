@@ -9,7 +9,10 @@
 
 #include "charging.h"
 #include "future.h"
+#include "source/battery.h"
 #include "util/quantile.h"
+#include "util/tuning.h"
+#include "util/units.h"
 #include "util/util.h"
 
 /* The future with some minutes of the app: its energy, and the uncertainty. */
@@ -104,6 +107,43 @@ static int find_minutes(const struct balance *balance, bool known, bool priced, 
         return err;
 }
 
+/*
+ * Minutes by the battery's own sensor: the charge that it shows, less the reserves, at the power that it gives now.
+ * INFINITY: unknown, as on the charger.
+ */
+static double sensor_minutes(const struct balance *balance, const struct forecast_battery *battery, double reserved_j)
+{
+        const struct battery *shown = &battery->battery;
+        struct charge charge = balance->charge;
+        double left_j;
+
+        if (!battery->known || !battery->live || shown->status != BATTERY_DISCHARGING ||
+            !(shown->have & BATTERY_POWER) || shown->power_uw <= 0)
+                return INFINITY;
+        if (isnan(balance->plan->battery_percent))
+                charge.percent = battery_percent(shown); /* rounded down, as it is shown */
+        left_j = charge_energy_j(&charge, balance->plan->keep_percent) - (isnan(reserved_j) ? 0 : reserved_j);
+        return fmax(left_j, 0) / ((double)shown->power_uw / UJ_PER_J) / 60;
+}
+
+/*
+ * Until enough was recorded, the low end is at most what the sensor allows. For use as it is now, so is the likely
+ * value at first; after that it is the geometric mean of both where the sensor says less: the model knows what is
+ * usual for a class of devices, the sensor knows the present power.
+ */
+static void limit_minutes(const struct balance *balance, const struct forecast_battery *battery, double reserved_j,
+                          struct budget *budget)
+{
+        double most = sensor_minutes(balance, battery, reserved_j), *value = &budget->minutes.value;
+
+        if (budget->recorded_s >= TUNING_HISTORY_RULES_S)
+                return;
+        if (budget->minutes.low > most) /* NaN stays */
+                budget->minutes.low = most;
+        if (!balance->plan->app && *value > most)
+                *value = budget->recorded_s < TUNING_TOO_EARLY_S ? most : sqrt(*value * most);
+}
+
 static int check_plan(const struct budget_plan *plan)
 {
         if ((plan->app && !*plan->app) || plan->n_reserves > BUDGET_RESERVES_MAX ||
@@ -158,8 +198,8 @@ int forecast_budget(const struct history *history, const struct budget_plan *pla
                                                                     plan->n_reserves + first_reserve(plan),
                                                                     future_brightness(history, battery), &future);
         if (err == 0)
-                err = charge_of(history, battery->known ? &battery->battery : NULL, future_read_load_w(&future, battery),
-                                plan->battery_percent, &balance.charge);
+                err = charge_of(history, battery->known ? &battery->battery : NULL,
+                                future_read_load_w(&future, battery), plan->battery_percent, &balance.charge);
         if (err == 0)
                 err = balance_sum(&balance, 0, &reserved);
         if (err == 0)
@@ -173,12 +213,15 @@ int forecast_budget(const struct history *history, const struct budget_plan *pla
         err = find_minutes(&balance, model_knows(&play.vector), !unpriced, &budget.minutes);
         if (err < 0)
                 return err;
+        budget.recorded_s = history->awake_s;
+        limit_minutes(&balance, battery, future_sum_energy_j(&future, &reserved), &budget);
         budget.reserved_percent =
                 plan->keep_percent + future_sum_energy_j(&future, &reserved) / balance.charge.percent_j;
         budget.battery_percent =
-                isnan(plan->battery_percent) ? floor(balance.charge.percent) : plan->battery_percent;
+                isnan(plan->battery_percent) ? floor(battery_percent(&battery->battery)) : plan->battery_percent;
         snprintf(budget.app, sizeof(budget.app), "%s", plan->app ? history->apps[apps[0]].app : "");
         charging_of(history, battery, balance.charge.percent_j, &budget.charging);
+        future.tells_standby = plan->standby_minutes > 0;
         future_basis(&future, battery, plan->battery_percent, unpriced, budget.basis);
         *ret = budget;
         return 0;

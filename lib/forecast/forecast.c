@@ -1,7 +1,7 @@
 /* SPDX-FileCopyrightText: joulecast authors */
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* What an app will cost. */
+/* The energy that an app will use. */
 
 #include "forecast.h"
 
@@ -14,7 +14,7 @@
 #include "util/units.h"
 #include "util/util.h"
 
-/* @unit_sd: relative error of the unit. Parts without a coefficient come on top: then no upper end. */
+/* @unit_sd: relative error of the unit. No upper end if some parts have no coefficient, as they come on top. */
 static struct cost_value value_of(const struct future *future, const struct sum *sum, double unit, double unit_sd)
 {
         double value = future_sum_energy_j(future, sum);
@@ -55,7 +55,7 @@ int forecast_app(const struct history *history, const char *app, double minutes,
         if (charge_of(history, battery->known ? &battery->battery : NULL, future_read_load_w(&future, battery), NAN,
                       &charge) == 0)
                 charge.percent_j *= 1 - future_sag(&future, &charge, &device, future_sum_energy_j(&future, &device));
-        forecast.energy_j = value_of(&future, &own, 1, 0);
+        forecast.energy_j = value_of(&future, &own, 1, profile_joule_error(profile));
         forecast.percent = value_of(&future, &own, charge.percent_j, charge.energy_sd);
         forecast.device_percent = value_of(&future, &device, charge.percent_j, charge.energy_sd);
         snprintf(forecast.app, sizeof(forecast.app), "%s", history->apps[index].app);
@@ -86,6 +86,6 @@ int forecast_use(const struct history *history, const struct budget_reserve *app
         if (err == 0)
                 err = future_sum_standby(&sum, &future, 60 * other_minutes);
         if (err == 0)
-                *energy_j = value_of(&future, &sum, 1, 0);
+                *energy_j = value_of(&future, &sum, 1, 0); /* to compare with the shown charge: no error of joules */
         return err;
 }

@@ -3,7 +3,7 @@
 #pragma once
 
 /*
- * What an app will cost, and how long it can run and leave enough for what is
+ * The energy that an app will use, and how long it can run and leave enough for what is
  * needed later. docs/budget.md explains the intervals, and how often they held.
  */
 
@@ -14,16 +14,16 @@
 #include "source/battery.h"
 
 #define FORECAST_LEVEL 0.90 /* so that low alone holds in 95 of 100 cases */
-#define FORECAST_BASIS_MAX 512
+#define FORECAST_BASIS_MAX 800
 #define BUDGET_RESERVES_MAX 16
 
 /* The present battery, and the screen. */
 struct forecast_battery {
         bool known;
-        bool live;              /* read just now, not the last that was stored */
+        bool live;              /* read just now; else as last stored */
         struct battery battery;
         struct charge_limit limit; /* only where it is live */
-        bool screen_known;      /* the brightness is read just now; else that of the history counts */
+        bool screen_known;      /* the brightness was read just now; else the history's is used */
         uint32_t brightness;
 };
 
@@ -31,7 +31,7 @@ struct forecast {
         char app[APP_ID_MAX];
         double minutes;
         /* Only high is NaN where the app uses something without a coefficient. */
-        struct cost_value percent;        /* the app's own; of a full battery, at the voltage of the present charge */
+        struct cost_value percent;        /* the app's own, in percent of a full battery at the present voltage */
         struct cost_value energy_j;
         struct cost_value device_percent; /* with base and the usual background */
         char basis[FORECAST_BASIS_MAX];   /* the data behind it, a sentence or two */
@@ -51,12 +51,12 @@ struct budget_plan {
         double battery_percent;           /* NaN: as the battery shows */
 };
 
-/* On the charger. */
+/* The battery on the charger. */
 struct budget_charging {
-        bool known;                       /* whether it is */
+        bool known;                       /* the battery's status is known */
         bool charging;
-        bool too_weak;                    /* the level falls all the same */
-        bool held;                        /* by a charge limit: the charger powers the device, and the level stays */
+        bool too_weak;                    /* the level falls although the charger is plugged in */
+        bool held;                        /* at a charge limit: the charger powers the device, and the level stays */
         double limit_percent;             /* charging ends there; NaN: no limit is set, or it is not kept */
         struct cost_value minutes_to_full; /* or to the limit; NaN: it does not charge, or how fast is not known */
 };
@@ -65,9 +65,11 @@ struct budget {
         char app[APP_ID_MAX];             /* "": mixed use */
         /*
          * low: holds in 95 of 100 cases; 1e6 stands for that and more. Only low is NaN where the app uses something
-         * without a coefficient: value is then an upper limit.
+         * without a coefficient: value is then an upper limit. Before TUNING_HISTORY_RULES_S were recorded, low is at
+         * most what the battery's sensor allows at the present power.
          */
         struct cost_value minutes;
+        double recorded_s;                /* recorded use, awake; NaN: unknown, as from an older service */
         double reserved_percent;          /* for standby, reserves and the charge to keep; NaN: unknown */
         double battery_percent;
         struct budget_charging charging;

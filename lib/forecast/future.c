@@ -71,7 +71,7 @@ double future_relight(const struct profile *profile, const struct model_vector *
         return (after_mj - before_mj + learned_mj) * 1e-3;
 }
 
-/* Of one second at a brightness. */
+/* Model weights of the screen for one second at a brightness. */
 int future_lit(const struct profile *profile, uint32_t brightness, struct model_vector *ret)
 {
         _cleanup_(usage_clear) struct usage usage = { .have = USAGE_ALL };
@@ -81,8 +81,8 @@ int future_lit(const struct profile *profile, uint32_t brightness, struct model_
 }
 
 /*
- * The screen is as bright as it is now, and not as it was in the history: its part of @rate is priced anew. Where it
- * was brighter, it may be so again.
+ * Prices the screen's part of @rate at the present brightness instead of the history's. Where the screen was brighter,
+ * it may become so again.
  */
 static int with_brightness(const struct profile *profile, uint32_t brightness, struct rate *rate)
 {
@@ -189,12 +189,14 @@ static int sum_add(struct sum *sum, const struct rate *rate, double seconds)
         return model_vector_add_scaled(&sum->vector, &rate->vector, seconds);
 }
 
-/* Adds what @app may draw beyond its counters, as a cost does; a measured drain shows that better, and replaces it. */
-static void sum_misfit(struct sum *sum, const struct future *future, const char *app, bool front, const struct rate *rate,
-                       double seconds)
+/* Adds the power that @app may draw beyond its counters, as in a cost. A measured drain is better, and replaces it. */
+static void sum_misfit(struct sum *sum, const struct future *future, const char *app, bool front,
+                       const struct rate *rate, double seconds)
 {
         struct model_user user = { app, front, 1 };
-        double sd_j = future->drain.n > 0 ? 0 : model_misfit_sd_j(future->history->profile, &user, &rate->vector) * seconds;
+        double sd_j = future->drain.n > 0 ?
+                              0 :
+                              model_misfit_sd_j(future->history->profile, &user, &rate->vector) * seconds;
 
         sum->misfit_j += sd_j;
         sum->misfit_j2 += sd_j * sd_j;
@@ -273,8 +275,8 @@ int future_sum_standby(struct sum *sum, const struct future *future, double seco
 }
 
 /*
- * What the battery gave lately, beside the model: of the energy and of its variance. Where something has no
- * coefficient it is a limit, and stays one.
+ * Energy of a sum, with the correction by what the battery gave lately, and that correction's variance. Where
+ * something has no coefficient the energy is a lower limit; it is not corrected, so that it stays one.
  */
 static double sum_drain(const struct future *future, const struct sum *sum, double *variance_j2)
 {
@@ -328,9 +330,10 @@ double future_sag(const struct future *future, const struct charge *charge, cons
         return fmin(fmax(charge->sag_per_w * load_w, 0), 0.5);
 }
 
-double future_left_j(const struct future *future, const struct charge *charge, double available_j, const struct sum *sum)
+double future_left_j(const struct future *future, const struct charge *charge, double available_j,
+                     const struct sum *sum)
 {
-        double energy_j = future_sum_energy_j(future, sum); /* NaN: of what is priced, there is nothing */
+        double energy_j = future_sum_energy_j(future, sum); /* NaN: nothing in it is priced */
 
         return available_j * (1 - future_sag(future, charge, sum, energy_j)) -
                (isnan(energy_j) ? 0 : energy_j * (1 + TUNING_WARM));
@@ -366,7 +369,7 @@ static void append_unpriced(uint32_t unpriced, char *basis)
         }
 }
 
-/* What was recorded of it. 160 bytes. */
+/* Says how much recorded use is behind the answer. @buf has 160 bytes. */
 static const char *basis_of_use(const struct future *future, char *buf)
 {
         const struct rate *own = &future->actors[0].own;
@@ -381,8 +384,10 @@ static const char *basis_of_use(const struct future *future, char *buf)
         if (future->has_mixed)
                 snprintf(buf, 160, _("%s of mixed use"), time);
         else
-                snprintf(buf, 160, words_counted("%s of %s in %zu session", "%s of %s in %zu sessions", own->n_sessions), time,
-                         util_printable(app, name, sizeof(name)), own->n_sessions);
+                snprintf(buf, 160,
+                         words_counted("%s of %s in %zu session", "%s of %s in %zu sessions",
+                                       own->n_sessions),
+                         time, util_printable(app, name, sizeof(name)), own->n_sessions);
         return buf;
 }
 
@@ -399,7 +404,8 @@ static const char *basis_of_power(const struct forecast_battery *battery)
 {
         if (battery->known && battery->battery.status == BATTERY_CHARGING)
                 return _("; plugged in, computed as if unplugged now");
-        if (battery->known && (battery->battery.status == BATTERY_FULL || battery->battery.status == BATTERY_NOT_CHARGING))
+        if (battery->known &&
+            (battery->battery.status == BATTERY_FULL || battery->battery.status == BATTERY_NOT_CHARGING))
                 return _("; on external power, computed as if unplugged now");
         return "";
 }
@@ -414,6 +420,8 @@ static const char *basis_of_standby(const struct future *future, char *buf)
                 snprintf(buf, 160, _("; standby mostly suspended, as in %.16s sleeps of this device"), sleeps);
         else if (future->suspend_share > 0)
                 snprintf(buf, 160, "%s", _("; standby mostly suspended"));
+        else if (future->tells_standby)
+                snprintf(buf, 160, "%s", _("; standby awake, as no long sleep of this device is known"));
         return buf;
 }
 

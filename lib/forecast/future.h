@@ -31,7 +31,8 @@ struct future {
         struct rate other;               /* background while another app has the screen */
         struct rate standby;             /* background while no app has it */
         struct rate base;
-        double suspend_share;            /* of standby */
+        double suspend_share;            /* suspended share of standby, 0 to 1 */
+        bool tells_standby;              /* standby is asked for: its basis says whether it is suspended or awake */
         struct drain drain;
         bool has_mixed;
         struct mixed mixed;
@@ -47,17 +48,20 @@ int future_make(const struct history *history, const size_t *apps, size_t n_apps
 int future_make_mixed(const struct history *history, const size_t *apps, size_t n_apps, uint32_t brightness,
                       struct future *future);
 void future_clear(struct future *future);
-/* Of the screen, as it is now or was last; BRIGHTNESS_UNKNOWN. */
+/* Brightness of the screen, as it is now or was last; BRIGHTNESS_UNKNOWN. */
 uint32_t future_brightness(const struct history *history, const struct forecast_battery *battery);
 
 /* The screen for a second at a brightness. 0; -ENOMEM. */
 int future_lit(const struct profile *profile, uint32_t brightness, struct model_vector *ret);
-/* Prices the screen's part of @weight anew, as bright as @lit; returns the change in W, if the weights are of a second. */
+/*
+ * Prices the screen's part of @weight anew, as bright as @lit; returns the change in W if the weights are for
+ * one second.
+ */
 double future_relight(const struct profile *profile, const struct model_vector *lit, double *weight);
 
 /*
- * A sentence about the data behind a forecast; @said: the user's charge, or NaN; @unpriced: components that are not
- * completely in it. FORECAST_BASIS_MAX bytes.
+ * A sentence about the data behind a forecast; @said: charge that the user gave, or NaN; @unpriced: components that
+ * are not completely priced; @basis has FORECAST_BASIS_MAX bytes.
  */
 void future_basis(const struct future *future, const struct forecast_battery *battery, double said,
                   uint32_t unpriced, char *basis);
@@ -68,26 +72,27 @@ struct sum {
         double variance_j2;
         double seconds;           /* awake, for the daemons */
         double misfit_j, misfit_j2; /* sum of what apps may draw beyond their counters, and of its squares */
-        double own_j[ACTORS_MAX]; /* of each actor that has the screen */
-        double energy_j, squares; /* of power times time, and of power squared times time: the mean load of a joule */
+        double own_j[ACTORS_MAX]; /* energy of each actor while it has the screen */
+        double energy_j, squares; /* power times time, and power squared times time: the mean load of a joule */
 };
 
-/* A rate for some time, but without any variance. 0; -ENOMEM. */
+/* Adds a rate for some time, but without any variance. 0; -ENOMEM. */
 int future_sum_rate(struct sum *sum, const struct rate *rate, double seconds);
-/* What actor @i alone uses. */
+/* Adds what actor @i alone uses. */
 int future_sum_own(struct sum *sum, const struct future *future, size_t i, double seconds);
-/* Actor @i for some time, with base and background; standby for some time. 0; -ENOMEM. */
+/* Adds actor @i for some time, with base and background; mixed use; standby. 0; -ENOMEM. */
 int future_sum_actor(struct sum *sum, const struct future *future, size_t i, double seconds);
 int future_sum_mixed(struct sum *sum, const struct future *future, double seconds);
 int future_sum_standby(struct sum *sum, const struct future *future, double seconds);
 void future_sum_clear(struct sum *sum);
-/* By the model and what the battery gave lately; NaN: no coefficient for any part. */
+/* Energy by the model and by what the battery gave lately; NaN: no part has a coefficient. */
 double future_sum_energy_j(const struct future *future, const struct sum *sum);
 double future_sum_sd_j(const struct future *future, const struct sum *sum);
 
-/* The load at which the battery was read (below 0: it charged). */
+/* The load at which the battery was read, in W (below 0: it charged). */
 double future_read_load_w(const struct future *future, const struct forecast_battery *battery);
-/* The share of the charge's energy that the load of a sum takes; @energy_j: of future_sum_energy_j(). */
+/* The share of the charge's energy that is lost by the load of a sum; @energy_j: from future_sum_energy_j(). */
 double future_sag(const struct future *future, const struct charge *charge, const struct sum *sum, double energy_j);
-/* What a sum leaves of @available_j, which is at rest; J. */
-double future_left_j(const struct future *future, const struct charge *charge, double available_j, const struct sum *sum);
+/* Energy that is left of @available_j, which is that at rest, after a sum; J. */
+double future_left_j(const struct future *future, const struct charge *charge, double available_j,
+                     const struct sum *sum);

@@ -27,12 +27,12 @@ static int64_t edge(int64_t ns, int64_t period_ns)
 struct reading {
         struct history *history;
         int64_t now_ns, last_ns;
-        bool names; /* of the apps alone */
+        bool names; /* only the names of the apps are read */
 };
 
 /*
- * A record that ends in the future, and begins a day or more after the last one before it, was dated by a clock that was
- * ahead. With it all others would count as old. The time of a virtual device may run past the clock.
+ * A record that ends in the future, and begins a day or more after the last one before it, was dated by a
+ * clock that was ahead. With it all others would count as old. The time of a virtual device may run past the clock.
  */
 static bool is_ahead(struct reading *reading, int64_t start_ns, int64_t end_ns)
 {

@@ -30,6 +30,8 @@ struct history_reader {
         uint32_t *slots; /* open addressing by app id: index + 1, or 0 */
         size_t n_slots;
         struct span_reader span;
+        struct model_prices prices;
+        struct model_vector vector; /* weights of one app; its memory is reused for the next */
 };
 
 static void reader_free(struct history_reader *reader)
@@ -42,6 +44,7 @@ static void reader_free(struct history_reader *reader)
         free(reader->touched);
         free(reader->slots);
         span_clear(&reader->span);
+        model_vector_clear(&reader->vector);
         free(reader);
 }
 
@@ -175,6 +178,7 @@ int history_new(const struct profile *profile, struct history **ret)
         history->reader = calloc(1, sizeof(*history->reader));
         if (!history->reader)
                 return -ENOMEM;
+        model_prices_find(profile, &history->reader->prices);
         err = find_app(history, "", &base);
         if (err < 0)
                 return err;
@@ -201,7 +205,7 @@ static void add_weights(double *to, const struct model_vector *from)
 static int add_total(const struct history *history, const struct usage *usage, struct history_block *block)
 {
         _cleanup_(model_vector_clear) struct model_vector vector = { 0 };
-        int err = model_vector_make(history->profile, usage, &vector);
+        int err = model_vector_price(&history->reader->prices, usage, &vector);
 
         if (err == 0)
                 add_weights(block->total, &vector);
@@ -221,7 +225,7 @@ static int close_base(struct history *history, const struct cell *cell, struct h
         block->suspend_s = (double)cell->usage.suspend_ns / (double)NS_PER_S;
         history->awake_s += block->awake_s;
         history->suspend_s += block->suspend_s;
-        err = model_vector_make(history->profile, &awake, &vector);
+        err = model_vector_price(&history->reader->prices, &awake, &vector);
         if (err == 0)
                 err = model_vector_add(&history->base, &vector);
         return err < 0 ? err : add_total(history, &cell->usage, block);
@@ -244,59 +248,73 @@ static int add_recent(struct history_state *state, const struct model_vector *ve
         state->recent_s += active_s;
         state->session_s += active_s;
         state->last_ns = block->end_ns;
-        return model_vector_add(&state->recent, vector);
+        return model_vector_add_rest(&state->recent, vector);
 }
 
-static double unlit_mj(const struct profile *profile, const struct model_vector *vector)
+/* Adds the weights to all sums that have the use, and sets its energy, with the screen and without. */
+static void add_app_weights(struct history *history, struct history_state *state, const struct model_vector *vector,
+                            struct history_block *block, struct history_use *use)
 {
-        double sum = 0;
+        const struct coefficient *coefficients = history->profile->coefficients;
+        double *sum = state->sum.weight, *recent = state->recent.weight, *total = block->total,
+               *background = history->background.weight, *behind = block->background, energy_mj = 0, unlit_mj = 0;
+        bool in_background = use->state == STATE_BACKGROUND;
 
-        for (size_t i = 0; i < vector->n; i++)
-                if (model_term_component(profile->coefficients[i].term) != COMPONENT_DISPLAY)
-                        sum += vector->weight[i] * profile->coefficients[i].value;
-        return sum;
+        for (size_t i = 0; i < vector->n; i++) {
+                double weight = vector->weight[i], mj;
+
+                if (weight == 0) /* most are */
+                        continue;
+                sum[i] += weight;
+                recent[i] += weight;
+                total[i] += weight;
+                if (in_background) {
+                        background[i] += weight;
+                        behind[i] += weight;
+                }
+                mj = weight * coefficients[i].value;
+                energy_mj += mj;
+                unlit_mj += term_keys[coefficients[i].term].component == COMPONENT_DISPLAY ? 0 : mj;
+        }
+        use->energy_mj = energy_mj;
+        use->unlit_mj = unlit_mj;
 }
 
 static int close_app(struct history *history, size_t i, struct cell *cell, struct history_block *block)
 {
-        _cleanup_(model_vector_clear) struct model_vector vector = { 0 };
+        struct model_vector *vector = &history->reader->vector;
         struct history_app *app = &history->apps[i / 2];
         struct history_state *state = &app->states[i % 2];
-        double active_s = (double)cell->active_ns / (double)NS_PER_S;
+        double active_s = usage_there_ns((double)cell->active_ns, &history->reader->cells[0].usage) / NS_PER_S;
         struct model_user user = { app->app, i % 2 == STATE_FOREGROUND, active_s };
         int err;
 
         if (cell->usage.have == 0 && usage_is_zero(&cell->usage))
                 cell->usage.have = USAGE_ALL; /* alive, and used nothing */
-        err = model_vector_make(history->profile, &cell->usage, &vector);
+        err = model_vector_price(&history->reader->prices, &cell->usage, vector);
         if (err == 0) {
-                model_vector_add_user(history->profile, &user, &vector);
-                err = model_vector_add(&state->sum, &vector);
+                model_vector_add_user(history->profile, &user, vector);
+                err = model_vector_add_rest(&state->sum, vector);
         }
         if (err == 0 && i % 2 == STATE_BACKGROUND)
-                err = model_vector_add(&history->background, &vector);
+                err = model_vector_add_rest(&history->background, vector);
         if (err == 0)
-                err = add_recent(state, &vector, active_s, block);
+                err = add_recent(state, vector, active_s, block);
         if (err == 0)
                 err = util_grow(&history->uses, &history->capacity.uses, history->n_uses + 1,
                                 sizeof(*history->uses));
         if (err < 0)
                 return err;
         state->active_s += active_s;
-        if (i % 2 == STATE_FOREGROUND) {
+        if (i % 2 == STATE_FOREGROUND)
                 block->foreground_s += active_s;
-        } else {
-                add_weights(block->background, &vector);
-        }
-        add_weights(block->total, &vector);
         history->uses[history->n_uses++] = (struct history_use){
                 .app = (unsigned)(i / 2) & INT32_MAX,
                 .block = (uint32_t)history->n_blocks,
                 .state = i % 2,
                 .active_s = active_s,
-                .energy_mj = model_energy_mj(history->profile, &vector),
-                .unlit_mj = unlit_mj(history->profile, &vector),
         };
+        add_app_weights(history, state, vector, block, &history->uses[history->n_uses - 1]);
         return 0;
 }
 
@@ -394,6 +412,8 @@ int history_add(struct history *history, const struct store_row *row)
                 err = span_add(history, &reader->span, app, row);
         if (err < 0)
                 return err;
+        if (row->active_ns > 0)
+                history->apps[app].seen_ns = MAX(history->apps[app].seen_ns, row->end_ns);
         if (row->usage)
                 see_brightness(history, &row->usage->screen);
         if (!reader->open)
@@ -414,7 +434,7 @@ int history_add(struct history *history, const struct store_row *row)
         if (!row->usage || (row->usage->have == 0 && usage_is_zero(row->usage) && row->usage->time_ns == 0 &&
                             row->usage->suspend_ns == 0))
                 return 0;
-        return usage_add(&cell->usage, row->usage);
+        return row->take ? usage_move(&cell->usage, row->take) : usage_add(&cell->usage, row->usage);
 }
 
 /* An empty sum has a weight for each coefficient, too. */

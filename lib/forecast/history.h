@@ -18,17 +18,18 @@
 
 /* An app in one state. */
 struct history_state {
-        struct model_vector sum;  /* of all its usage */
+        struct model_vector sum;  /* weights of all its usage */
         double active_s;
-        struct model_vector recent; /* the same, but a session counts the less the older it is */
+        struct model_vector recent; /* the same, but older sessions have less weight */
         double recent_s;
-        double session_s;         /* of the last session, so far */
-        int64_t last_ns;          /* its end */
+        double session_s;         /* length of the last session so far */
+        int64_t last_ns;          /* end of that session */
 };
 
 struct history_app {
         char *app, *name;
         struct history_state states[2]; /* by enum app_state */
+        int64_t seen_ns;                /* the end of the last poll in which it ran */
 };
 
 /* One app in one state in one block. */
@@ -37,7 +38,7 @@ struct history_use {
         uint32_t block;
         double active_s;
         double energy_mj;
-        double unlit_mj;  /* thereof without the screen */
+        double unlit_mj;  /* energy_mj without the screen */
 };
 
 struct history_block {
@@ -46,17 +47,17 @@ struct history_block {
         double suspend_s;
         double foreground_s;      /* an app had the screen */
         double *background;       /* weights of all apps in the background, n_coefficients */
-        double *total;            /* of all there is */
+        double *total;            /* weights of all apps and the base */
 };
 
-/* What an app in the foreground used in a span. */
+/* Energy that an app in the foreground used in a span. */
 struct history_part {
         uint32_t app;
         double energy_j; /* by the model */
         double age;      /* how many sessions ago */
 };
 
-/* Time on battery from one step of its level to a later one: what it gave, beside what the model says. */
+/* Time on battery from one step of its level to a later one, with the measured energy and the model's. */
 struct history_span {
         int64_t end_ns;
         bool follows;             /* begins where the one before ends */
@@ -77,13 +78,13 @@ struct history {
         size_t n_uses;
         struct history_span *spans;   /* ascending; of the last polls */
         size_t n_spans;
-        uint32_t brightness;          /* of the screen when it was on last; BRIGHTNESS_UNKNOWN */
+        uint32_t brightness;          /* brightness of the screen when it was last on; BRIGHTNESS_UNKNOWN */
         struct model_vector base;     /* base while awake, without the screen */
         struct model_vector background;
         double awake_s, suspend_s;
         bool others;                  /* STORE_OTHERS is among the apps */
 
-        struct store_poll *levels;   /* of the polls that come, ascending; for the spans */
+        struct store_poll *levels;   /* battery levels of the polls whose rows follow, ascending; for the spans */
         size_t n_levels;
         struct history_reader *reader;
         struct {
@@ -110,9 +111,9 @@ enum history_extent {
  */
 int history_read_for(const struct profile *profile, struct store *store, int64_t uid, enum history_extent extent,
                      struct history **ret);
-/* Only what was recorded until then, of the recent days. */
+/* The recent days, but only what was recorded until @until_ns. */
 int history_read_until(const struct profile *profile, struct store *store, int64_t until_ns, struct history **ret);
-size_t history_bytes(const struct history *history); /* of memory, about */
+size_t history_bytes(const struct history *history); /* memory that it takes, about */
 void history_free(struct history *history);
 void history_freep(struct history **history);
 
@@ -129,7 +130,7 @@ static inline bool history_is_new_session(int64_t last_ns, int64_t start_ns)
         return start_ns > last_ns + (int64_t)(TUNING_SESSION_GAP_S * 1e9);
 }
 
-/* What a session of some seconds counts beside those of other times, 0 to 1. */
+/* How much a session of that length counts against a full one (TUNING_SESSION_S), 0 to 1. */
 static inline double history_session_part(double seconds)
 {
         return fmin(seconds / TUNING_SESSION_S, 1);
@@ -137,5 +138,5 @@ static inline double history_session_part(double seconds)
 
 /* Index of an app by its id, its display name or a part of one of them; -ENOENT; -EEXIST: several have it. */
 ssize_t history_find(const struct history *history, const char *app);
-/* Ids of those that have it, else of the one that was probably meant; "": there is none. Returns @buf. */
+/* Ids of the apps that match best, else of the app that was probably meant; "": there is none. Returns @buf. */
 char *history_offer(const struct history *history, const char *app, char *buf, size_t size);

@@ -47,7 +47,7 @@ static void add_block(const struct history *history, const struct history_block 
         sum->seconds += weight * seconds;
 }
 
-/* What is not priced, or not known exactly, of all that was used; the weights come by blocks. */
+/* Marks components of all usage that are not priced or not known exactly; blocks add the weights later. */
 static int make_empty(const struct history *history, struct rate *rate)
 {
         int err = model_vector_add_scaled(&rate->vector, &history->base, 0);
@@ -140,7 +140,7 @@ static bool is_poll_block(const struct history_block *block)
         return fabs((double)(block->end_ns - block->start_ns) * 1e-9 - TUNING_BLOCK_S) < TUNING_BLOCK_S / 2;
 }
 
-/* How blocks differ from the usual; and for how long, by what neighbours have in common. */
+/* How much blocks differ from the usual power; and for how long, by the correlation of neighbours. */
 static void find_spread(const struct history *history, struct mixed *mixed)
 {
         double least_w = TUNING_BLOCK_SD * mixed->usual.power_w, prior = TUNING_MIXED_PRIOR_S / TUNING_BLOCK_S;

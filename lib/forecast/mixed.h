@@ -10,28 +10,28 @@
 #include "rate.h"
 
 struct mixed {
-        struct rate now, usual;   /* of the whole device */
+        struct rate now, usual;   /* power of the whole device */
         double hours[24];         /* parts of the usual power, by local hour; all 1 without a history of days */
-        int64_t end_ns;           /* of the history */
-        double use_s;             /* in it */
-        double spread_w;          /* how blocks differ from the usual power, ... */
-        double stays_s;           /* ... and for how long they do */
+        int64_t end_ns;           /* end of the history */
+        double use_s;             /* time of use in the history */
+        double spread_w;          /* standard deviation of blocks from the usual power, ... */
+        double stays_s;           /* ... and the time constant with which a deviation decays */
 };
 
 /* 0; -ENODATA; -ENOMEM. */
 int mixed_make(const struct history *history, struct mixed *ret);
 void mixed_clear(struct mixed *mixed);
-/* Seconds of the first @seconds that are as now, and seconds of the usual power that the others come to. */
+/* Splits the next @seconds into seconds of the present power, and the equivalent seconds of the usual power. */
 void mixed_seconds(const struct mixed *mixed, double seconds, double *now_s, double *usual_s);
 
-/* How much of a block is now: less, the older it is. */
+/* Weight of a block in the present use: the older it is, the less. */
 double mixed_is_now(const struct mixed *mixed, const struct history_block *block);
 
-/* A block of an hour at most: how it was, beside the usual. */
+/* A block of at most an hour, compared with the usual. */
 struct mixed_block {
         double use_s;
-        double hour;   /* the part of the usual power that is usual at its hour of the day */
-        double off_w;  /* by how much its power differs from that */
+        double hour;   /* the usual power at its hour of the day, as a part of the usual power of all hours */
+        double off_w;  /* difference of its power from the usual power at that hour */
 };
 /* False: it is longer, or had no use. */
 bool mixed_look(const struct history *history, const struct mixed *mixed, const struct history_block *block,

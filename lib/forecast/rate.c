@@ -41,13 +41,13 @@ static double with_prior(double sum_of_squares, double dof, double prior)
         return (sum_of_squares + TUNING_PRIOR_DOF * prior) / (fmax(dof, 0) + TUNING_PRIOR_DOF);
 }
 
-/* How an app's sessions were: its power, and the spread around it. A session counts the less the older it is. */
+/* An app's power over its sessions, and the spread around it. Older sessions have less weight. */
 struct sessions {
-        double power_w, seconds;     /* of weighted use */
+        double power_w, seconds;     /* mean power, and time; weighted */
         size_t n;
-        double dof;                  /* of the spread between them: the effective number less one */
-        double between_w2;           /* sum of squares beyond what their blocks explain */
-        double within_j2_per_s;      /* sum of squares of the blocks within them, as white noise */
+        double dof;                  /* degrees of freedom between sessions: their effective number less one */
+        double between_w2;           /* sum of squares between sessions beyond what their blocks explain */
+        double within_j2_per_s;      /* sum of squares of the blocks within sessions, as white noise */
         double within_dof;
         double weights, squares;     /* sum of the weights and of their squares */
 };
@@ -57,7 +57,7 @@ struct piece {
         size_t session;
 };
 
-/* The blocks of an app, ascending; the number of sessions. */
+/* Lists the blocks of an app, ascending; returns the number of sessions. */
 static size_t list_pieces(const struct history *history, size_t app, enum app_state state, struct piece *pieces,
                           size_t *n)
 {
@@ -79,7 +79,7 @@ static size_t list_pieces(const struct history *history, size_t app, enum app_st
 }
 
 /*
- * Weights of the sessions, the newest first to be known: as history.c weighs its sums.
+ * Finds the weights of the sessions, from the newest back, as history.c weighs its sums.
  */
 static void weigh_sessions(const struct piece *sessions, size_t n, double *weights)
 {
@@ -157,7 +157,7 @@ static int sessions_of(const struct history *history, size_t app, enum app_state
         return 0;
 }
 
-/* How other apps' sessions differ, in parts of their power: sums of squares, and degrees of freedom. */
+/* Spread between other apps' sessions, relative to their power: sums of squares, and degrees of freedom. */
 static int pool_others(const struct history *history, size_t app, enum app_state state, double *squares, double *dof)
 {
         *squares = *dof = 0;

@@ -14,13 +14,13 @@
  * the mean is known to mean_sd_w, with so many degrees of freedom.
  */
 struct rate {
-        struct model_vector vector; /* of one second: weights for the model */
+        struct model_vector vector; /* weights for the model, for one second */
         double power_w;
         double session_sd_w;        /* between sessions */
         double noise_j2_per_s;      /* within a session, white beyond a block */
         double mean_sd_w;
         double degrees_of_freedom;
-        double seconds;             /* of history behind it */
+        double seconds;             /* length of the history behind it */
         size_t n_sessions;
 };
 

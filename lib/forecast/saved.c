@@ -44,6 +44,12 @@ static const struct history_state *state_of(const struct saver *saver, size_t a,
         return &saver->history->apps[saver->apps[a]].states[state];
 }
 
+/* An app that is only frozen in the background goes on in the foreground. */
+static bool stops(const struct saver *saver, size_t a, size_t state)
+{
+        return state == STATE_BACKGROUND || !(saver->changes->behind & UINT32_C(1) << a);
+}
+
 static bool is_of_screen(const struct profile *profile, size_t coefficient)
 {
         return model_term_component(profile->coefficients[coefficient].term) == COMPONENT_DISPLAY;
@@ -106,7 +112,7 @@ static int make_lit(struct saver *saver)
         return future_lit(profile, whatif_brightness(profile, changes->brightness_percent), &saver->lit);
 }
 
-/* Of each app and state, the energy that is in its uses. */
+/* Sums the energy of each app and state over its uses. */
 static void add_up(struct saver *saver)
 {
         for (size_t i = 0; i < saver->history->n_uses; i++)
@@ -122,12 +128,12 @@ static double part_of(const struct saver *saver, const struct history_use *use, 
         return all_mj > 0 ? use->unlit_mj / all_mj : 0;
 }
 
-/* Of a second now, and of a usual one; as mixed_make() weighs them. */
+/* Parts of the apps' use in one second of present use, and in one of usual use; weighted as in mixed_make(). */
 static void make_parts(const struct saver *saver, const struct mixed *mixed, struct parts *now, struct parts *usual)
 {
         for (size_t a = 0; a < saver->changes->n_close; a++)
                 for (size_t s = 0; s < 2; s++) {
-                        usual->of[a][s] = 1 / mixed->usual.seconds;
+                        usual->of[a][s] = stops(saver, a, s) ? 1 / mixed->usual.seconds : 0;
                         now->of[a][s] = TUNING_BLOCK_S * usual->of[a][s] / mixed->now.seconds;
                 }
         for (size_t i = 0; i < saver->history->n_uses; i++) {
@@ -135,7 +141,7 @@ static void make_parts(const struct saver *saver, const struct mixed *mixed, str
                 double weight = mixed_is_now(mixed, &saver->history->blocks[use->block]) / mixed->now.seconds;
 
                 for (size_t a = 0; a < saver->changes->n_close; a++)
-                        if (use->app == saver->apps[a])
+                        if (use->app == saver->apps[a] && stops(saver, a, use->state))
                                 now->of[a][use->state] += weight * part_of(saver, use, a);
         }
 }
@@ -145,9 +151,12 @@ static double square(double value)
         return value * value;
 }
 
-/* What the apps draw that is not counted, and what is not known of a screen's or a radio's part. */
-static void find_misfit(const struct saver *saver, const struct parts *parts, const double *closed, const double *changed,
-                        double *front_w, double *else_w)
+/*
+ * Standard deviation of the saved power that no counter shows: of apps in the foreground; and of all else, with the
+ * unknown part of the screen's or a radio's power.
+ */
+static void find_misfit(const struct saver *saver, const struct parts *parts, const double *closed,
+                        const double *changed, double *front_w, double *else_w)
 {
         const struct profile *profile = saver->history->profile;
         double sums[2] = { 0 }, squares[2] = { 0 }, sd_w, *difference = saver->scratch[1];
@@ -174,7 +183,7 @@ static void find_misfit(const struct saver *saver, const struct parts *parts, co
         *else_w = sqrt(model_misfit_sum_j2(profile, sums[STATE_BACKGROUND], squares[STATE_BACKGROUND]) + square(sd_w));
 }
 
-/* A brightness that was not calibrated, and an app's CPU time at a frequency that is not known. */
+/* Half range of the saved power: for a brightness that was not calibrated, and for CPU time at unknown frequencies. */
 static double spread_w(const struct saver *saver, const struct parts *parts, const double *before)
 {
         double on_s = 0, sum_mj = 0;
@@ -202,8 +211,8 @@ static double power_w(const struct profile *profile, const double *weight)
 }
 
 /* @after gets the rate with the change. */
-static int make_rate(const struct saver *saver, const struct parts *parts, const struct rate *before, struct rate *after,
-                     double *saved_w, double misfit_w[2], double *spread)
+static int make_rate(const struct saver *saver, const struct parts *parts, const struct rate *before,
+                     struct rate *after, double *saved_w, double misfit_w[2], double *spread)
 {
         const struct profile *profile = saver->history->profile;
         double *closed = saver->scratch[0];
@@ -219,7 +228,7 @@ static int make_rate(const struct saver *saver, const struct parts *parts, const
         *spread = spread_w(saver, parts, before->vector.weight);
         *saved_w = power_w(profile, before->vector.weight) - power_w(profile, after->vector.weight);
         after->power_w = before->power_w - *saved_w;
-        after->session_sd_w = saver->relight ? 0 : before->session_sd_w; /* which is of the brightness */
+        after->session_sd_w = saver->relight ? 0 : before->session_sd_w; /* caused by the brightness alone */
         return 0;
 }
 
@@ -232,13 +241,16 @@ static double once_more(const struct saver *saver)
                 for (size_t s = 0; s < 2; s++) {
                         double active_s = state_of(saver, a, s)->active_s;
 
-                        if (active_s > 0)
+                        if (active_s > 0 && stops(saver, a, s))
                                 sum += square(saver->all_mj.of[a][s] * 1e-3 / active_s) * TUNING_SAVED_SESSION_S;
                 }
         return sum;
 }
 
-/* How what blocks save differs from what they usually save, and what that has in common with how their power differs. */
+/*
+ * Variance of the power that blocks save around what they usually save, and its covariance with the deviation of
+ * their power.
+ */
 static void find_spread(const struct saver *saver, const struct mixed *mixed, struct saved *saved)
 {
         const struct history *history = saver->history;
@@ -253,13 +265,15 @@ static void find_spread(const struct saver *saver, const struct mixed *mixed, st
 
                 for (; u < history->n_uses && history->uses[u].block == b; u++)
                         for (size_t a = 0; a < saver->changes->n_close; a++)
-                                if (history->uses[u].app == saver->apps[a])
+                                if (history->uses[u].app == saver->apps[a] && stops(saver, a, history->uses[u].state))
                                         parts.of[a][history->uses[u].state] += part_of(saver, &history->uses[u], a);
                 if (!mixed_look(history, mixed, &history->blocks[b], &look))
                         continue;
                 memcpy(weight, history->blocks[b].total, history->profile->n_coefficients * sizeof(*weight));
                 change(saver, &parts, weight);
-                off_w = (power_w(history->profile, history->blocks[b].total) - power_w(history->profile, weight)) / look.use_s -
+                off_w = (power_w(history->profile, history->blocks[b].total) -
+                         power_w(history->profile, weight)) /
+                                look.use_s -
                         saved->usual_w * look.hour;
                 squares += look.use_s * off_w * off_w;
                 both += look.use_s * off_w * look.off_w;
@@ -280,8 +294,8 @@ static bool uses_any(const struct profile *profile, const struct mixed *mixed, e
 }
 
 /*
- * What is changed and has no coefficient. What is not counted all the time (the GPS, before a service told it) is
- * known where some of it was.
+ * Components that are changed and have no coefficient. A component that is not counted all the time (the GPS, before
+ * a service reported it) counts as known if some of its use was counted.
  */
 static uint32_t find_lacks(const struct saver *saver, const struct mixed *mixed)
 {
@@ -295,11 +309,14 @@ static uint32_t find_lacks(const struct saver *saver, const struct mixed *mixed)
                         lacks |= UINT32_C(1) << c;
         for (size_t a = 0; a < changes->n_close; a++)
                 for (size_t s = 0; s < 2; s++)
-                        lacks |= state_of(saver, a, s)->sum.unpriced & ~(UINT32_C(1) << COMPONENT_DISPLAY);
+                        lacks |= !stops(saver, a, s) ? 0 :
+                                                       state_of(saver, a, s)->sum.unpriced &
+                                                               ~(UINT32_C(1) << COMPONENT_DISPLAY);
         return lacks;
 }
 
-static void find_apps(const struct saver *saver, const struct parts *now, const struct parts *usual, struct saved *saved)
+static void find_apps(const struct saver *saver, const struct parts *now, const struct parts *usual,
+                      struct saved *saved)
 {
         for (size_t a = 0; a < saver->changes->n_close; a++) {
                 double all_j = saver->all_mj.of[a][STATE_FOREGROUND] * 1e-3;

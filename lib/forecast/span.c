@@ -24,13 +24,13 @@ void span_clear(struct span_reader *reader)
         free(reader->uses);
 }
 
-/* The part of one app in one state, by the model and by what everyday use taught of it. */
-static int add_part(const struct history *history, const struct span_use *use, struct model_vector *total,
-                    struct history_span *span)
+/* Adds the part of one app in one state, by the model and by what was learnt of it in everyday use. */
+static int add_part(const struct history *history, const struct span_use *use, const struct usage *base,
+                    struct model_vector *total, struct history_span *span)
 {
         _cleanup_(model_vector_clear) struct model_vector vector = { 0 };
         struct model_user user = { history->apps[use->app].app, use->state == STATE_FOREGROUND,
-                                   (double)use->active_ns / (double)NS_PER_S };
+                                   usage_there_ns((double)use->active_ns, base) / NS_PER_S };
         int err = model_vector_make(history->profile, &use->usage, &vector);
 
         if (err < 0)
@@ -45,10 +45,11 @@ static int add_part(const struct history *history, const struct span_use *use, s
         return model_vector_add(total, &vector);
 }
 
-/* Of what has no coefficient nothing can be learnt here: it is part of what the battery gave. */
+/* Adds a finished span. The measured energy includes usage without a coefficient, the model's energy does not. */
 static int add_span(struct history *history, const struct span_reader *reader, int64_t end_ns)
 {
         _cleanup_(model_vector_clear) struct model_vector total = { 0 };
+        const struct usage none = { 0 }, *base = &none;
         struct history_span *span;
         int err = util_grow(&history->spans, &history->capacity.spans, history->n_spans + 1, sizeof(*history->spans));
 
@@ -65,8 +66,11 @@ static int add_span(struct history *history, const struct span_reader *reader, i
         total.weight = calloc(total.n + 1, sizeof(*total.weight));
         if (!span->parts || !total.weight)
                 return -ENOMEM;
+        for (size_t i = 0; i < reader->n_uses; i++)
+                if (reader->uses[i].app == 0)
+                        base = &reader->uses[i].usage;
         for (size_t i = 0; i < reader->n_uses; i++) {
-                err = add_part(history, &reader->uses[i], &total, span);
+                err = add_part(history, &reader->uses[i], base, &total, span);
                 if (err < 0)
                         return err;
         }

@@ -14,7 +14,7 @@ struct suspend_power {
         size_t n;        /* sleeps */
         double seconds;  /* suspended in them */
         double power_mw;
-        double error_mw; /* of one future sleep: variance between sleeps, and error of the mean */
+        double error_mw; /* error for one future sleep: variance between sleeps, and error of the mean */
 };
 
 /* The pieces, for tests: from a list. -ENODATA: fewer than TUNING_SLEEPS, or no measurable energy. */

@@ -63,7 +63,8 @@ static int add_poll(void *data, const struct store_poll *poll)
         struct timeline *timeline = reader->timeline;
         double percent = store_level_percent(&poll->battery, poll->battery.have);
         double before = store_level_percent(&reader->before.battery, reader->before.battery.have);
-        bool follows = reader->begun && store_goes_on(&reader->before, poll) && !isnan(before), known = timeline->n_levels > 0;
+        bool follows = reader->begun && store_goes_on(&reader->before, poll) && !isnan(before),
+             known = timeline->n_levels > 0;
         double last = known ? timeline->levels[timeline->n_levels - 1].percent : NAN;
         int err = 0;
 

@@ -21,6 +21,7 @@ struct use {
 
 struct seen {
         char *app, *name;
+        struct usage_there there[STATE_FOREGROUND + 1];
         uint32_t index;    /* in the order of their first rows */
         double energy_j;
         size_t place;      /* among the dearest; TIMELINE_APPS: not there */
@@ -150,11 +151,12 @@ static void add_time(struct timeline_slot *slot, const struct store_row *row, do
         slot->suspend_s += part * suspend_s;
 }
 
-/* What is beyond the ends of the span belongs to its first and last slot. */
+/* Energy beyond the ends of the span belongs to its first and last slot. */
 static int spread_slots(struct reader *reader, const struct store_row *row, struct seen *seen, double energy_j)
 {
         struct timeline *timeline = reader->timeline;
-        size_t first = util_lower_bound(&row->start_ns, timeline->slots, timeline->n_slots, sizeof(*timeline->slots), compare_slot);
+        size_t first = util_lower_bound(&row->start_ns, timeline->slots, timeline->n_slots,
+                                        sizeof(*timeline->slots), compare_slot);
         int err = 0;
 
         for (size_t i = MIN(first, timeline->n_slots - 1); !err && i < timeline->n_slots; i++) {
@@ -176,7 +178,8 @@ static int spread_slots(struct reader *reader, const struct store_row *row, stru
 static void spread_hours(struct timeline *timeline, const struct store_row *row, bool base, double energy_j)
 {
         double awake_s = base ? (double)row->usage->time_ns / (double)NS_PER_S : 0;
-        size_t i = util_lower_bound(&row->start_ns, timeline->hours, timeline->n_hours, sizeof(*timeline->hours), compare_hour);
+        size_t i = util_lower_bound(&row->start_ns, timeline->hours, timeline->n_hours,
+                                    sizeof(*timeline->hours), compare_hour);
 
         for (; awake_s <= TIMELINE_HOUR_S + 60 && i < timeline->n_hours; i++) {
                 struct timeline_hour *hour = &timeline->hours[i];
@@ -190,10 +193,19 @@ static void spread_hours(struct timeline *timeline, const struct store_row *row,
         }
 }
 
-static int price(const struct profile *profile, const struct store_row *row, bool base, double *ret)
+/* The time that this row adds to how long its app was there. */
+static double there_s(const struct store_row *row, struct seen *seen)
+{
+        struct usage_there *there = &seen->there[row->state == STATE_FOREGROUND];
+
+        return (double)usage_there_add(there, row->end_ns, row->awake_ns, row->active_ns) / NS_PER_S;
+}
+
+/* @active_s: see there_s() */
+static int price(const struct profile *profile, const struct store_row *row, bool base, double active_s, double *ret)
 {
         _cleanup_(model_vector_clear) struct model_vector vector = { 0 };
-        struct model_user user = { row->app, row->state == STATE_FOREGROUND, (double)row->active_ns / (double)NS_PER_S };
+        struct model_user user = { row->app, row->state == STATE_FOREGROUND, active_s };
         struct usage nothing = { .have = USAGE_ALL };
         int err = model_vector_make(profile, usage_is_empty(row->usage) ? &nothing : row->usage, &vector);
 
@@ -207,7 +219,7 @@ static int price(const struct profile *profile, const struct store_row *row, boo
         return 0;
 }
 
-/* Of the base: was the device awake in it for longer than a slot is? An app's row has no such time. */
+/* Was the device awake for longer than a slot is in this row of the base? An app's row has no such time. */
 static bool too_long(const struct timeline *timeline, const struct store_row *row, bool base)
 {
         return base && timeline->slot_s < TIMELINE_DAY_S &&
@@ -220,15 +232,16 @@ static int add_row(void *data, const struct store_row *row)
         bool base = !row->app || !*row->app;
         struct seen *seen = NULL;
         double energy_j = 0;
-        int err;
+        int err = 0;
 
         if (row->end_ns <= row->start_ns)
                 return 0;
         if (too_long(reader->timeline, row, base))
                 return -EAGAIN;
-        err = price(reader->profile, row, base, &energy_j);
-        if (!err && !base)
+        if (!base)
                 err = find_seen(reader, row, &seen);
+        if (!err)
+                err = price(reader->profile, row, base, seen ? there_s(row, seen) : 0, &energy_j);
         if (err)
                 return err;
         if (seen)
@@ -270,8 +283,9 @@ static int place_apps(const struct reader *reader)
 }
 
 /*
- * A long span is read by days, which are those of UTC, until the begin of one; then the hours that are told apart begin. Days
- * that are not UTC's are a little less exact there, and half as many rows are priced. INT64_MIN: hours for all of it.
+ * A long span is read by days, which are those of UTC, until the begin of one; then the hours that are told
+ * apart begin. Days that are not UTC's are a little less exact there, and half as many rows are priced.
+ * INT64_MIN: hours for all of it.
  */
 static int64_t sums_until(const struct timeline *timeline)
 {
@@ -283,8 +297,8 @@ static int64_t sums_until(const struct timeline *timeline)
         return hours_from_ns - hours_from_ns % day_ns;
 }
 
-int timeline_read_energy(const struct profile *profile, struct store *store, int64_t uid, int64_t from_ns, int64_t to_ns,
-                         struct timeline *timeline)
+int timeline_read_energy(const struct profile *profile, struct store *store, int64_t uid, int64_t from_ns,
+                         int64_t to_ns, struct timeline *timeline)
 {
         _cleanup_(reader_clear) struct reader reader = { .profile = profile, .timeline = timeline };
         struct store_query query = {

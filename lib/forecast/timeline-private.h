@@ -4,8 +4,8 @@
 
 #include "timeline.h"
 
-/* Fills apps, slots and hours. -EAGAIN: what is kept is longer than the slots are. */
-int timeline_read_energy(const struct profile *profile, struct store *store, int64_t uid, int64_t from_ns, int64_t to_ns,
-                         struct timeline *timeline);
-/* Levels, charges and sleeps. @level_percent: at the end; NaN: unknown. */
+/* Fills apps, slots and hours. -EAGAIN: the stored periods are longer than the slots. */
+int timeline_read_energy(const struct profile *profile, struct store *store, int64_t uid, int64_t from_ns,
+                         int64_t to_ns, struct timeline *timeline);
+/* Fills levels, charges and sleeps. @level_percent: level at the end; NaN: unknown. */
 int timeline_read_battery(struct store *store, double level_percent, struct timeline *timeline);

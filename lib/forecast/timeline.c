@@ -34,12 +34,17 @@ static uint32_t slot_for(int64_t span_ns)
 {
         int64_t days = span_ns / (TIMELINE_DAY_S * (int64_t)NS_PER_S);
 
-        return days < 2 ? TIMELINE_QUARTER_S : days < 15 ? TIMELINE_HOUR_S : days < 800 ? TIMELINE_DAY_S : TIMELINE_WEEK_S;
+        return days < 2   ? TIMELINE_QUARTER_S :
+               days < 15  ? TIMELINE_HOUR_S :
+               days < 800 ? TIMELINE_DAY_S :
+                            TIMELINE_WEEK_S;
 }
 
 static uint32_t longer(uint32_t slot_s)
 {
-        return slot_s == TIMELINE_QUARTER_S ? TIMELINE_HOUR_S : slot_s == TIMELINE_HOUR_S ? TIMELINE_DAY_S : TIMELINE_WEEK_S;
+        return slot_s == TIMELINE_QUARTER_S ? TIMELINE_HOUR_S :
+               slot_s == TIMELINE_HOUR_S    ? TIMELINE_DAY_S :
+                                              TIMELINE_WEEK_S;
 }
 
 /* The local midnight before @time_ns, and @days later. INT64_MIN: the C library cannot tell. */
@@ -106,7 +111,7 @@ static int make_hours(struct timeline *timeline)
         return 0;
 }
 
-/* What is stored of the span, at most ten years of it. */
+/* The stored part of the span, at most ten years of it. */
 static int find_span(struct store *store, struct timeline *timeline, double *level_percent)
 {
         struct store_battery battery = { 0 };

@@ -4,7 +4,7 @@
 
 /*
  * A span of time as a picture needs it: energy by app in slots of equal length, the level of the battery, its changes
- * between charger and battery, and the sleeps. One pass over what is stored, so that a year takes a moment.
+ * between charger and battery, and the sleeps. It takes one pass over the records, so that a year is read in a moment.
  */
 
 #include "model/profile.h"
@@ -21,7 +21,7 @@
 struct timeline_app {
         char app[APP_ID_MAX];
         char name[APP_ID_MAX];
-        double energy_j;           /* in both states, of what is known */
+        double energy_j;           /* energy in both states, as far as known */
 };
 
 struct timeline_slot {
@@ -29,7 +29,7 @@ struct timeline_slot {
         double recorded_s;
         double suspend_s;          /* thereof suspended */
         double base_j;             /* NaN: the profile has no idle power */
-        double others_j;           /* of apps that are not told apart */
+        double others_j;           /* energy of the apps that are not told apart */
         double apps_j[TIMELINE_APPS];
 };
 
@@ -47,7 +47,7 @@ struct timeline_level {
 };
 
 struct timeline {
-        int64_t from_ns, to_ns;          /* what is recorded of the span */
+        int64_t from_ns, to_ns;          /* recorded part of the span */
         uint32_t slot_s;                 /* one of TIMELINE_*_S; local days have 23 to 25 hours */
         struct timeline_app apps[TIMELINE_APPS];
         size_t n_apps;
@@ -59,13 +59,13 @@ struct timeline {
         size_t n_levels;
         struct store_charge *charges;    /* up to the span's end, also from before it; ascending */
         size_t n_charges;
-        struct store_sleep *sleeps;      /* that ended in the span, ascending */
+        struct store_sleep *sleeps;      /* sleeps that ended in the span, ascending */
         size_t n_sleeps;
 };
 
 /**
- * timeline_make() - what is stored of a span
- * @uid: whose apps are told apart; those of all other users are one. -1: everybody's
+ * timeline_make() - make the timeline of a span from the stored records
+ * @uid: user whose apps are told apart; those of all other users are one. -1: all apps are told apart
  * @ret: timeline_free() it; written only on success
  *
  * Quarters of an hour for up to two days, hours for up to two weeks, else days, and weeks for more than two years;

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "model/radio-usage.h"
 #include "usage-table.h"
 #include "util/text.h"
 #include "util/units.h"
@@ -58,6 +59,20 @@ static void print_key(FILE *file, const char *word, const struct keyed_kind *kin
                 fprintf(file, ",%s.%s", word, key);
 }
 
+/* The columns of a trace (lib/measured/). */
+static void print_point_name(FILE *file, enum keyed keyed, const struct point *point)
+{
+        const struct keyed_kind *kind = &keyed_kinds[keyed];
+
+        if (keyed == KEYED_COUNTED && point->key < COUNTED_COUNT) {
+                fprintf(file, ",%s.%u", counted_words[point->key], point->policy);
+                return;
+        }
+        print_key(file, kind->word, kind, point);
+        if (kind->any_ns)
+                print_key(file, "shared", kind, point);
+}
+
 static void print_head(FILE *file, const struct usage *all)
 {
         const char *name;
@@ -67,27 +82,33 @@ static void print_head(FILE *file, const struct usage *all)
                 scale_of(i, &name);
                 fprintf(file, ",%s", name);
         }
-        fputs(",cpu_busy_ns", file);
+        fputs(",cpu_busy_ns,cellular_bytes", file);
         for (size_t k = 0; k < KEYED_COUNT; k++)
-                for (size_t i = 0; i < all->keyed[k].n; i++) {
-                        print_key(file, keyed_kinds[k].word, &keyed_kinds[k], &all->keyed[k].list[i]);
-                        if (keyed_kinds[k].any_ns)
-                                print_key(file, "shared", &keyed_kinds[k], &all->keyed[k].list[i]);
-                }
+                for (size_t i = 0; i < all->keyed[k].n; i++)
+                        print_point_name(file, k, &all->keyed[k].list[i]);
         fputc('\n', file);
 }
 
 static const struct point *find(const struct points *points, const struct point *key)
 {
-        static const struct point none;
-
         for (size_t i = 0; i < points->n; i++)
                 if (points->list[i].group == key->group && points->list[i].key == key->key)
                         return &points->list[i];
-        return &none;
+        return NULL;
 }
 
-/* As the model takes it: what was counted for a part of the time only is not known. */
+/* If an owner lacks a point, it had no time there (0), but its counted events are unknown (empty). */
+static void print_point(FILE *file, enum keyed keyed, const struct point *point)
+{
+        if (point || keyed != KEYED_COUNTED)
+                fprintf(file, ",%llu", point ? (unsigned long long)point->ns : 0);
+        else
+                fputc(',', file);
+        if (keyed_kinds[keyed].any_ns)
+                fprintf(file, ",%llu", point ? (unsigned long long)point->any_ns : 0);
+}
+
+/* As in the model: an amount that was counted for only a part of the time is unknown. */
 static bool is_known(const struct usage *usage, uint32_t have)
 {
         return (usage->have & have) == have;
@@ -117,14 +138,12 @@ static void print_row(FILE *file, const struct usage_table_row *row, const struc
         fputc(',', file);
         if (is_known(usage, USAGE_CPU))
                 fprintf(file, "%llu", (unsigned long long)usage_busy_ns(usage));
+        fputc(',', file);
+        if (is_known(usage, USAGE_RADIO))
+                fprintf(file, "%llu", (unsigned long long)radio_usage_bytes(usage, AIR_CELLULAR));
         for (size_t k = 0; k < KEYED_COUNT; k++)
-                for (size_t i = 0; i < all->keyed[k].n; i++) {
-                        const struct point *point = find(&usage->keyed[k], &all->keyed[k].list[i]);
-
-                        fprintf(file, ",%llu", (unsigned long long)point->ns);
-                        if (keyed_kinds[k].any_ns)
-                                fprintf(file, ",%llu", (unsigned long long)point->any_ns);
-                }
+                for (size_t i = 0; i < all->keyed[k].n; i++)
+                        print_point(file, k, find(&usage->keyed[k], &all->keyed[k].list[i]));
         fputc('\n', file);
 }
 

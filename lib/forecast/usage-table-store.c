@@ -1,7 +1,7 @@
 /* SPDX-FileCopyrightText: joulecast authors */
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* A usage table of what usage.db has. */
+/* Reads a usage table from usage.db. */
 
 #include <errno.h>
 #include <string.h>
@@ -30,12 +30,16 @@ static int add_row(void *data, const struct store_row *from)
 {
         struct usage_table *table = data;
         struct usage_table_row *row = row_of(table, from);
+        const char *label;
 
         if (!row)
                 return -ENOMEM;
-        snprintf(row->label, sizeof(row->label), "%s", from->name && *from->name ? from->name : row->name);
+        label = from->name && *from->name ? from->name : row->name;
+        if (strcmp(row->label, label) != 0)
+                snprintf(row->label, sizeof(row->label), "%s", label);
         row->last_ns = from->end_ns;
-        row->time_ms += (double)(row->base ? from->usage->time_ns : from->active_ns) / NS_PER_MS;
+        usage_there_add(&row->there, from->end_ns, from->awake_ns, row->base ? from->usage->time_ns : from->active_ns);
+        row->time_ms = (double)row->there.ns / NS_PER_MS;
         row->display_ms += (double)usage_screen_ns(from->usage) / NS_PER_MS;
         table->from_ns = MIN(table->from_ns, from->start_ns);
         table->to_ns = MAX(table->to_ns, from->end_ns);

@@ -3,68 +3,27 @@
 #include "usage-table.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <math.h>
 #include <string.h>
-#include <sys/stat.h>
 
+#include "usage-column.h"
+#include "util/csv-field.h"
 #include "util/hash.h"
 #include "util/units.h"
 #include "util/util.h"
 
 #define COLUMNS_MAX 16384
-#define FIELD_MAX 256
-#define TABLE_BYTES_MAX (64 << 20)
-#define AMOUNT_MOST 1e18 /* in whatever unit: far above all that a machine does in a year, below 2^63 */
-
-enum column_kind {
-        COLUMN_NAME,
-        COLUMN_STATE,
-        COLUMN_TIME,
-        COLUMN_DISPLAY,
-        COLUMN_AMOUNT, /* by @amount, times @scale */
-        COLUMN_KHZ,    /* @key, in 1/100 s */
-        COLUMN_CPU,    /* @group, @key */
-        COLUMN_SHARED,
-        COLUMN_IDLE,    /* idle.POLICY.KHZ, ns */
-        COLUMN_SIGNAL,  /* signal.DB, bytes at so many dB below 1 mW */
-        COLUMN_SCREEN, /* @key */
-        COLUMN_CPU_SUM,
-};
-
-struct column {
-        enum column_kind kind;
-        size_t amount;
-        double scale;
-        uint32_t group, key;
-};
-
-/* The columns of papers and other profilers, and ours that are not one of many. */
-static const struct {
-        const char *name;
-        struct column column;
-} named_columns[] = {
-        { "name", { .kind = COLUMN_NAME } },
-        { "state", { .kind = COLUMN_STATE } },
-        { "time_ms", { .kind = COLUMN_TIME } },
-        { "display_ms", { .kind = COLUMN_DISPLAY } },
-        { "cpu_busy_ns", { .kind = COLUMN_CPU_SUM } },
-        { "read_kb", { COLUMN_AMOUNT, AMOUNT_read_bytes, 1e3 } },
-        { "write_kb", { COLUMN_AMOUNT, AMOUNT_write_bytes, 1e3 } },
-        { "rx_kb", { COLUMN_AMOUNT, AMOUNT_wifi_rx_bytes, 1e3 } },
-        { "tx_kb", { COLUMN_AMOUNT, AMOUNT_wifi_tx_bytes, 1e3 } },
-};
 
 struct parser {
-        const char *at, *end;
+        struct csv_reader csv;
         const char *file;
         const struct log *log;
         unsigned line;
         struct usage_table *table;
         size_t n_columns;
-        struct column columns[COLUMNS_MAX];
+        struct usage_column columns[COLUMNS_MAX];
         bool screens; /* there are columns of brightness, so display_ms is a sum of them */
-        uint32_t have; /* that a row has unless a field is empty */
+        uint32_t have; /* USAGE_* that a row has unless a field is empty */
 };
 
 static int complain(const struct parser *parser, const char *what, const char *detail)
@@ -76,112 +35,13 @@ static int complain(const struct parser *parser, const char *what, const char *d
         return -EINVAL;
 }
 
-/* One field into @buf, quotes taken off. 1: more follow on this line; 0: it was the last; -EINVAL. */
-static int read_field(struct parser *parser, char buf[FIELD_MAX])
+/* One field into @buf. 1: more follow on this line; 0: it was the last; -EINVAL. */
+static int read_field(struct parser *parser, char buf[CSV_FIELD_MAX])
 {
-        bool quoted = parser->at < parser->end && *parser->at == '"';
-        size_t n = 0;
+        const char *why;
+        int more = csv_field(&parser->csv, buf, &why);
 
-        if (quoted)
-                parser->at++;
-        while (parser->at < parser->end) {
-                char c = *parser->at;
-
-                if (quoted && c == '"') {
-                        parser->at++;
-                        if (parser->at == parser->end || *parser->at != '"') {
-                                quoted = false;
-                                break;
-                        }
-                } else if (!quoted && (c == ',' || c == '\n' || c == '\r')) {
-                        break;
-                }
-                if (c == '\0' || n == FIELD_MAX - 1)
-                        return complain(parser, c ? "a field is too long" : "not a text", NULL);
-                buf[n++] = c;
-                parser->at++;
-        }
-        buf[n] = '\0';
-        if (quoted)
-                return complain(parser, "a quote is not closed", NULL);
-        if (parser->at < parser->end && *parser->at == ',') {
-                parser->at++;
-                return 1;
-        }
-        if (parser->at < parser->end && *parser->at == '\r')
-                parser->at++;
-        if (parser->at == parser->end)
-                return complain(parser, "the table is cut off (its last line has no newline)", NULL);
-        if (*parser->at != '\n')
-                return complain(parser, "text after a closing quote, or a carriage return inside a field", NULL);
-        parser->at++;
-        return 0;
-}
-
-/* "384000"; "unknown" is @unknown. */
-static bool read_key(const char *text, uint32_t unknown, uint32_t *ret)
-{
-        uint64_t key;
-
-        if (strcmp(text, "unknown") == 0) {
-                *ret = unknown;
-                return true;
-        }
-        if (util_parse_u64(text, &key) < 0 || key >= UINT32_MAX)
-                return false;
-        *ret = (uint32_t)key;
-        return true;
-}
-
-/* "cpu.4.384000", "shared.4.384000" and "idle.4.384000". */
-static bool read_cpu_column(const char *text, struct column *ret)
-{
-        static const struct {
-                const char *word;
-                enum column_kind kind;
-        } words[] = { { "cpu.", COLUMN_CPU }, { "shared.", COLUMN_SHARED }, { "idle.", COLUMN_IDLE } };
-        char policy[16];
-        size_t i = 0;
-        int n = 0;
-
-        while (i < ARRAY_SIZE(words) && strncmp(text, words[i].word, strlen(words[i].word)) != 0)
-                i++;
-        if (i == ARRAY_SIZE(words))
-                return false;
-        ret->kind = words[i].kind;
-        text += strlen(words[i].word);
-        if (sscanf(text, "%15[0-9].%n", policy, &n) != 1 || n == 0)
-                return false;
-        return read_key(policy, 0, &ret->group) && read_key(text + n, KHZ_UNKNOWN, &ret->key);
-}
-
-static bool read_column(const char *text, struct column *ret)
-{
-        for (size_t i = 0; i < ARRAY_SIZE(named_columns); i++)
-                if (strcmp(text, named_columns[i].name) == 0) {
-                        *ret = named_columns[i].column;
-                        return true;
-                }
-        for (size_t i = 0; i < AMOUNT_COUNT; i++)
-                if (strcmp(text, amount_kinds[i].word) == 0) {
-                        *ret = (struct column){ COLUMN_AMOUNT, i, 1, 0, 0 };
-                        return true;
-                }
-        *ret = (struct column){ .kind = COLUMN_SCREEN };
-        if (strncmp(text, "screen.", 7) == 0)
-                return read_key(text + 7, BRIGHTNESS_UNKNOWN, &ret->key);
-        ret->kind = COLUMN_SIGNAL;
-        if (strncmp(text, "signal.", 7) == 0)
-                return read_key(text + 7, 0, &ret->key);
-        ret->kind = COLUMN_KHZ;
-        if (text[0] >= '0' && text[0] <= '9')
-                return read_key(text, 0, &ret->key) && ret->key > 0;
-        return read_cpu_column(text, ret);
-}
-
-static bool is_same(const struct column *a, const struct column *b)
-{
-        return a->kind == b->kind && a->amount == b->amount && a->group == b->group && a->key == b->key;
+        return more < 0 ? complain(parser, why, NULL) : more;
 }
 
 static bool has_amount(const struct parser *parser, size_t amount)
@@ -216,13 +76,13 @@ static int check_head(struct parser *parser)
                 { AMOUNT_wifi_rx_bytes, "wifi_rx_bytes or rx_kb" },
         };
 
-        for (enum column_kind kind = COLUMN_NAME; kind <= COLUMN_DISPLAY; kind++) {
+        for (enum usage_column_kind kind = COLUMN_NAME; kind <= COLUMN_DISPLAY; kind++) {
                 bool there = false;
 
                 for (size_t i = 0; i < parser->n_columns; i++)
                         there = there || parser->columns[i].kind == kind;
                 if (!there)
-                        return complain(parser, "a column is missing", named_columns[kind].name);
+                        return complain(parser, "a column is missing", usage_column_name(kind));
         }
         for (size_t i = 0; i < ARRAY_SIZE(needed); i++)
                 if (!has_amount(parser, needed[i].amount))
@@ -239,19 +99,19 @@ static int check_head(struct parser *parser)
 
 static int read_head(struct parser *parser)
 {
-        char field[FIELD_MAX];
+        char field[CSV_FIELD_MAX];
         int more = 1;
 
         while (more > 0) {
-                struct column column;
+                struct usage_column column;
 
                 more = read_field(parser, field);
                 if (more < 0)
                         return more;
-                if (!read_column(field, &column))
+                if (!usage_column_parse(field, &column))
                         return complain(parser, "a column is neither known nor a frequency in kHz", field);
                 for (size_t i = 0; i < parser->n_columns; i++)
-                        if (is_same(&parser->columns[i], &column))
+                        if (usage_column_is_same(&parser->columns[i], &column))
                                 return complain(parser, "a column is there twice", field);
                 if (parser->n_columns == COLUMNS_MAX)
                         return complain(parser, "too many columns", NULL);
@@ -260,10 +120,10 @@ static int read_head(struct parser *parser)
         return check_head(parser);
 }
 
-static int read_text(struct parser *parser, enum column_kind column, const char *field,
+static int read_text(struct parser *parser, enum usage_column_kind column, const char *field,
                      struct usage_table_row *row)
 {
-        char printable[FIELD_MAX];
+        char printable[CSV_FIELD_MAX];
 
         if (column == COLUMN_STATE) {
                 bool foreground = strcmp(field, "foreground") == 0;
@@ -283,72 +143,32 @@ static int read_text(struct parser *parser, enum column_kind column, const char 
         return 0;
 }
 
-/* What an empty field says was not counted. */
-static uint32_t have_of(const struct column *column)
+static int add_amount(struct parser *parser, const struct usage_column *column, double amount,
+                      struct usage_table_row *row)
 {
-        switch (column->kind) {
-        case COLUMN_AMOUNT:
-                return amount_kinds[column->amount].have;
-        case COLUMN_CPU_SUM:
-                return USAGE_CPU;
-        case COLUMN_DISPLAY:
-                return USAGE_DISPLAY;
-        default:
-                return 0;
-        }
-}
+        int err;
 
-static int add_amount(struct parser *parser, const struct column *column, double amount, struct usage_table_row *row)
-{
-        struct usage *usage = &row->usage;
-        uint64_t ns = (uint64_t)llround(amount);
-
-        switch (column->kind) {
-        case COLUMN_TIME:
+        if (column->kind == COLUMN_TIME)
                 row->time_ms = amount;
-                return 0;
-        case COLUMN_DISPLAY:
+        if (column->kind == COLUMN_DISPLAY) {
                 row->display_ms = amount;
-                if (amount > AMOUNT_MOST / 1e6)
-                        return complain(parser, "a time is out of range", NULL);
-                ns = (uint64_t)llround(amount * 1e6);
-                return ns && !parser->screens ? usage_add_screen(usage, BRIGHTNESS_UNKNOWN, ns) : 0;
-        case COLUMN_AMOUNT:
-                if (amount > AMOUNT_MOST / column->scale)
-                        return complain(parser, "an amount is out of range", NULL);
-                usage->amount[column->amount] = (uint64_t)llround(amount * column->scale);
-                return 0;
-        case COLUMN_CPU:
-        case COLUMN_SHARED:
-                return ns ? usage_add_cpu(usage, column->group, column->key, column->kind == COLUMN_CPU ? ns : 0,
-                                          column->kind == COLUMN_CPU ? 0 : ns) : 0;
-        case COLUMN_IDLE:
-                return ns ? usage_add_point(usage, KEYED_IDLE, &(struct point){ .group = column->group, .key = column->key,
-                                                                                .ns = ns }) : 0;
-        case COLUMN_SIGNAL:
-                return ns ? usage_add_point(usage, KEYED_SIGNAL, &(struct point){ .key = column->key, .ns = ns }) : 0;
-        case COLUMN_SCREEN:
-                return ns ? usage_add_screen(usage, column->key, ns) : 0;
-        case COLUMN_KHZ:
-                if (amount > AMOUNT_MOST / 1e7)
-                        return complain(parser, "a CPU time is out of range", NULL);
-                ns = (uint64_t)llround(amount * 1e7);
-                return ns ? usage_add_cpu(usage, POLICY_UNKNOWN, column->key, ns, ns) : 0;
-        default:
-                return 0; /* cpu_busy_ns: the others say it */
+                if (parser->screens)
+                        return 0;
         }
+        err = usage_column_add(column, amount, &row->usage);
+        return err == -ERANGE ? complain(parser, "an amount is out of range", NULL) : err;
 }
 
-static int read_amount(struct parser *parser, const struct column *column, const char *field,
+static int read_amount(struct parser *parser, const struct usage_column *column, const char *field,
                        struct usage_table_row *row)
 {
         double amount;
 
         if (!*field) {
-                row->usage.have &= ~have_of(column);
+                row->usage.have &= ~usage_column_have(column);
                 return 0;
         }
-        if (util_parse_double(field, &amount) < 0 || !(amount >= 0) || signbit(amount) || amount > AMOUNT_MOST)
+        if (util_parse_double(field, &amount) < 0 || !(amount >= 0) || signbit(amount) || amount > USAGE_COLUMN_MOST)
                 return complain(parser, "not an amount of 0 or more", field);
         return add_amount(parser, column, amount, row);
 }
@@ -363,7 +183,7 @@ static int read_row(struct parser *parser)
         _cleanup_(row_clear) struct usage_table_row row = { .usage.have = parser->have };
         struct usage_table *table = parser->table;
         struct usage_table_row *added;
-        char field[FIELD_MAX];
+        char field[CSV_FIELD_MAX];
         bool is_new;
         int err, more = 1;
 
@@ -424,10 +244,10 @@ static struct usage_table_row *add_row(struct usage_table *table, const char *ke
 struct usage_table_row *usage_table_row(struct usage_table *table, const char *name, bool base, enum app_state state,
                                         bool *added)
 {
-        char key[APP_ID_MAX + 2];
+        char key[APP_ID_MAX + 2] = { base ? 'b' : state == STATE_FOREGROUND ? '1' : '0' };
         struct usage_table_index *entry;
 
-        snprintf(key, sizeof(key), "%c%s", base ? 'b' : state == STATE_FOREGROUND ? '1' : '0', name);
+        memcpy(key + 1, name, strnlen(name, APP_ID_MAX)); /* a year has thousands of rows of each app */
         HASH_FIND_STR(table->index, key, entry);
         *added = !entry;
         return entry ? &table->rows[entry->row] : add_row(table, key);
@@ -442,8 +262,7 @@ int usage_table_parse(const char *text, size_t length, const char *name, const s
 
         if (!table || !parser)
                 return -ENOMEM;
-        parser->at = text;
-        parser->end = text + length;
+        parser->csv = (struct csv_reader){ text, text + length };
         parser->file = name;
         parser->log = log;
         parser->line = 1;
@@ -451,7 +270,7 @@ int usage_table_parse(const char *text, size_t length, const char *name, const s
         if (length == 0)
                 return complain(parser, "the table is empty", NULL);
         err = read_head(parser);
-        while (err == 0 && parser->at < parser->end) {
+        while (err == 0 && parser->csv.at < parser->csv.end) {
                 parser->line++;
                 err = read_row(parser);
         }
@@ -463,31 +282,11 @@ int usage_table_parse(const char *text, size_t length, const char *name, const s
 
 int usage_table_load(const char *path, const struct log *log, struct usage_table **ret)
 {
-        _cleanup_close_ int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK); /* a pipe is refused, too */
         _cleanup_free_ char *text = NULL;
-        struct stat status;
-        ssize_t length;
-        int err;
+        size_t length;
+        int err = csv_load(path, "usage table", log, &text, &length);
 
-        if (fd < 0 || fstat(fd, &status) < 0) {
-                err = -errno;
-                log_error(log, "%s: cannot read the usage table: %s", path, strerror(-err));
-                return err;
-        }
-        if (!S_ISREG(status.st_mode) || status.st_size > TABLE_BYTES_MAX) {
-                log_error(log, "%s: not a usage table (%s)", path,
-                          S_ISREG(status.st_mode) ? "larger than 64 MiB" : "not a regular file");
-                return -EINVAL;
-        }
-        text = malloc((size_t)status.st_size + 2);
-        if (!text)
-                return -ENOMEM;
-        length = util_read_at(AT_FDCWD, path, text, (size_t)status.st_size + 2);
-        if (length < 0) {
-                log_error(log, "%s: cannot read the usage table: %s", path, strerror((int)-length));
-                return (int)length;
-        }
-        return usage_table_parse(text, (size_t)length, path, log, ret);
+        return err ? err : usage_table_parse(text, length, path, log, ret);
 }
 
 void usage_table_free(struct usage_table *table)

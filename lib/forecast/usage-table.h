@@ -6,7 +6,7 @@
  * A usage table: what apps used, from this machine's records, another profiler or a paper. As CSV (fields may be
  * quoted as in RFC 4180, the order of columns is free) its columns are
  *
- *   name, state       of the app; state is foreground, background, or base for what no app used
+ *   name, state       the app's; state is foreground, background, or base for usage of no app
  *   time_ms           alive in that state
  *   display_ms        thereof with the screen on
  *   read_bytes ...    an amount by its word in component.h; or read_kb, write_kb, rx_kb, tx_kb (KB is 1000 bytes)
@@ -16,6 +16,7 @@
  *   screen.LEVEL      time the screen was on at that raw brightness, ns; screen.unknown. Without such columns
  *                     display_ms counts, at a brightness that is not known
  *   cpu_busy_ns       the sum of cpu.P.KHZ
+ *   cellular_bytes    over the modem, both ways; they are not priced: that would need each packet
  *
  * An empty field is an amount that was not counted. name, state, time_ms, display_ms, and bytes read, written and
  * received have to be there.
@@ -27,18 +28,18 @@
 #include "interval/interval.h"
 #include "model/usage.h"
 #include "store/store.h"
+#include "usage-column.h"
 #include "util/log.h"
-
-#define POLICY_UNKNOWN UINT32_MAX /* of CPU time whose column names a frequency only */
 
 struct usage_table_row {
         char name[APP_ID_MAX];  /* verbatim; printable UTF-8 */
         char label[APP_ID_MAX]; /* as people know it */
-        bool base;              /* what no app used: the state says nothing */
+        bool base;              /* usage of no app: the state has no meaning */
         enum app_state state;
         double time_ms;         /* alive in that state */
-        double display_ms;      /* thereof with the screen */
-        int64_t first_ns, last_ns; /* realtime, of what is recorded; else 0 */
+        struct usage_there there; /* the same, while rows are added */
+        double display_ms;      /* part of that with the screen */
+        int64_t first_ns, last_ns; /* realtime, if the table was recorded; else 0 */
         struct usage usage;     /* CPU time by kHz alone: policy unknown, any_ns is busy_ns */
 };
 
@@ -52,7 +53,7 @@ struct usage_table {
         size_t n_khz;
         bool has_tx;                  /* bytes sent were counted */
         bool has_base;
-        int64_t from_ns, to_ns;       /* of what is recorded; else 0 */
+        int64_t from_ns, to_ns;       /* realtime, if the table was recorded; else 0 */
 };
 
 /**
@@ -67,8 +68,8 @@ int usage_table_parse(const char *text, size_t length, const char *name, const s
                       struct usage_table **ret);
 int usage_table_load(const char *path, const struct log *log, struct usage_table **ret);
 /*
- * What is stored of a span, of what @query asks for; @grain and @others are not looked at. With @times only the rows' times
- * are read. 0; -ENODATA; -errno.
+ * Reads the stored usage of the span and apps that @query asks for; its grain and others are ignored. If its times is
+ * set, only the rows' times are read. 0; -ENODATA; -errno.
  */
 int usage_table_read(struct store *store, const struct store_query *query, struct usage_table **ret);
 /* As CSV, with columns for all that any row has; free() it. 0; -ENOMEM. */

@@ -12,7 +12,7 @@ void whatif_end_clear(struct end *end)
         future_sum_clear(&end->sum);
 }
 
-/* All that is used until then, @changed or not. */
+/* Sums all usage of the next @seconds, with the changes if @changed. */
 static int sum_until(const struct question *question, bool changed, double seconds, struct end *ret)
 {
         const struct future *future = &question->whatif->future;
@@ -33,7 +33,9 @@ static int sum_until(const struct question *question, bool changed, double secon
                 err = future_sum_rate(&ret->sum, &future->mixed.now, fmax(now_s - kept_now_s, 0));
         if (err == 0)
                 err = future_sum_rate(&ret->sum, &future->mixed.usual, fmax(usual_s - kept_usual_s, 0));
-        for (size_t a = 0; a < question->changes->n_close && changed; a++)
+        if (question->whatif->has_app && future->actors[0].foreground)
+                ret->sum.own_j[0] = future->actors[0].own.power_w * seconds;
+        for (size_t a = 0; a < question->changes->n_close && changed && !question->whatif->has_app; a++)
                 ret->sum.own_j[a] = -(saved->apps[a].now_w * kept_now_s + saved->apps[a].usual_w * kept_usual_s);
         ret->sum.seconds = seconds;
         ret->kept_now_s = kept_now_s;
@@ -42,10 +44,10 @@ static int sum_until(const struct question *question, bool changed, double secon
         return err;
 }
 
-/* The future, with what the battery gave by the apps that are to be closed. */
+/* The future, with the drain of this question's apps. */
 static struct future future_of(const struct question *question)
 {
-        struct future future = question->whatif->future; /* which owns all of it */
+        struct future future = question->whatif->future; /* a shallow copy: question->whatif owns all */
 
         future.drain = question->drain;
         return future;
@@ -76,7 +78,7 @@ int whatif_find_power(const struct question *question, bool changed, struct end 
         return err;
 }
 
-/* Secants within a bracket. */
+/* Finds the root by secants within a bracket. */
 int whatif_find_end(const struct question *question, double low, double low_j, double high, struct end *end)
 {
         const double most_s = 60 * MINUTES_MAX;

@@ -13,7 +13,7 @@ static double square(double value)
         return value * value;
 }
 
-/* Covariance of what a process with stationary increments has done until @a and until @b. */
+/* Covariance of a process with stationary increments at times a and b, from its variances. */
 static double common_j2(double at_a_j2, double at_b_j2, double between_j2)
 {
         return (at_a_j2 + at_b_j2 - between_j2) / 2;
@@ -31,10 +31,11 @@ static double daemons_j2(const struct whatif *whatif, double seconds)
 
 /*
  * Variance of a * (energy until the end with the change) - b * (... without it), whose errors are common for the most
- * part; in the unit of a and b squared, per W^2. Use: what both do in the same time is the same, but for what the
- * change saves of it.
+ * part; in the unit of a and b squared, per W^2. This is the part of use: both use the same in the same time, except
+ * for what the change saves.
  */
-static double use_s2(const struct question *question, const struct end *with, const struct end *without, double a, double b)
+static double use_s2(const struct question *question, const struct end *with, const struct end *without,
+                     double a, double b)
 {
         const struct whatif *whatif = question->whatif;
         double with_j2 = mixed_j2(whatif, with->seconds), without_j2 = mixed_j2(whatif, without->seconds);
@@ -54,11 +55,13 @@ static double use_s2(const struct question *question, const struct end *with, co
         return fmax(sum, 0);
 }
 
-/* The model: the coefficients' covariance, and what the battery gave, of the same combination; without the unit. */
-static double model_s2(const struct question *question, const struct model_vector *vector, const double *own_j, double seconds)
+/* The model's part: by the coefficients' covariance and what the battery gave, for the same combination; no unit. */
+static double model_s2(const struct question *question, const struct model_vector *vector,
+                       const double *own_j, double seconds)
 {
         const struct profile *profile = question->whatif->history->profile;
-        double t2 = square(quantile_student_t(profile->degrees_of_freedom, FORECAST_LEVEL) / quantile_normal(FORECAST_LEVEL));
+        double t2 = square(quantile_student_t(profile->degrees_of_freedom, FORECAST_LEVEL) /
+                           quantile_normal(FORECAST_LEVEL));
         double energy_j = model_energy_mj(profile, vector) * 1e-3, shift_j = 0, drain_j2 = 0;
         const struct model_user user = { TUNING_OTHER_APPS, true, fabs(seconds) };
         double sum = t2 * model_variance_j2(profile, vector);
@@ -69,12 +72,16 @@ static double model_s2(const struct question *question, const struct model_vecto
         return fmax(sum + drain_j2, 0);
 }
 
-/* What is not known of what is saved, beyond the coefficients. A measured drain shows what apps in front draw. */
+/*
+ * Variance of the saved energy beyond the coefficients' errors. With a measured drain, the part of apps in the
+ * foreground is left out, as the drain shows what they draw.
+ */
 static double saved_j2(const struct question *question, const struct end *with)
 {
         const struct profile *profile = question->whatif->history->profile;
         const struct saved *saved = &question->saved;
-        double t2 = square(quantile_student_t(profile->degrees_of_freedom, FORECAST_LEVEL) / quantile_normal(FORECAST_LEVEL));
+        double t2 = square(quantile_student_t(profile->degrees_of_freedom, FORECAST_LEVEL) /
+                           quantile_normal(FORECAST_LEVEL));
         double front_j = saved->front_now_w * with->kept_now_s + saved->front_usual_w * with->kept_usual_s;
         double else_j = saved->else_now_w * with->kept_now_s + saved->else_usual_w * with->kept_usual_s;
         double spread_j = saved->spread_now_w * with->kept_now_s + saved->spread_usual_w * with->kept_usual_s;
@@ -82,9 +89,9 @@ static double saved_j2(const struct question *question, const struct end *with)
         return t2 * (square(else_j) + (question->drain.n == 0 ? square(front_j) : 0)) + square(spread_j) / 3;
 }
 
-/* Standard deviation of seconds: @a and @b are 1 / W at both ends; @b = 0: of the end with the change alone. */
-static int find_sd(const struct question *question, const struct end *with, const struct end *without, double a, double b,
-                   double *ret)
+/* Standard deviation in seconds: @a and @b are 1 / W at both ends; @b = 0: for the end with the change alone. */
+static int find_sd(const struct question *question, const struct end *with, const struct end *without,
+                   double a, double b, double *ret)
 {
         const struct whatif *whatif = question->whatif;
         _cleanup_(model_vector_clear) struct model_vector vector = { 0 };
@@ -96,7 +103,7 @@ static int find_sd(const struct question *question, const struct end *with, cons
         if (err < 0)
                 return err;
         for (size_t i = 0; i < ACTORS_MAX; i++)
-                own[i] = a * with->sum.own_j[i];
+                own[i] = a * with->sum.own_j[i] - b * without->sum.own_j[i];
         sum = model_s2(question, &vector, own, a * with->seconds - b * without->seconds) +
               a * a * saved_j2(question, with) + use_s2(question, with, without, a, b) +
               square((a - b) * whatif->available_sd_j);
@@ -104,7 +111,7 @@ static int find_sd(const struct question *question, const struct end *with, cons
         return 0;
 }
 
-/* Half of the interval, if the ends lie @gap_s apart and not as far as is likely. @ab: 1 / W^2. */
+/* Half of the interval if the ends lie @gap_s apart instead of the likely @likely_s. @ab: 1 / W^2. */
 static double half_s(const struct question *question, double likely_s, double gap_s, double sd_s, double ab)
 {
         const struct whatif *whatif = question->whatif;
@@ -116,8 +123,8 @@ static double half_s(const struct question *question, double likely_s, double ga
 }
 
 /*
- * How far apart both ends may be. Between them the device may do nothing, and then the energy that is saved lasts far longer
- * than at the mean power: the farther the ends, the less is known of what is used between them.
+ * How far apart both ends may be. Between them the device may do nothing, and then the saved energy lasts far longer
+ * than at the mean power: the farther apart the ends, the more uncertain is the energy used between them.
  */
 static double farthest_s(const struct question *question, double likely_s, double sd_s, double ab)
 {
@@ -142,7 +149,8 @@ static struct cost_value minutes_of(const struct whatif *whatif, double seconds,
         return (struct cost_value){ seconds / 60, (seconds - half) / 60, (seconds + half) / 60 };
 }
 
-int whatif_gained(const struct question *question, const struct end *with, const struct end *without, struct cost_value *ret)
+int whatif_gained(const struct question *question, const struct end *with, const struct end *without,
+                  struct cost_value *ret)
 {
         double seconds = with->seconds - without->seconds, sd_s, far;
         int err = find_sd(question, with, without, 1 / with->power_w, 1 / without->power_w, &sd_s);
@@ -155,7 +163,23 @@ int whatif_gained(const struct question *question, const struct end *with, const
         return 0;
 }
 
-int whatif_changed(const struct question *question, const struct end *with, const struct end *without, struct cost_value *ret)
+int whatif_least_left_j(const struct question *question, double seconds, double *ret)
+{
+        const struct whatif *whatif = question->whatif;
+        _cleanup_(whatif_end_clear) struct end with = { 0 };
+        double left_j, sd_j, z = quantile_normal(FORECAST_LEVEL) * profile_width(whatif->history->profile,
+                                                                                 ANSWER_BUDGET);
+        int err = whatif_left_at(question, true, seconds, &with, &left_j);
+
+        if (err == 0)
+                err = find_sd(question, &with, &with, 1, 0, &sd_j);
+        if (err == 0)
+                *ret = left_j - z * sd_j;
+        return err;
+}
+
+int whatif_changed(const struct question *question, const struct end *with, const struct end *without,
+                   struct cost_value *ret)
 {
         double sd_s;
         int err = find_sd(question, with, without, 1 / with->power_w, 0, &sd_s);

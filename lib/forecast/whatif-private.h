@@ -2,7 +2,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-/* What the answer, the two ends of the battery's life, and their error share. */
+/* Shared by the answer, the two ends of the battery's life, and their error. */
 
 #include "future.h"
 #include "saved.h"
@@ -13,36 +13,54 @@ struct whatif {
         const struct forecast_battery *battery;
         double said_percent;
         struct budget budget;      /* without the change */
-        struct future future;      /* its drain is of no app */
+        struct future future;      /* its drain has no apps */
         struct charge charge;
         double available_j, available_sd_j;
+        bool has_app;              /* app is in the foreground all the time; else use is mixed */
+        size_t app;
 };
 
-/* One question. */
+/* One question: the gain of some changes. */
 struct question {
         const struct whatif *whatif;
         const struct changes *changes;
         struct saved saved;
-        struct drain drain;        /* of the apps to close */
+        struct drain drain;        /* drain with the apps to close */
         double keep_s;
 };
 
-/* When nothing is left, and how fast it went: minutes per J are 1 / 60 / power_w. */
+/* The time when nothing is left, and the power at that time: minutes per J are 1 / 60 / power_w. */
 struct end {
         struct sum sum;
         double seconds, power_w;
-        double kept_now_s, kept_usual_s; /* in which the change saved */
+        double kept_now_s, kept_usual_s; /* parts of the present and usual use with the change */
         double now_s;
 };
 
-/* How much is left at a time, the change made or not. 0; -ENOMEM. */
+/* Energy that is left at a time, with the change or without it. 0; -ENOMEM. */
 int whatif_left_at(const struct question *question, bool changed, double seconds, struct end *end, double *left_j);
-/* From a time @low that has so much left to the one that has none. 0; -ERANGE: it lasts for ever; -ENOMEM. */
+/*
+ * Finds the time at which nothing is left, after the time @low at which @low_j is left. 0; -ERANGE: it lasts for ever;
+ * -ENOMEM.
+ */
 int whatif_find_end(const struct question *question, double low, double low_j, double high, struct end *end);
-/* How fast it goes at the end, with what the load takes of the voltage; W. 0; -ENOMEM. */
+/* Power at the end, with the energy that is lost because the load lowers the voltage; W. 0; -ENOMEM. */
 int whatif_find_power(const struct question *question, bool changed, struct end *end);
 void whatif_end_clear(struct end *end);
 
-/* The minutes between both ends, and until the one with the change, each with its interval. 0; -ENOMEM. */
-int whatif_gained(const struct question *question, const struct end *with, const struct end *without, struct cost_value *ret);
-int whatif_changed(const struct question *question, const struct end *with, const struct end *without, struct cost_value *ret);
+/*
+ * Sets the future's mixed use to its first app, with its background and the base, for ever; the variance is that of the
+ * mean power over @seconds (an hour if that is 0, unknown or for ever). 0; -ENODATA; -ENOMEM.
+ */
+int whatif_make_app(const struct history *history, struct future *future, double seconds);
+
+/*
+ * whatif_gained(): the minutes between both ends; whatif_changed(): those until the end with the change; each with its
+ * interval. 0; -ENOMEM.
+ */
+int whatif_gained(const struct question *question, const struct end *with, const struct end *without,
+                  struct cost_value *ret);
+/* The energy that is left at a time with the change, at least, 19 times in 20; J. 0; -ENOMEM. */
+int whatif_least_left_j(const struct question *question, double seconds, double *ret);
+int whatif_changed(const struct question *question, const struct end *with, const struct end *without,
+                   struct cost_value *ret);

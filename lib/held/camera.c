@@ -14,14 +14,16 @@
 #include "util/util.h"
 
 #define MOST_DESCRIPTORS 4096
-#define BEGIN_SLACK_NS (20 * NS_PER_MS) /* /proc tells when a process began in steps of 10 ms */
+#define BEGIN_SLACK_NS (20 * NS_PER_MS) /* /proc shows start times in steps of 10 ms */
 
 struct camera_fd {
         pid_t pid;
         int fd;
 };
 
-/* Video encoders and decoders have such nodes, too. What udev knows of a node says which is which. */
+/*
+ * Video encoders and decoders have such nodes, too; udev's record of the node shows whether it is a camera.
+ */
 static bool is_camera(int root_fd, const char *name)
 {
         char path[64], text[4096];
@@ -39,16 +41,20 @@ static bool is_camera(int root_fd, const char *name)
         return !capabilities || memmem(capabilities, strcspn(capabilities, "\n"), ":capture:", 9);
 }
 
-/* Where it is suspended, somebody may have it open, but it is off. */
+/* A camera that is suspended is off, even if a process has it open. */
 static bool is_suspended(int root_fd, const char *name)
 {
         char path[96], text[32];
 
-        return snprintf(path, sizeof(path), "sys/class/video4linux/%s/device/power/runtime_status", name) < (int)sizeof(path) &&
+        return snprintf(path, sizeof(path), "sys/class/video4linux/%s/device/power/runtime_status", name) <
+               (int)sizeof(path) &&
                util_read_at(root_fd, path, text, sizeof(text)) > 0 && strcmp(text, "suspended\n") == 0;
 }
 
-/* Who opens a driver's node holds its module. Unknown ("?") where the driver is built in. */
+/*
+ * Reads the use count of the driver's module, as each open node counts. Unknown ("?") if the driver is built
+ * in.
+ */
 static void read_users(int root_fd, const char *name, char *text, size_t size)
 {
         char path[96];
@@ -64,7 +70,7 @@ bool camera_is_there(int root_fd)
         return util_has_entry(root_fd, "sys/class/video4linux", "video");
 }
 
-/* Whether a camera is in use. @use: how many use each, "" where that is not known of all. */
+/* Is a camera in use? @use: the use counts of all cameras, "" if one is unknown. */
 static bool any_in_use(int root_fd, char use[CAMERA_USE_MAX])
 {
         _cleanup_closedir_ DIR *dir = util_opendir_at(root_fd, "sys/class/video4linux");
@@ -98,7 +104,7 @@ static bool is_camera_fd(int root_fd, int dir_fd, const char *name)
         return strncmp(target, "/dev/video", 10) == 0 && is_camera(root_fd, target + 5);
 }
 
-/* The first descriptor of a camera, or -1. */
+/* First descriptor of a camera in the process, or -1. */
 static int find_fd(int root_fd, pid_t pid)
 {
         _cleanup_closedir_ DIR *dir = NULL;
@@ -129,7 +135,7 @@ static int add(int root_fd, pid_t pid, struct cameras *cameras)
         return holders_add(&cameras->holders, held_client(root_fd, pid));
 }
 
-/* Keeps those who have theirs still. Whether all have. */
+/* Keeps the entries whose descriptors are still open. Returns whether all are. */
 static bool keep(int root_fd, struct cameras *cameras)
 {
         size_t n = cameras->n_fds;

@@ -10,9 +10,9 @@
 #include "util/util.h"
 
 struct holder {
-        char app[APP_ID_MAX]; /* "": it is told by its process */
-        pid_t pid;            /* 0: of the app, and no process of it was seen yet */
-        uint64_t start_time; /* of the process that a sample showed; 0: none yet */
+        char app[APP_ID_MAX]; /* "": the holder is identified by its process */
+        pid_t pid;            /* 0: identified by its app, and no process of it was seen yet */
+        uint64_t start_time; /* the process with this pid in a sample; 0: none yet */
         bool holds[HELD_PARTS];
         bool seen;
         uint64_t on_ns[HELD_PARTS];
@@ -75,7 +75,7 @@ static void share_until(struct held_tally *tally, enum held_part part, uint64_t 
                         tally->list[i].on_ns[part] += ns / n;
 }
 
-/* By @pid, or where that is 0 by @app. */
+/* Notes a holder of the part, given by @pid or, if that is 0, by @app. */
 static int hold(struct held_tally *tally, enum held_part part, pid_t pid, const char *app)
 {
         struct holder *holder = NULL;
@@ -112,7 +112,10 @@ int held_tally_set(struct held_tally *tally, enum held_part part, const struct h
         return err;
 }
 
-/* What it held was the process's that had this pid when a sample first showed it; another begins anew. */
+/*
+ * Adds a holder's times to the process that had its pid when a sample first showed it. Another process with
+ * the same pid begins at 0.
+ */
 static void fill_process(struct held_tally *tally, uint32_t known, struct process *process)
 {
         process->have |= known;
@@ -132,7 +135,7 @@ static void fill_process(struct held_tally *tally, uint32_t known, struct proces
         }
 }
 
-/* Of a process that a partial sample leaves out nothing is known but that it lives. */
+/* A process missing from a partial sample is alive and unchanged. */
 static bool is_gone(const struct sample *sample, const struct holder *holder)
 {
         bool gone = !sample->partial && !holder->seen;
@@ -150,7 +153,7 @@ static void forget_gone(struct held_tally *tally, const struct sample *sample)
                 struct holder *holder = &tally->list[i];
                 bool holds = false, gone = is_gone(sample, holder);
 
-                if (gone && *holder->app && holder->pid > 0) { /* another process of the app begins anew */
+                if (gone && *holder->app && holder->pid > 0) { /* another process of the app begins at 0 */
                         holder->pid = 0;
                         holder->start_time = 0;
                         memset(holder->on_ns, 0, sizeof(holder->on_ns));

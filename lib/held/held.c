@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
 
@@ -18,15 +19,15 @@ struct held_source {
         struct apps *apps;
         bool descriptors;
         struct held_tally tally;
-        struct holders sound;   /* by the kernel, as of the last poll */
-        struct holders players; /* of servers, now */
-        struct holders hearers; /* both */
+        struct holders sound;   /* by the kernel, at the last poll */
+        struct holders players; /* clients of sound servers, now */
+        struct holders hearers; /* both together */
         bool sound_known;
         struct cameras cameras;
-        uint64_t looked_ns; /* 0: never */
+        uint64_t looked_ns; /* time of the last poll; 0: never */
 };
 
-/* A server's stream is its clients', where they are known. */
+/* The stream of a sound server belongs to its clients, if they are known. */
 static int set_sound(struct held_source *self, uint64_t now_ns)
 {
         const struct holders *all[] = { &self->sound, &self->players };
@@ -38,11 +39,12 @@ static int set_sound(struct held_source *self, uint64_t now_ns)
         for (size_t i = 0; i < ARRAY_SIZE(all); i++)
                 for (size_t j = 0; !err && j < all[i]->n; j++)
                         err = holders_add(&self->hearers, all[i]->pids[j]);
-        self->hearers.nobodys = self->players.n + self->players.nobodys > 0 ? self->players.nobodys : self->sound.nobodys;
+        self->hearers.nobodys = self->players.n + self->players.nobodys > 0 ? self->players.nobodys :
+                                self->sound.nobodys;
         return err ? err : held_tally_set(&self->tally, HELD_AUDIO, &self->hearers, now_ns);
 }
 
-/* Where it was not known before it begins now. */
+/* Looks at sound and cameras. If their state was unknown before, it begins now. */
 static int look(struct held_source *self, struct sample *sample)
 {
         uint64_t now_ns = sample->monotonic_ns;
@@ -92,17 +94,21 @@ int held_add_app(struct source *source, const char *desktop_id, struct holders *
         struct held_source *self = (struct held_source *)source;
         char app[APP_ID_MAX];
 
-        if (!self->apps || apps_find_window(self->apps, 0, 0, desktop_id, app) < 0)
+        if (!self->apps)
                 return holders_add(holders, 0);
+        /* its processes may get this id at the next poll */
+        if (apps_find_window(self->apps, 0, 0, desktop_id, app) < 0)
+                snprintf(app, sizeof(app), "%s", desktop_id);
         return holders_add_app(holders, app);
 }
 
 int held_set_gps(struct source *source, const struct holders *holders)
 {
-        return held_tally_set(&((struct held_source *)source)->tally, HELD_GPS, holders, util_clock_ns(CLOCK_MONOTONIC));
+        return held_tally_set(&((struct held_source *)source)->tally, HELD_GPS, holders,
+                              util_clock_ns(CLOCK_MONOTONIC));
 }
 
-/* Until the next poll the server's stream is not known to be another's. */
+/* Until the next poll, a server's stream counts as its clients'. */
 int held_set_players(struct source *source, const pid_t *pids, size_t n, size_t others)
 {
         struct held_source *self = (struct held_source *)source;

@@ -3,9 +3,11 @@
 #pragma once
 
 /*
- * The source of parts that are on while an app holds them: sound, cameras, and the GPS as somebody tells who asks for
- * it. Sound and cameras are looked at with each poll; a change since the last one was in the middle, on average. Who has
- * a server play is told when it changes.
+ * The source of parts that are on while an app uses them: sound, cameras, and GPS.
+ *
+ * Sound and cameras are read at each poll; a change since the last poll is dated in the middle, which is
+ * right on average. Clients of sound servers and of the GPS are reported at each change by those who know
+ * them.
  */
 
 #include "app/app.h"
@@ -14,16 +16,16 @@
 
 /*
  * @apps: not owned; NULL: apps cannot be found by name.
- * @descriptors: those of all processes that are counted can be read, so that it is known who has a camera.
+ * @descriptors: the descriptors of all counted processes can be read, so the users of cameras are known.
  */
 int held_open(int root_fd, struct apps *apps, bool descriptors, struct source **ret);
 bool held_is(const struct source *source);
-/* Adds the app that a desktop id names. */
+/* Adds the app with a desktop id. */
 int held_add_app(struct source *source, const char *desktop_id, struct holders *holders);
 /*
- * From now on, these play or record through servers of sound, as their sessions tell. Copied. What a server plays at a
- * poll for which nobody was told is nobody's.
+ * Sets the processes that now play or record through sound servers, as their sessions report. The list is
+ * copied. A server's sound at a poll before any report belongs to nobody.
  */
 int held_set_players(struct source *source, const pid_t *pids, size_t n, size_t others);
-/* From now on. @holders: NULL where it is not known whether the GPS is on. */
+/* Sets the processes that now use the GPS. @holders NULL: it is unknown whether the GPS is on. */
 int held_set_gps(struct source *source, const struct holders *holders);

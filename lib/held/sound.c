@@ -9,10 +9,13 @@
 
 #include "util/util.h"
 
-#define MOST_STREAMS 64 /* of a device, each way */
+#define MOST_STREAMS 64 /* most streams of a device in each direction */
 #define LIST_MAX 32768
 
-/* Lines of "key   : value", the first "state: RUNNING"; or "closed". A stream that drains still plays. */
+/*
+ * Lines of "key   : value", of which the first is "state: RUNNING"; or "closed". A draining stream still
+ * plays.
+ */
 bool sound_parse_status(const char *text, pid_t *owner)
 {
         const char *line = strstr(text, "\nowner_pid");
@@ -26,7 +29,7 @@ bool sound_parse_status(const char *text, pid_t *owner)
         return true;
 }
 
-/* Their streams are those of clients, which they alone know. */
+/* The streams of these servers belong to their clients, which only the servers know. */
 static bool is_server(const char *comm)
 {
         static const char *const servers[] = { "pipewire", "pipewire-pulse", "wireplumber",
@@ -47,7 +50,7 @@ pid_t held_client(int root_fd, pid_t thread)
         snprintf(path, sizeof(path), "proc/%d/status", (int)thread);
         if (thread <= 0 || util_read_at(root_fd, path, text, sizeof(text)) <= 0)
                 return 0;
-        line = strstr(text, "\nTgid:"); /* a name's newline is written as \n there */
+        line = strstr(text, "\nTgid:"); /* cannot match within the name, where a newline is written as \n */
         if (!line || sscanf(line, " Tgid: %d", &pid) != 1)
                 return 0;
         snprintf(path, sizeof(path), "proc/%d/comm", (int)pid);
@@ -91,7 +94,7 @@ static int look_at_pcm(int root_fd, int asound_fd, const char *line, char letter
         return err;
 }
 
-/* The list says which streams there are: to walk the folders takes a third longer. */
+/* /proc/asound/pcm lists the streams; walking the folders takes a third longer. */
 int sound_find(int root_fd, struct holders *ret)
 {
         _cleanup_close_ int asound_fd = openat(root_fd, "proc/asound", O_PATH | O_DIRECTORY | O_CLOEXEC);
@@ -102,7 +105,7 @@ int sound_find(int root_fd, struct holders *ret)
         if (asound_fd < 0)
                 return -ENODATA;
         if (util_read_at(asound_fd, "pcm", text, sizeof(text)) < 0)
-                return 0; /* cards without streams */
+                return 0; /* the cards have no streams */
         for (char *line = strtok_r(text, "\n", &state); !err && line; line = strtok_r(NULL, "\n", &state)) {
                 err = look_at_pcm(root_fd, asound_fd, line, 'p', ret);
                 if (!err)

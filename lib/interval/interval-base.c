@@ -2,17 +2,17 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
 /*
- * The base: what the machine used and no process owns, as interrupts, processes
- * that came and went between two polls, the page cache. Never negative: where
+ * The base: usage of the machine that no process owns, as interrupts, processes
+ * that came and went between two polls, the page cache. Never negative: if
  * processes sum to more than the machine (their ticks came earlier, their writes
- * have not reached the disk yet), the excess is remembered and taken from the
- * next intervals.
+ * have not reached the disk yet), the excess is remembered and subtracted from
+ * the next intervals.
  */
 
 #include "interval-private.h"
 #include "util/util.h"
 
-/* The machine's amount less what processes own; what they own in excess is a debt, paid by later intervals. */
+/* The machine's amount minus that of processes; an excess of the processes is a debt, paid by later intervals. */
 static uint64_t rest_of(uint64_t machine, uint64_t owned, uint64_t most_debt, uint64_t *debt)
 {
         uint64_t rest = machine - MIN(machine, owned), paid;
@@ -36,13 +36,13 @@ static uint32_t base_have(const struct making *making)
                (have & USAGE_ALL) | (making->maker->screen.screen_known ? USAGE_DISPLAY : 0);
 }
 
-/* Without an event in between: at one end only counts half. */
+/* Time that a radio was on, known only at both ends: on at one end only counts as half. */
 static uint64_t on_ns(const struct making *making, bool before, bool now)
 {
         return making->awake_ns * ((uint64_t)before + (uint64_t)now) / 2;
 }
 
-/* The base's row is there from the start; this fills it when all owners are known. */
+/* Fills the base's row, which exists from the start, when all owners are known. */
 int interval_fill_base(struct making *making)
 {
         struct interval_maker *maker = making->maker;
@@ -63,7 +63,8 @@ int interval_fill_base(struct making *making)
         if (have & USAGE_BLUETOOTH)
                 usage->bluetooth_on_ns = on_ns(making, making->before->bluetooth_on, making->now->bluetooth_on);
         if (have & USAGE_GPS)
-                usage->gps_sleep_ns = making->awake_ns - MIN(making->awake_ns, machine_growth(making, AMOUNT_gps_on_ns));
+                usage->gps_sleep_ns = making->awake_ns -
+                                      MIN(making->awake_ns, machine_growth(making, AMOUNT_gps_on_ns));
         usage->time_ns = making->awake_ns;
         usage->suspend_ns = making->interval->suspend_ns;
         usage->have = base_have(making);
@@ -72,7 +73,7 @@ int interval_fill_base(struct making *making)
         return err ? err : cpu_split_idle(&maker->cpu, making->awake_ns, &usage->idle);
 }
 
-/* What the machine did not do, no process did, even where processes are not counted one by one. */
+/* Processes cannot have used more than the machine, even if they are not counted one by one. */
 uint32_t interval_idle_have(const struct making *making)
 {
         uint32_t idle = making->interval->have & USAGE_ALL;

@@ -2,10 +2,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
 /*
- * CPU time over operating points. Where the kernel counted it by frequency
- * (cpu_opp_ns, opps_counted) that is what happened. Else it is shared: among
- * policies by their busy time, as it is not known on which one a process ran,
- * and within a policy by the time it spent at each frequency.
+ * CPU time over operating points. If the kernel counted it by frequency
+ * (cpu_opp_ns, opps_counted) it is exact. Else it is split: among policies by
+ * their busy time, as it is not known on which one a process ran, and within a
+ * policy by the time it spent at each frequency.
  */
 
 #include <errno.h>
@@ -151,7 +151,7 @@ static void estimate_busy(const struct sample *before, const struct sample *now,
         }
 }
 
-/* How long the CPUs of a policy were not idle. False where one of them does not tell. */
+/* Time in which the CPUs of a policy were not idle. False: one of them does not show it. */
 static bool awake_of(const struct sample *before, const struct sample *now, uint32_t policy, uint64_t awake_ns,
                      uint64_t *ret)
 {
@@ -195,8 +195,8 @@ static void add_interrupts(struct cpu_split *split, size_t from, size_t to, uint
 }
 
 /*
- * The kernel's switches tell when tasks ran. It also tells how long each CPU was idle, and interrupts are in
- * neither: of storage and network they are a good part of the work.
+ * Adds the time of interrupts. Task switches give the time of tasks, and the kernel also shows the idle time of each
+ * CPU; interrupts are in neither, and are a large part of the work of storage and network.
  */
 static void count_interrupts(const struct sample *before, const struct sample *now, uint64_t awake_ns,
                              struct cpu_split *split)
@@ -243,9 +243,9 @@ static uint64_t package_any(const struct sample *now, uint32_t package, uint64_t
 }
 
 /*
- * CPUs with a clock each: what they share, and what S is the price of, is the package's (its caches, its
- * memory controller), and one that is busy keeps it awake for all. So the time with any of them busy is the
- * package's, once, and is shared among its operating points as they were busy.
+ * CPUs with a clock each: their shared units, whose coefficient is S, are the package's (its caches, its memory
+ * controller), and one busy CPU keeps these awake for all. So the time with any CPU busy counts once for the package,
+ * and is split among its operating points by their busy time.
  */
 static void share_package(const struct sample *now, uint32_t package, uint64_t awake_ns,
                           struct cpu_split *split)
@@ -445,7 +445,10 @@ int cpu_split_rest(struct cpu_split *split, uint64_t *debt_ns, uint64_t most_deb
         return make_points(split, split->parts, ret);
 }
 
-/* Time with no core busy of points [from, to): one policy's. Where no clock tells time by frequency, that of all of it. */
+/*
+ * Time with no core busy of points [from, to), which are one policy's. If the time by frequency is not known, the
+ * policy's total.
+ */
 static int idle_of(const struct cpu_split *split, size_t from, size_t to, uint64_t awake_ns, struct points *points)
 {
         uint64_t time_ns = 0, any_ns = 0;
@@ -458,7 +461,8 @@ static int idle_of(const struct cpu_split *split, size_t from, size_t to, uint64
                 any_ns += MIN(point->any_ns, point->busy_ns);
         }
         if (time_ns == 0)
-                return usage_points_add(points, &(struct point){ .policy = split->points[from].policy, .khz = KHZ_UNKNOWN,
+                return usage_points_add(points, &(struct point){ .policy = split->points[from].policy,
+                                                                 .khz = KHZ_UNKNOWN,
                                                                  .idle_ns = awake_ns - MIN(awake_ns, any_ns) });
         for (size_t i = from + 1; !err && i < to; i++) {
                 const struct cpu_point *point = &split->points[i];

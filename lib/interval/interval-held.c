@@ -2,8 +2,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
 /*
- * The processes that the samples so far told of, found by pid and start time, and the apps that they are.
- * What a sample does not list is not touched.
+ * The known processes of the samples so far, found by pid and start time, and their apps. A process that a sample
+ * does not list is not touched.
  */
 
 #include <errno.h>
@@ -28,8 +28,8 @@ struct held *held_find_pid(const struct held_table *table, pid_t pid, const stru
 }
 
 /*
- * One that this sample did not tell of yet:
- * a program that was replaced within a tick has its successor's identity.
+ * Finds a process that this sample did not list yet: a program that was replaced (exec) within the tick of its start
+ * has the same identity as its successor.
  */
 static struct held *find_untold(const struct held_table *table, pid_t pid, uint64_t start_time)
 {
@@ -131,16 +131,17 @@ static void join(struct live_app *app, struct held *held)
 {
         held->app = app;
         held->next_of_app = app->members;
+        held->at_of_app = &app->members;
+        if (held->next_of_app)
+                held->next_of_app->at_of_app = &held->next_of_app;
         app->members = held;
 }
 
 static void leave(struct held *held)
 {
-        struct held **at = &held->app->members;
-
-        while (*at != held)
-                at = &(*at)->next_of_app;
-        *at = held->next_of_app;
+        *held->at_of_app = held->next_of_app;
+        if (held->next_of_app)
+                held->next_of_app->at_of_app = held->at_of_app;
         held->app = NULL;
 }
 
@@ -195,7 +196,7 @@ static int mark_gone(struct held_table *table, struct held *held)
         return 0;
 }
 
-/* Those that the sample names, or all that it does not list. */
+/* A partial sample names the processes that are gone; after a full one all that it does not list are gone. */
 static int find_gone(struct held_table *table, const struct sample *now)
 {
         int err = 0;
@@ -211,7 +212,7 @@ static int find_gone(struct held_table *table, const struct sample *now)
         return err;
 }
 
-/* What it did until now counts for the app that it is now, as all of its life does. */
+/* Moves a process to its present app, to which its usage in this interval and all its life count. */
 static int follow_app(struct held_table *table, struct held *held)
 {
         struct live_app *app, *old = held->app;
@@ -230,7 +231,7 @@ static int follow_app(struct held_table *table, struct held *held)
         return 0;
 }
 
-/* Where an operating point stands: mostly where the sample has it, too. */
+/* Index of an operating point in table->opps, mostly the same as in the sample (@guess); added if it is new. */
 static int place_opp(struct held_table *table, size_t guess, const struct opp *opp, size_t *ret)
 {
         for (size_t i = 0; i < table->n_opps; i++) {
@@ -257,7 +258,7 @@ static int place_opps(struct held_table *table, const struct sample *now)
         return err;
 }
 
-/* Room for what it ran at each; at those that it does not know yet it has not run. */
+/* Makes room for the CPU time at all operating points; the process has not run at new ones. */
 static int make_opps_room(const struct held_table *table, struct held *held)
 {
         uint64_t *opps;
@@ -322,6 +323,7 @@ static void tally_clear(struct tally *tally)
 {
         free(tally->opp_ns);
         free(tally->screen.list);
+        free(tally->counted.list);
         *tally = (struct tally){ 0 };
 }
 
@@ -340,6 +342,7 @@ static void drop_empty_apps(struct held_table *table)
                 struct live_app *app = table->apps[i], **at;
 
                 app->n_leaving = 0;
+                app->lost_one = false;
                 app->life_ns = 0;
                 tally_clear(&app->tally[STATE_BACKGROUND]);
                 tally_clear(&app->tally[STATE_FOREGROUND]);
@@ -362,7 +365,8 @@ void held_take_over(struct held_table *table, const struct sample *now)
                 table->gone[i]->app->n--;
                 drop(table, table->gone[i]);
         }
-        table->n_gone = 0;
+        util_shrink(&table->lives, &table->lives_capacity, table->n_lives);
+        table->n_gone = table->n_lives = 0;
         for (size_t i = 0; i < now->n_processes; i++)
                 take_over(table, table->listed[i], now->n_opps);
         drop_empty_apps(table);
@@ -382,6 +386,7 @@ void held_clear(struct held_table *table)
         free(table->apps);
         free(table->listed);
         free(table->gone);
+        free(table->lives);
         free(table->opps);
         free(table->opp_of);
         *table = (struct held_table){ 0 };

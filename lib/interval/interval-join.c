@@ -1,7 +1,7 @@
 /* SPDX-FileCopyrightText: joulecast authors */
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* Intervals that follow one another, made one: what is stored, where somebody looked in between. */
+/* Joins consecutive intervals to one, which is stored if somebody looked in between. */
 
 #include <errno.h>
 #include <string.h>
@@ -69,6 +69,17 @@ static void join_times(struct interval *sum, const struct interval *next)
                 sum->start_realtime_ns = (int64_t)((uint64_t)next->end_realtime_ns - sum->elapsed_ns);
 }
 
+/* Energy of a suspend that was shown late goes to the suspend, if that is in @sum. */
+static void join_discharge(struct interval *sum, const struct interval *next)
+{
+        sum->discharge_uj += next->discharge_uj;
+        sum->discharge_percent += next->discharge_percent;
+        sum->slept_uj += next->slept_uj;
+        sum->slept_percent += next->slept_percent;
+        if (sum->suspend_ns > 0)
+                interval_add_slept(sum);
+}
+
 int interval_join(struct interval *sum, const struct interval *next)
 {
         int err;
@@ -82,13 +93,12 @@ int interval_join(struct interval *sum, const struct interval *next)
         err = join_rows(sum, next);
         if (err)
                 return err;
+        join_discharge(sum, next);
         join_times(sum, next);
         sum->have &= next->have;
         sum->split_by = MIN(sum->split_by, next->split_by);
         sum->battery = next->battery;
         sum->battery_have &= next->battery_have;
-        sum->discharge_uj += next->discharge_uj;
-        sum->discharge_percent += next->discharge_percent;
         sum->signal = next->signal;
         return 0;
 }

@@ -1,7 +1,7 @@
 /* SPDX-FileCopyrightText: joulecast authors */
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* Rows of owners: what the processes of an app used, the screen, and how long it was alive in each state. */
+/* Rows of owners: usage of an app's processes, the screen, and its time alive in each state. */
 
 #include <errno.h>
 #include <string.h>
@@ -24,7 +24,7 @@ struct interval_row *interval_add_row(struct making *making, const char *app, ui
         return row;
 }
 
-/* Of the processes that are an app, the one with the lowest pid, of a person rather than of the system. */
+/* Prefers a person's process to one of the system, and then the one with the lowest pid. */
 static const struct held *face_of(const struct held_table *table, const char *app)
 {
         const struct held *face = NULL;
@@ -45,7 +45,7 @@ static const struct held *face_of(const struct held_table *table, const char *ap
         return face;
 }
 
-/* An app that did nothing but show something was counted as far as its processes are. */
+/* An app whose only usage is the screen has the USAGE_* bits that its processes counted. */
 static void show_on_screen(const struct making *making, const struct held *face, struct points *screen)
 {
         struct tally *tally = &face->app->tally[STATE_FOREGROUND];
@@ -57,7 +57,7 @@ static void show_on_screen(const struct making *making, const struct held *face,
         *screen = (struct points){ 0 };
 }
 
-/* Who had it is known by name only: no process of that app is there. */
+/* Adds a row for an app that had the screen and has no known process: only its name is known. */
 static int add_unknown_owner(struct making *making, struct screen_share *share)
 {
         struct interval_row *row;
@@ -75,7 +75,10 @@ static int add_unknown_owner(struct making *making, struct screen_share *share)
         return 0;
 }
 
-/* Screen time goes to the app that had it; without an app it is the base's. */
+/*
+ * Screen time goes to the app that had the screen, or to the base without such an app. If several users run the app,
+ * it goes to the user of the process that face_of() finds.
+ */
 static int share_screen(struct making *making)
 {
         struct screen_split *screen = &making->maker->screen;
@@ -87,44 +90,24 @@ static int share_screen(struct making *making)
         for (size_t i = 1; !err && i < screen->n; i++) {
                 const struct held *face = face_of(&making->maker->held, screen->shares[i].app);
 
-                if (!face)
+                if (!face) {
                         err = add_unknown_owner(making, &screen->shares[i]);
-                else if (screen->shares[i].usage.screen.n > 0)
+                        continue;
+                }
+                face->app->tally[STATE_FOREGROUND].active_ns = MIN(screen->shares[i].foreground_ns, making->awake_ns);
+                if (screen->shares[i].usage.screen.n > 0)
                         show_on_screen(making, face, &screen->shares[i].usage.screen);
         }
         return err;
 }
 
-/* Processes that were not there all of the time count one by one, the others together. */
-static void note_lives(struct making *making)
-{
-        struct held_table *table = &making->maker->held;
-
-        for (size_t i = 0; i < making->now->n_processes; i++) {
-                struct held *held = table->listed[i];
-                struct live_app *app = held->app;
-
-                if (!held->fresh && held->now->ended_ns == 0)
-                        continue;
-                app->n_leaving += !held->fresh;
-                app->life_ns = MAX(app->life_ns, interval_alive_ns(making, held));
-        }
-}
-
-/*
- * An app lives as long as the process of it that lived longest; one that is there at the end counts for all its
- * life. It is in the background for as long as it lives and has not the screen.
- */
+/* An app is in the background while it is alive and does not have the screen. */
 static void note_alive(struct making *making, struct live_app *app)
 {
         const struct screen_share *share = screen_split_find(&making->maker->screen, app->app);
-        uint64_t life_ns = app->n > app->n_leaving ? making->awake_ns : app->life_ns;
-        uint64_t fg_ns = share ? MIN(share->foreground_ns, making->awake_ns) : 0;
+        uint64_t fg_ns = share && app->n_there > 0 ? share->foreground_ns : 0;
 
-        if (app->n_there == 0)
-                return;
-        app->tally[STATE_FOREGROUND].active_ns = fg_ns;
-        app->tally[STATE_BACKGROUND].active_ns = life_ns - MIN(fg_ns, life_ns);
+        app->tally[STATE_BACKGROUND].active_ns = app->life_ns - MIN(fg_ns, app->life_ns);
 }
 
 static int add_owner(struct making *making, struct live_app *app, enum app_state state)
@@ -143,6 +126,8 @@ static int add_owner(struct making *making, struct live_app *app, enum app_state
         memcpy(row->usage.amount, tally->amount, sizeof(tally->amount));
         row->usage.screen = tally->screen;
         tally->screen = (struct points){ 0 };
+        row->usage.counted = tally->counted;
+        tally->counted = (struct points){ 0 };
         return cpu_split_owner(&making->maker->cpu, tally, &row->usage.cpu);
 }
 
@@ -152,8 +137,8 @@ int interval_add_owners(struct making *making)
         bool processes = making->now->have & SAMPLE_PROCESSES;
         int err = share_screen(making);
 
-        if (processes)
-                note_lives(making);
+        if (!err && processes)
+                err = interval_measure_lives(making);
         for (size_t i = 0; !err && i < table->n_apps; i++) {
                 if (processes)
                         note_alive(making, table->apps[i]);

@@ -2,20 +2,20 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
 /*
- * What each process used, added to the tally of its app.
+ * Adds the usage of each process to the tally of its app.
  *
- * A process is (pid, start time). One that was not there before started at 0,
- * unless its totals are more than fits into the interval: then it was only
- * hidden, and counts from here. The last moments of one that is gone are in the
- * machine's totals and so in the base.
+ * A process is (pid, start time). A new process started at 0, unless its totals
+ * are larger than the interval allows: then it was only hidden, and counts from
+ * here. The last moments of a process that is gone are in the machine's totals
+ * and so in the base.
  *
- * Foreground and background: what a process used goes to each state by the
+ * Foreground and background: the usage of a process goes to each state by the
  * part of its life that its app spent in it, rounded, the rest to the
- * background: nothing is lost. A source that knows when a process began and
- * ended says so, and shows it once more after its end.
+ * background: nothing is lost. A source that knows the begin and end of a
+ * process sets them, and shows it once more after its end.
  *
- * Only what a process wrote may go down for a reason (writes that were
- * cancelled): it counts again from its highest value on.
+ * Only written bytes may decrease for a good reason (cancelled writes): they
+ * count again from their highest value on.
  */
 
 #include <errno.h>
@@ -32,7 +32,7 @@ static uint64_t most_cpu_ns(const struct making *making)
         return (making->awake_ns + 2 * NS_PER_S) * n_cpus;
 }
 
-/* What one process used in the interval. */
+/* The use of one process in the interval. */
 struct difference {
         bool any;
         uint64_t amount[OWNER_AMOUNT_COUNT];
@@ -59,20 +59,28 @@ static void subtract_amounts(const struct held *held, uint32_t have, struct diff
                 ret->any = ret->any || ret->amount[i] > 0;
 }
 
-/* How much of the interval a process lived through, as far as its source knows; an old one from its start. */
-uint64_t interval_alive_ns(const struct making *making, const struct held *held)
+/* The part of the interval that a process lived through, as far as its source knows; an old one from its start. */
+void interval_life(const struct making *making, const struct held *held, uint64_t *from_ns, uint64_t *until_ns)
 {
         const struct process *process = held_now(held);
-        uint64_t from_ns = making->before->boottime_ns, until_ns = making->now->boottime_ns;
 
+        *from_ns = making->before->boottime_ns;
+        *until_ns = making->now->boottime_ns;
         if (held->fresh)
-                from_ns = MAX(from_ns, process->began_ns);
+                *from_ns = MAX(*from_ns, process->began_ns);
         if (process->ended_ns > 0)
-                until_ns = MIN(until_ns, process->ended_ns);
+                *until_ns = MIN(*until_ns, process->ended_ns);
+}
+
+static uint64_t alive_ns(const struct making *making, const struct held *held)
+{
+        uint64_t from_ns, until_ns;
+
+        interval_life(making, held, &from_ns, &until_ns);
         return until_ns > from_ns ? MIN(until_ns - from_ns, making->awake_ns) : 0;
 }
 
-/* Of each amount @part / @whole: that of one state. The rest is the other's. */
+/* Takes @part / @whole of each amount for one state. The rest is the other's. */
 static int add_to_tally(const struct making *making, struct tally *tally, uint32_t have, struct difference *rest,
                         uint64_t *rest_opp_ns, uint64_t part, uint64_t whole)
 {
@@ -108,7 +116,7 @@ static int add_to_owner(struct making *making, const struct held *held, uint32_t
                         uint64_t *opp_ns)
 {
         const struct screen_share *share = screen_split_find(&making->maker->screen, held->now->app);
-        uint64_t fg_ns = share ? share->foreground_ns : 0, life_ns = interval_alive_ns(making, held);
+        uint64_t fg_ns = share ? share->foreground_ns : 0, life_ns = alive_ns(making, held);
         struct tally *tally = held->app->tally;
         int err;
 
@@ -164,5 +172,49 @@ int interval_subtract_processes(struct making *making)
         reaped_find(table, making->now);
         for (size_t i = 0; !err && i < making->now->n_processes; i++)
                 err = subtract_process(making, table->listed[i]);
+        return err;
+}
+
+static int add_counted(const struct process_counted *counted, uint64_t part, uint64_t whole, struct points *to)
+{
+        int err = 0;
+
+        for (uint32_t event = 0; !err && event < COUNTED_COUNT; event++)
+                if (event != COUNTED_MISSES || counted->misses)
+                        err = usage_points_add(to, &(struct point){ .policy = counted->policy, .key = event,
+                                                                    .amount = mul_div(counted->amount[event], part,
+                                                                                      whole) });
+        return err;
+}
+
+/* To each state by the part of its life that the process spent in it; a ratio of sums loses nothing by rounding. */
+static int add_counted_of(struct making *making, const struct held *held, const struct process_counted *counted)
+{
+        const struct screen_share *share = screen_split_find(&making->maker->screen, held->app->app);
+        uint64_t life_ns = alive_ns(making, held), front_ns = share ? MIN(share->foreground_ns, life_ns) : 0;
+        struct tally *tally = held->app->tally;
+        int err = 0;
+
+        if (front_ns > 0 && tally[STATE_FOREGROUND].used)
+                err = add_counted(counted, front_ns, life_ns, &tally[STATE_FOREGROUND].counted);
+        if (!err && front_ns < life_ns && tally[STATE_BACKGROUND].used)
+                err = add_counted(counted, life_ns - front_ns, life_ns, &tally[STATE_BACKGROUND].counted);
+        return err;
+}
+
+/* Adds counted events to their apps; those of a process that no sample listed belong to the base. */
+int interval_share_counted(struct making *making)
+{
+        int err = 0;
+
+        for (size_t i = 0; !err && i < making->now->n_counted; i++) {
+                const struct process_counted *counted = &making->now->counted[i];
+                const struct held *held = held_find_pid(&making->maker->held, counted->process.pid, NULL);
+
+                while (held && held->process.start_time != counted->process.start_time)
+                        held = held_find_pid(&making->maker->held, counted->process.pid, held);
+                err = held ? add_counted_of(making, held, counted)
+                           : add_counted(counted, 1, 1, &making->interval->rows[0].usage.counted);
+        }
         return err;
 }

@@ -2,8 +2,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
 /*
- * Packets over radios: from bursts of processes to amounts of owners. An app may pay for a silence that it began polls ago, so
- * the ladder's owners are remembered beyond the poll, and may have a row although no process of them is there any more.
+ * Packets over radios: from bursts of processes to amounts of owners. An app may pay for a silence that it
+ * began polls ago, so the ladder's owners are remembered beyond the poll, and may have a row although no
+ * process of them is there any more.
  */
 
 #include <errno.h>
@@ -15,7 +16,7 @@
 
 #define OWNER_BASE 0
 
-/* An app of a user, as the ladders know it: by number, ascending. */
+/* The number by which the ladders know an app of a user; the list is ascending by number. */
 struct radio_owner {
         uint64_t number;
         uid_t uid;
@@ -25,7 +26,7 @@ struct radio_owner {
 struct radio_owners {
         struct radio_shape shape;
         struct radio_ladder ladders[AIR_COUNT];
-        struct radio_burst *bursts; /* of one of them */
+        struct radio_burst *bursts; /* scratch: bursts of one kind of radio */
         size_t bursts_capacity;
         struct radio_owner *list;
         size_t n, capacity;
@@ -74,7 +75,7 @@ static const struct radio_owner *find_owner(const struct radio_owners *owners, u
         return at < owners->n && owners->list[at].number == number ? &owners->list[at] : NULL;
 }
 
-/* An app all of whose processes had ended is a new struct live_app when it comes back, but the same owner. */
+/* An app that starts again after all its processes ended is a new struct live_app, but the same owner. */
 static const struct radio_owner *find_app(const struct radio_owners *owners, const struct live_app *app)
 {
         for (size_t i = 0; i < owners->n; i++)
@@ -103,7 +104,7 @@ static int number_of(struct radio_owners *owners, struct live_app *app, uint64_t
         return 0;
 }
 
-/* Of a process that no sample told of, the packets are the base's. */
+/* NULL: no sample listed the process; its packets belong to the base. */
 static const struct held *find_process(const struct held_table *table, const struct process_id *id)
 {
         const struct held *held = held_find_pid(table, id->pid, NULL);
@@ -146,7 +147,7 @@ static struct interval_row *find_row(const struct making *making, const struct r
         return NULL;
 }
 
-/* Of who woke the radio once, and whose silence is over at all timers. */
+/* True for an app that woke the radio once, and after whose packets all timers have expired. */
 static bool is_nothing(const struct radio_shape *shape, const struct radio_amounts *amounts)
 {
         size_t n = radio_shape_cells(shape);
@@ -167,7 +168,7 @@ static int add_part(struct making *making, const struct radio_owner *owner, enum
         return row ? radio_usage_append(&row->usage.radio, air, &making->maker->radio->shape, amounts, part) : -ENOMEM;
 }
 
-/* To each state by the part of its life that the app spent in it. */
+/* Splits among the app's states, by the time that it spent in each. */
 static int add_to_owner(struct making *making, const struct radio_owner *owner, enum air air,
                         const struct radio_amounts *amounts)
 {
@@ -181,7 +182,8 @@ static int add_to_owner(struct making *making, const struct radio_owner *owner, 
                 all_ns = 1;
         }
         err = add_part(making, owner, STATE_FOREGROUND, air, amounts, (uint64_t[]){ 0, front_ns, all_ns });
-        return err ? err : add_part(making, owner, STATE_BACKGROUND, air, amounts, (uint64_t[]){ front_ns, all_ns, all_ns });
+        return err ? err : add_part(making, owner, STATE_BACKGROUND, air, amounts,
+                                    (uint64_t[]){ front_ns, all_ns, all_ns });
 }
 
 static int share(struct making *making, enum air air)
@@ -199,8 +201,8 @@ static int share(struct making *making, enum air air)
                 if (is_nothing(&owners->shape, &ladder->owners[i]))
                         continue;
                 err = owner ? add_to_owner(making, owner, air, &ladder->owners[i]) :
-                              radio_usage_append(&making->interval->rows[0].usage.radio, air, &owners->shape, &ladder->owners[i],
-                                              (uint64_t[]){ 0, 1, 1 });
+                              radio_usage_append(&making->interval->rows[0].usage.radio, air, &owners->shape,
+                                                 &ladder->owners[i], (uint64_t[]){ 0, 1, 1 });
         }
         return err;
 }
@@ -233,7 +235,7 @@ int interval_count_radio(struct making *making)
 
         if (!(making->now->have & SAMPLE_BURSTS) || maker->missed_bursts) {
                 maker->missed_bursts = false;
-                radio_owners_free(TAKE_PTR(maker->radio)); /* what follows begins a new span */
+                radio_owners_free(TAKE_PTR(maker->radio)); /* the next known bursts begin anew */
                 return 0;
         }
         if (!maker->radio)
@@ -247,7 +249,7 @@ int interval_count_radio(struct making *making)
                 struct usage *usage = &interval->rows[i].usage;
 
                 if (usage->have == 0 && usage->radio.n > 0)
-                        usage->have = base_have; /* it did nothing else of all that was counted */
+                        usage->have = base_have; /* the packets are its only usage */
                 if (usage->have)
                         usage->have |= USAGE_RADIO;
         }

@@ -4,9 +4,9 @@
 /*
  * A parent inherits the bytes of the children that it waits for: the kernel adds them to its own total when
  * it reaps them (wait_task_zombie() in kernel/exit.c), so that they would count twice, once for the child
- * while it lived and once more, all at once, for the shell or the build tool that started it. What the child
- * had counted when we last saw it is taken out of the parent's growth; what it did after that stays with the
- * parent, which is the only one left to have done it.
+ * while it lived and once more, all at once, for the shell or the build tool that started it. The child's totals when
+ * we last saw it are subtracted from the parent's growth; bytes after that stay with the parent, as no other process is
+ * left for them.
  */
 
 #include "interval-private.h"
@@ -37,7 +37,7 @@ static struct held *find_heir(const struct held_table *table, const struct proce
 }
 
 /*
- * Only what the heir's total really grew by can have been inherited:
+ * At most the real growth of the heir's total can have been inherited:
  * a child that nobody waits for leaves nothing.
  */
 static void inherit(struct held *heir, const struct process *gone)

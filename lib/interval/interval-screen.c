@@ -45,7 +45,7 @@ static struct screen_share *share_of(struct screen_split *split, const char *app
         return share;
 }
 
-/* The state of the screen from one moment on, as far as @sample's sources can tell. */
+/* The state of the screen from one moment on, as far as @sample's sources know it. */
 static struct screen_event state_of(const struct sample *sample)
 {
         struct screen_event state = sample->screen;
@@ -82,10 +82,16 @@ static bool is_on(const struct screen_event *state)
         return state->screen_known && state->screen_on;
 }
 
+/* Neither the panel nor a monitor is on: nobody can look at an app. */
+static bool is_dark(const struct screen_event *state)
+{
+        return state->screen_known && !state->screen_on && !state->monitor_on;
+}
+
 struct screen_walk {
         struct screen_split *split;
-        uint64_t on_ns, off_ns;       /* lengths as they are in CLOCK_BOOTTIME ... */
-        uint64_t awake_on, awake_off; /* ... and what is left of each without suspend */
+        uint64_t on_ns, off_ns;       /* lengths in CLOCK_BOOTTIME ... */
+        uint64_t awake_on, awake_off; /* ... and the same without suspend */
         uint64_t at_on, at_off;
         uint64_t unknown_on_ns;       /* the screen was on, for an unknown app */
         bool known_fg;
@@ -117,12 +123,12 @@ static uint64_t awake_part(uint64_t *at, uint64_t length_ns, uint64_t awake, uin
 static int assign(void *data, const struct screen_event *state, uint64_t length_ns)
 {
         struct screen_walk *walk = data;
-        bool on = is_on(state), dark = state->screen_known && !state->screen_on;
+        bool on = is_on(state);
         struct screen_share *share;
 
         length_ns = on ? awake_part(&walk->at_on, length_ns, walk->awake_on, walk->on_ns)
                        : awake_part(&walk->at_off, length_ns, walk->awake_off, walk->off_ns);
-        if (length_ns == 0 || dark)
+        if (length_ns == 0 || is_dark(state))
                 return 0;
         share = share_of(walk->split, state->foreground_known ? state->app : "");
         if (!share)

@@ -2,9 +2,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
 /*
- * The one place that subtracts.
+ * The only place that subtracts samples.
  *
- * A gap (a total that went backward or leapt beyond reason) counts 0 and goes on from the new value.
+ * A gap (a total that went backward or grew implausibly) counts 0 and continues from the new value.
  * Processes, owners, the base, screen, CPU and battery have a file each.
  */
 
@@ -63,7 +63,7 @@ void interval_clear(struct interval *interval)
         *interval = (struct interval){ 0 };
 }
 
-/* Two clocks are not read at once: only what is more than that is a clock that was set. */
+/* Two clocks are not read at the same instant: only a larger difference means that the clock was set. */
 static void measure_clock(struct making *making, uint64_t elapsed_ns)
 {
         struct interval *interval = making->interval;
@@ -98,7 +98,7 @@ static void measure_time(struct making *making)
         making->awake_ns = elapsed_ns - interval->suspend_ns;
 }
 
-/* Bytes over WiFi at the signal of the moment: the mean of both ends, where both tell. */
+/* Counts bytes over WiFi at the present signal: the mean of both ends, if both are known. */
 static int count_signal(const struct making *making, struct usage *usage)
 {
         uint64_t bytes = usage->wifi_rx_bytes + usage->wifi_tx_bytes;
@@ -132,6 +132,8 @@ static int make(struct making *making)
         if (interval->have & SAMPLE_PROCESSES)
                 err = interval_subtract_processes(making);
         if (!err)
+                err = interval_share_counted(making);
+        if (!err)
                 err = interval_add_owners(making);
         if (!err)
                 err = interval_fill_base(making);
@@ -145,7 +147,7 @@ static int make(struct making *making)
                 err = count_signal(making, &interval->rows[i].usage);
         }
         if (!err)
-                battery_discharge(&maker->levels, making->before, making->now, interval);
+                battery_discharge(&maker->levels, &maker->watch, making->before, making->now, interval);
         return err;
 }
 
@@ -158,6 +160,7 @@ static bool is_new_start(const struct interval_maker *maker, const struct sample
 
 static void forget(struct interval_maker *maker)
 {
+        maker->watch = (struct battery_watch){ 0 };
         maker->levels = (struct battery_levels){ 0 };
         maker->cpu_debt_ns = 0;
         memset(maker->debt, 0, sizeof(maker->debt));
@@ -166,7 +169,7 @@ static void forget(struct interval_maker *maker)
         radio_owners_free(TAKE_PTR(maker->radio));
 }
 
-/* The next sample may leave out what this one told, if it comes from the same table. */
+/* Keeps the sample. The next one may leave out unchanged processes, if it comes from the same table. */
 static void take_over(struct interval_maker *maker, struct sample *sample)
 {
         struct sample old = maker->before;
@@ -186,6 +189,7 @@ static int start_anew(struct interval_maker *maker, struct sample *sample)
         int err;
 
         forget(maker);
+        level_watch_battery(&maker->watch, sample);
         if (!sample->partial) /* else it is the same boot, by a clock that went back */
                 held_clear(&maker->held);
         err = sample->have & SAMPLE_PROCESSES ? held_match(&maker->held, sample) : 0;
@@ -195,7 +199,7 @@ static int start_anew(struct interval_maker *maker, struct sample *sample)
         return -ENODATA;
 }
 
-/* Beyond the most that one sample tells, the last one stands for those between. */
+/* Beyond the most events of one sample, the newest one replaces the last. */
 static int skip_event(struct interval_maker *maker, const struct screen_event *event)
 {
         size_t at = MIN(maker->n_skipped, (size_t)SCREEN_CHANGES_MAX - 1);
@@ -225,13 +229,14 @@ static int skip_bursts(struct interval_maker *maker, const struct sample *sample
         return 0;
 }
 
-int interval_skip(struct interval_maker *maker, const struct sample *sample)
+int interval_skip(struct interval_maker *maker, struct sample *sample)
 {
         int err = 0;
 
         if (is_new_start(maker, sample))
                 return 0;
-        /* What was charged in between is not what was taken out before and after. */
+        level_watch_battery(&maker->watch, sample);
+        /* If the battery was charged in between, the discharge before and after is unknown. */
         if ((sample->have & SAMPLE_BATTERY) && sample->battery.status != BATTERY_DISCHARGING)
                 maker->before.battery.status = sample->battery.status;
         for (size_t i = 0; !err && i < sample->n_events; i++)
@@ -276,6 +281,7 @@ int interval_make(struct interval_maker *maker, struct sample *sample, struct in
         interval_reset(ret);
         if (is_new_start(maker, sample))
                 return start_anew(maker, sample);
+        level_watch_battery(&maker->watch, sample);
         err = recall_events(maker, sample);
         if (!err)
                 err = recall_bursts(maker, sample);

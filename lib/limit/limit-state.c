@@ -28,10 +28,7 @@ int limit_state_path(const char *name, char **ret)
 
 static bool is_unit(const char *text)
 {
-        static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789:_.\\@-";
-        size_t length = strlen(text);
-
-        return length > 0 && length < APP_UNIT_MAX && text[strspn(text, letters)] == '\0';
+        return *text && strlen(text) < APP_UNIT_MAX && util_only_has(text, ":_.\\@-");
 }
 
 /* "unit QUOTA NAME" */

@@ -3,9 +3,10 @@
 #pragma once
 
 /*
- * Which units are limited now, and what they had before: joulecast-limits in the login's runtime folder. joulecast-focus
- * writes a unit down before it changes it, so that whoever comes after a killed one can undo it. While it runs it
- * holds a lock on joulecast-limits.lock.
+ * The units that are limited now, and their earlier settings: joulecast-limits in the login's runtime folder.
+ *
+ * joulecast-focus writes a unit down before it changes it, so that the next start can undo the change after a
+ * kill. While it runs, it holds a lock on joulecast-limits.lock.
  */
 
 #include <stdbool.h>
@@ -17,16 +18,20 @@
 #define LIMIT_UNITS_MAX 128
 #define LIMIT_APPS_MAX 64
 
-/* What an app's limit does now. */
+/* Present effect of an app's limit. */
 enum limit_effect {
         LIMIT_ABSENT,  /* the app does not run */
-        LIMIT_FRONT,   /* it is in front */
-        LIMIT_WAITS,   /* it went to the background a moment ago */
+        LIMIT_FRONT,   /* the app is in the foreground */
+        LIMIT_WAITS,   /* the app went to the background a moment ago */
         LIMIT_CPU,
         LIMIT_FROZEN,
-        LIMIT_BUSY,    /* not frozen: it plays, records or keeps the device awake; its CPU time is limited if that was wished */
-        LIMIT_UNSEEN,  /* not known which app is in front */
-        LIMIT_REFUSED, /* it has no unit of its own */
+        /*
+         * not frozen, as it plays, records or keeps the device awake; its CPU time is limited if the user
+         * asked for that
+         */
+        LIMIT_BUSY,
+        LIMIT_UNSEEN,  /* the foreground app is unknown */
+        LIMIT_REFUSED, /* the app has no unit of its own */
         LIMIT_FAILED,  /* the service manager refused */
         LIMIT_EFFECTS
 };
@@ -34,7 +39,7 @@ enum limit_effect {
 struct limit_state {
         struct limit_unit {
                 char unit[APP_UNIT_MAX];
-                uint64_t quota_us; /* CPUQuotaPerSecUSec before; UINT64_MAX: none */
+                uint64_t quota_us; /* earlier CPUQuotaPerSecUSec; UINT64_MAX: none */
         } units[LIMIT_UNITS_MAX];
         size_t n_units;
         struct limit_app {
@@ -43,21 +48,21 @@ struct limit_state {
                 int64_t since_ns; /* realtime */
         } apps[LIMIT_APPS_MAX];
         size_t n_apps;
-        int64_t wishes_ns; /* limit_wishes.written_ns of those that are heeded */
+        int64_t wishes_ns; /* limit_wishes.written_ns of the wishes that are in effect */
 };
 
-/* "$XDG_RUNTIME_DIR/NAME". 0; -ENOENT: there is no such folder; -ENOMEM. */
+/* Makes "$XDG_RUNTIME_DIR/NAME". Returns 0; -ENOENT: there is no such folder; -ENOMEM. */
 int limit_state_path(const char *name, char **ret);
 #define LIMIT_STATE "joulecast-limits"
 #define LIMIT_LOCK "joulecast-limits.lock"
 
-void limit_state_parse(char *text, struct limit_state *ret); /* ignores lines that it does not understand */
-/* 0, also where there is none; a negative errno. */
+void limit_state_parse(char *text, struct limit_state *ret); /* ignores lines that it cannot parse */
+/* Returns 0, also if there is no file; or a negative errno. */
 int limit_state_read(const char *path, struct limit_state *ret);
 int limit_state_write(const char *path, const struct limit_state *state);
 
-struct limit_unit *limit_state_unit(struct limit_state *state, const char *unit); /* or NULL */
-struct limit_app *limit_state_app(struct limit_state *state, const char *app);    /* or NULL */
+struct limit_unit *limit_state_unit(struct limit_state *state, const char *unit); /* NULL: there is none */
+struct limit_app *limit_state_app(struct limit_state *state, const char *app);    /* NULL: there is none */
 
-/* The lock. A descriptor; -EBUSY: somebody has it; another negative errno. */
+/* Takes the lock. Returns a descriptor; -EBUSY: another process has it; another negative errno. */
 int limit_state_lock(void);

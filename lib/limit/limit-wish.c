@@ -18,7 +18,7 @@ struct reader {
         char section[INI_LINE_MAX];
 };
 
-/* [limit 1], [limit 2] ...: ids may have letters that a section's name may not. */
+/* Sections are [limit 1], [limit 2] ..., since ids may have letters that a section's name may not. */
 static int set_key(void *data, const struct ini_place *place, const char *section, const char *name, const char *value)
 {
         struct reader *reader = data;
@@ -41,7 +41,7 @@ static int set_key(void *data, const struct ini_place *place, const char *sectio
         if (strcmp(name, "freeze_after_s") == 0)
                 return ini_number(place, name, value, LIMIT_FREEZE_MIN, LIMIT_FREEZE_MAX, &wish->freeze_after_s);
         if (strcmp(name, "since_s") == 0) {
-                err = ini_number(place, name, value, 0, 7258118400, &seconds); /* up to 2200 */
+                err = ini_number(place, name, value, 0, 7258118400, &seconds); /* up to the year 2200 */
                 if (!err)
                         wish->since_ns = (int64_t)(seconds * (double)NS_PER_S);
                 return err;
@@ -64,7 +64,8 @@ static int check(const char *path, const struct log *log, const struct limit_wis
                 if (!*wish->app)
                         return ini_error(&place, "a limit has no app");
                 if (!(wish->cpu_percent > 0 || wish->freeze_after_s > 0))
-                        return ini_error(&place, "the limit of %s says neither cpu_percent nor freeze_after_s", wish->app);
+                        return ini_error(&place, "the limit of %s says neither cpu_percent nor freeze_after_s",
+                                         wish->app);
                 for (size_t k = 0; k < i; k++)
                         if (strcmp(wishes->list[k].app, wish->app) == 0)
                                 return ini_error(&place, "%s has two limits", wish->app);
@@ -112,7 +113,8 @@ static char *print(const struct limit_wishes *wishes)
 
                 fprintf(file, "[limit %zu]\napp = %s\n", i + 1, wish->app);
                 if (wish->cpu_percent > 0)
-                        fprintf(file, "cpu_percent = %s\n", util_print_double(wish->cpu_percent, number, sizeof(number)));
+                        fprintf(file, "cpu_percent = %s\n",
+                                util_print_double(wish->cpu_percent, number, sizeof(number)));
                 if (wish->freeze_after_s > 0)
                         fprintf(file, "freeze_after_s = %s\n",
                                 util_print_double(wish->freeze_after_s, number, sizeof(number)));
@@ -142,7 +144,7 @@ struct limit_wish *limit_wish_find(struct limit_wishes *wishes, const char *app)
         return NULL;
 }
 
-/* An INI file strips blanks at both ends, and takes " ;" for the beginning of a comment. */
+/* An INI file strips blanks at both ends, and " ;" begins a comment. */
 static bool is_holdable(const char *app)
 {
         size_t length = strlen(app);

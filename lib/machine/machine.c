@@ -17,9 +17,11 @@
 #include "source/disk.h"
 #include "source/gpu.h"
 #include "source/net.h"
+#include "source/proc.h"
+#include "util/config.h"
 #include "util/util.h"
 
-/* Which app a process is. Opened as the first source, and so closed after those that ask it. */
+/* Finds the app of a process. Opened as the first source, and so closed after the sources that use it. */
 struct apps_source {
         struct source source;
         struct apps *apps;
@@ -63,17 +65,28 @@ static int add_if_there(struct sources *sources, int err, struct source *const *
         return err ? err : sources_add(sources, *source);
 }
 
+static int may_count(const struct machine_options *options, bool *ret)
+{
+        *ret = options->counters == COUNTERS_YES;
+        return options->counters == COUNTERS_AS_CONFIGURED ? config_read_counters(ret) : 0;
+}
+
 static int add_collector(int root_fd, const struct machine_options *options, struct apps *apps,
                          struct sources *sources)
 {
         const struct collector *collectors = options->collectors ? options->collectors : plain_collectors;
+        bool counters = true;
+        int err = may_count(options, &counters);
+        struct source *source = NULL;
         const struct collector_options how = { .root_fd = root_fd,
                                                .apps = apps,
                                                .everyone = options->everyone,
+                                               .no_counters = !counters,
                                                .log = options->log };
-        struct source *source = NULL;
-        int err = collector_open(collectors, options->collector, &how, &source);
 
+        if (err)
+                return err;
+        err = collector_open(collectors, options->collector, &how, &source);
         if (!err)
                 return sources_add(sources, source);
         if (err == -EINVAL)
@@ -91,8 +104,8 @@ static int add_collector(int root_fd, const struct machine_options *options, str
 }
 
 /*
- * What a process holds open shows its sockets and GPUs. Other users' descriptors are read with CAP_SYS_PTRACE only,
- * which the service does not have: then these are not known by app, and not zero.
+ * The open files of a process show its sockets and GPUs. Those of other users can be read with CAP_SYS_PTRACE only,
+ * which the service does not have: then sockets and GPUs by app are unknown, not zero.
  */
 static bool sees_descriptors(int root_fd, const struct sources *processes)
 {
@@ -105,7 +118,13 @@ static bool sees_descriptors(int root_fd, const struct sources *processes)
         return dir || !util_is_procfs(proc_fd);
 }
 
-/* Network bytes, where the collector does not count them. */
+static void miss_hidden(int root_fd, const struct sources *processes, const struct log *log)
+{
+        if (processes->n > 0 && !processes->list[0]->own_only && proc_hides(root_fd))
+                log_warning(log, PROC_HIDES);
+}
+
+/* Adds network bytes if the collector does not count them. */
 static int add_net_process(int root_fd, struct sources *sources)
 {
         uint32_t counts = sources->n > 0 ? sources->list[0]->counts : 0;
@@ -130,6 +149,7 @@ static int add_focus(int root_fd, const struct machine_options *options, struct 
                 .console = automatic(options),
                 .foreground = automatic(options) || strcmp(options->foreground, "none") == 0 ? NULL
                                                                                               : options->foreground,
+                .backlight = options->backlight,
                 .apps = apps,
                 .log = options->log,
         };
@@ -139,7 +159,7 @@ static int add_focus(int root_fd, const struct machine_options *options, struct 
         return err ? err : sources_add(sources, source);
 }
 
-/* All that needs rights is opened here. */
+/* Opens everything that needs privileges. */
 static int open_processes(int root_fd, const struct machine_options *options, struct apps *apps,
                           struct sources *processes)
 {
@@ -149,6 +169,8 @@ static int open_processes(int root_fd, const struct machine_options *options, st
                 err = add_net_process(root_fd, processes);
         if (!err && options->opened)
                 options->opened();
+        if (!err)
+                miss_hidden(root_fd, processes, options->log);
         return err;
 }
 
@@ -166,7 +188,7 @@ static int move_all(struct sources *from, struct sources *to)
         return err;
 }
 
-/* Not zero, but unknown. */
+/* Logs that GPU times of apps are unknown, not zero. */
 static int miss_gpu(int root_fd, const struct log *log)
 {
         struct source *source = NULL;
@@ -174,12 +196,12 @@ static int miss_gpu(int root_fd, const struct log *log)
         if (gpu_open(root_fd, &source) < 0)
                 return 0;
         source->ops->close(source);
-        log_warning(log, "GPU time by app is not recorded: only root or CAP_SYS_PTRACE can read which processes of other users "
-                         "hold the GPU; see docs/security.md");
+        log_warning(log, "GPU time by app is not recorded: only root or CAP_SYS_PTRACE can read which "
+                         "processes of other users hold the GPU; see docs/security.md");
         return 0;
 }
 
-/* Clocks and operating points come before processes, the GPU and what apps hold after them. */
+/* Clocks and operating points come before processes; the GPU and the devices that apps hold come after them. */
 static int add_all(int root_fd, const struct machine_options *options, struct sources *sources)
 {
         _cleanup_(sources_close) struct sources processes = { 0 };

@@ -26,6 +26,8 @@ const struct term_key term_keys[TERM_COUNT] = {
         [TERM_CPU_ACTIVE] = { "cpu", "active_mw", COMPONENT_CPU, "mW", .by_policy = true, .by_point = true },
         [TERM_CPU_SHARED] = { "cpu", "shared_mw", COMPONENT_CPU, "mW", .by_policy = true, .by_point = true },
         [TERM_CPU_IDLE] = { "cpu", "idle_mw", COMPONENT_CPU, "mW", .by_policy = true, .by_point = true },
+        [TERM_CPU_INSTRUCTIONS] = { "cpu", "instruction_part", COMPONENT_CPU, "", .by_policy = true },
+        [TERM_CPU_MISSES] = { "cpu", "miss_cycles", COMPONENT_CPU, "", .by_policy = true },
         [TERM_DISPLAY] = { "display", "power_mw", COMPONENT_DISPLAY, "mW", .by_point = true },
         [TERM_DISK_READ] = { "disk", "read_mj_per_mb", COMPONENT_DISK, "mJ/MB", .by_disk = true },
         [TERM_DISK_WRITE] = { "disk", "write_mj_per_mb", COMPONENT_DISK, "mJ/MB", .by_disk = true },
@@ -35,6 +37,8 @@ const struct term_key term_keys[TERM_COUNT] = {
         [TERM_WIFI_WAKE] = { "wifi", "wake_mj", COMPONENT_WIFI, "mJ" },
         [TERM_WIFI_RADIO] = { "wifi", "radio", COMPONENT_WIFI, "", .held = true },
         [TERM_CELLULAR] = { "cellular", "radio", COMPONENT_CELLULAR, "", .held = true },
+        [TERM_CELLULAR_RX] = { "cellular", "rx_mj_per_mb", COMPONENT_CELLULAR, "mJ/MB", .held = true },
+        [TERM_CELLULAR_TX] = { "cellular", "tx_mj_per_mb", COMPONENT_CELLULAR, "mJ/MB", .held = true },
         [TERM_GPU] = { "gpu", "active_mw", COMPONENT_GPU, "mW" },
         [TERM_GPS] = { "gps", "on_mw", COMPONENT_GPS, "mW", .held = true },
         [TERM_GPS_SLEEP] = { "gps", "sleep_mw", COMPONENT_BASE, "mW", .held = true },
@@ -60,5 +64,8 @@ const struct keyed_kind keyed_kinds[KEYED_COUNT] = {
         [KEYED_SCREEN] = { "screen", NULL, "brightness", "on_ns", NULL, BRIGHTNESS_UNKNOWN, USAGE_DISPLAY },
         [KEYED_IDLE] = { "idle", "policy", "khz", "idle_ns", NULL, KHZ_UNKNOWN, USAGE_CPU },
         [KEYED_SIGNAL] = { "signal", NULL, "minus_dbm", "bytes", NULL, 0, USAGE_WIFI },
+        [KEYED_COUNTED] = { "counted", "policy", "event", "amount", NULL, UINT32_MAX, USAGE_CPU },
         [KEYED_RADIO] = { "radio", "air", "cell", "amount", NULL, 0, USAGE_RADIO },
 };
+
+const char *const counted_words[COUNTED_COUNT] = { "cycles", "instructions", "misses" };

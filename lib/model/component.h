@@ -3,7 +3,7 @@
 #pragma once
 
 /*
- * The one table of what a device uses: each amount with the word that names it everywhere (struct member, SQL
+ * The one table of the amounts that a device uses: each with the word that names it everywhere (struct member, SQL
  * column, JSON key, CSV column), how it is counted, and the term of the power model that prices it. Samples,
  * intervals, usages, the store, the model, the fit and the answers walk this table. A new amount is a line here
  * and a source that fills it in.
@@ -16,6 +16,14 @@
 #include "util/tuning.h"
 #include "util/units.h"
 
+/* Events that a policy counted for an owner, over any part of its CPU time: keys of points. */
+enum counted_event {
+        COUNTED_CYCLES,
+        COUNTED_INSTRUCTIONS,
+        COUNTED_MISSES, /* cache events */
+        COUNTED_COUNT
+};
+
 /* The components of a cost, as in its JSON. */
 enum component {
         COMPONENT_CPU,
@@ -27,21 +35,23 @@ enum component {
         COMPONENT_GPS, /* it and the next two are held by apps: on while any app uses them */
         COMPONENT_AUDIO,
         COMPONENT_CAMERA,
-        COMPONENT_UNSEEN, /* that everyday use showed an app to draw, and no counter does */
+        COMPONENT_UNSEEN, /* power of an app that no counter shows, learnt in everyday use */
         COMPONENT_BASE, /* idle and suspended power */
         COMPONENT_COUNT
 };
 
 extern const char *const component_names[COMPONENT_COUNT];
-/* By the first @length bytes of a name, which are all of it. -EINVAL: there is none. */
+/* Finds a component by a name that has exactly @length bytes. -EINVAL: there is none. */
 int component_find(const char *name, size_t length);
 
-/* What a coefficient of a profile multiplies. The order is the order in the file. */
+/* Terms of the power model: each coefficient of a profile belongs to one. The order is the order in the file. */
 enum term {
         TERM_BASE,         /* mW     base.power_mw            awake, idle at the lowest operating point */
         TERM_CPU_ACTIVE,   /* mW     cpu.P.active_mw.KHZ      A, per busy core */
         TERM_CPU_SHARED,   /* mW     cpu.P.shared_mw.KHZ      S, while at least one core is busy */
         TERM_CPU_IDLE,     /* mW     cpu.P.idle_mw.KHZ        at that operating point, busy or not, above the lowest */
+        TERM_CPU_INSTRUCTIONS, /*    cpu.P.instruction_part    phi (kind.h) */
+        TERM_CPU_MISSES,   /*        cpu.P.miss_cycles         mu */
         TERM_DISPLAY,      /* mW     display.power_mw.LEVEL   D */
         TERM_DISK_READ,    /* mJ/MB  disk.read_mj_per_mb or disk.NAME.read_mj_per_mb */
         TERM_DISK_WRITE,   /* mJ/MB */
@@ -49,53 +59,62 @@ enum term {
         TERM_WIFI_RX,      /* mJ/MB */
         TERM_WIFI_TX,      /* mJ/MB */
         TERM_WIFI_WAKE,    /* mJ     wifi.wake_mj, per burst */
-        TERM_WIFI_RADIO,   /*        wifi.radio                factor on the energy of [radio wifi], in place of the three above */
-        TERM_CELLULAR,     /*        cellular.radio            ... of [radio cellular] */
+        /*        wifi.radio                factor on the energy of [radio wifi], in place of the three above */
+        TERM_WIFI_RADIO,
+        TERM_CELLULAR,     /*        cellular.radio            factor on the energy of [radio cellular] */
+        TERM_CELLULAR_RX,  /* mJ/MB  cellular.rx_mj_per_mb     over a modem or a cable; where no radio prices it */
+        TERM_CELLULAR_TX,  /* mJ/MB */
         TERM_GPU,          /* mW     gpu.active_mw */
         TERM_GPS,          /* mW     gps.on_mw */
-        TERM_GPS_SLEEP,    /* mW     gps.sleep_mw             while no app uses it; without it, a part of base.power_mw */
+        /* mW     gps.sleep_mw             while no app uses it; without this term, a part of base.power_mw */
+        TERM_GPS_SLEEP,
         TERM_AUDIO,        /* mW     audio.on_mw */
         TERM_CAMERA,       /* mW     camera.on_mw */
         TERM_BLUETOOTH,    /* mW     bluetooth.on_mw          while an adapter has a connection */
         TERM_SUSPEND,      /* mW     suspend.power_mw */
-        TERM_CURVE,        /*        battery.curve.N           of the gauge: a wave over its range; prices nothing (joulecast-fit) */
-        TERM_APP_CPU,      /*        app.N.cpu                 learnt: added to the CPU energy of one app, as a part of it */
+        /*        battery.curve.N           a wave of the gauge over its range; prices nothing (joulecast-fit) */
+        TERM_CURVE,
+        /*        app.N.cpu                 learnt: added to the CPU energy of one app, as a part of it */
+        TERM_APP_CPU,
         TERM_APP_DISPLAY,  /*        app.N.display             ... to its display energy */
-        TERM_APP_FRONT,    /* mW     app.N.front_mw            learnt: drawn while it has the screen, beside all that is counted */
+        /* mW     app.N.front_mw            learnt: drawn while it has the screen, beside all that is counted */
+        TERM_APP_FRONT,
         TERM_APP_BEHIND,   /* mW     app.N.behind_mw           ... while it runs behind others */
-        TERM_WIFI_SIGNAL,  /*        wifi.signal.N             learnt: added to what goes over WiFi at a signal of -N dBm, as a part of it */
+        /*        wifi.signal.N             learnt: added to the energy of WiFi bytes at -N dBm, as a part of it */
+        TERM_WIFI_SIGNAL,
         TERM_COUNT,
-        TERM_NONE = TERM_COUNT /* of an amount that no coefficient prices */
+        TERM_NONE = TERM_COUNT /* the term of an amount that no coefficient prices */
 };
 
 struct term_key {
         const char *section;
         const char *key;
         enum component component;
-        const char *unit; /* of the coefficient: "mW", "mJ/MB", "mJ", or "" of a part */
+        const char *unit; /* unit of the coefficient: "mW", "mJ/MB", "mJ", or "" for a factor */
         bool by_policy;   /* [cpu P]; [app N] */
         bool by_point;    /* key.POINT */
         bool by_disk;     /* [disk] or [disk NAME] */
-        bool held;        /* of a part that apps hold; no calibration measures it */
+        bool held;        /* it prices a part that apps hold; joulecast's calibration does not measure it */
 };
 
 extern const struct term_key term_keys[TERM_COUNT];
 
-/* What was counted: bits of `have` in samples, processes and usages. An amount without its bit is unknown, not 0. */
+/* Bits of `have` in samples, processes and usages: the amount was counted. Without its bit it is unknown, not 0. */
 enum usage_have {
         USAGE_CPU = 1 << 0,       /* busy time by policy and frequency */
         USAGE_DISK = 1 << 1,      /* bytes that reached a storage */
         USAGE_WIFI = 1 << 2,      /* bytes and bursts over WiFi */
         USAGE_GPU = 1 << 3,
         USAGE_DISPLAY = 1 << 4,   /* screen time by brightness */
-        USAGE_OTHER_NET = 1 << 5, /* bytes over interfaces that are neither WiFi nor loopback; no term prices them yet */
-        USAGE_PACKETS = 1 << 7,   /* of apps; no term prices them yet */
+        /* Bytes over interfaces that are neither WiFi nor loopback. */
+        USAGE_OTHER_NET = 1 << 5,
+        USAGE_PACKETS = 1 << 7,   /* packets of apps; no term prices them yet */
         USAGE_WIFI_WAKES = 1 << 6, /* the machine's own count of bursts; those of processes come with USAGE_WIFI */
-        USAGE_GPS = 1 << 8,       /* time it was on, shared by who held it; so are the next two */
+        USAGE_GPS = 1 << 8,       /* time it was on, shared by those who held it; so are the next two */
         USAGE_AUDIO = 1 << 9,
         USAGE_CAMERA = 1 << 10,
         USAGE_RADIO = 1 << 11,    /* packets over radios, as amounts that any automaton prices (radio-ladder.h) */
-        USAGE_BLUETOOTH = 1 << 12, /* time with a connection, of the machine */
+        USAGE_BLUETOOTH = 1 << 12, /* time with a connection, for the whole machine */
 };
 #define USAGE_HELD (USAGE_GPS | USAGE_AUDIO | USAGE_CAMERA)
 #define USAGE_ALL                                                                                                      \
@@ -115,8 +134,8 @@ enum usage_have {
         AMOUNT(wifi_rx_bytes, USAGE_WIFI, USAGE_WIFI, TERM_WIFI_RX, BYTES_PER_MB, 10e3, 0)                             \
         AMOUNT(wifi_tx_bytes, USAGE_WIFI, USAGE_WIFI, TERM_WIFI_TX, BYTES_PER_MB, 10e3, 0)                             \
         AMOUNT(wifi_wakes, USAGE_WIFI, USAGE_WIFI_WAKES, TERM_WIFI_WAKE, 1, 0.3, 0)                                    \
-        AMOUNT(other_rx_bytes, USAGE_OTHER_NET, USAGE_OTHER_NET, TERM_NONE, BYTES_PER_MB, 0, 0)                        \
-        AMOUNT(other_tx_bytes, USAGE_OTHER_NET, USAGE_OTHER_NET, TERM_NONE, BYTES_PER_MB, 0, 0)                        \
+        AMOUNT(other_rx_bytes, USAGE_OTHER_NET, USAGE_OTHER_NET, TERM_CELLULAR_RX, BYTES_PER_MB, 0, 0)                 \
+        AMOUNT(other_tx_bytes, USAGE_OTHER_NET, USAGE_OTHER_NET, TERM_CELLULAR_TX, BYTES_PER_MB, 0, 0)                 \
         AMOUNT(wifi_rx_packets, USAGE_PACKETS, 0, TERM_NONE, 1, 0, 0)                                                  \
         AMOUNT(wifi_tx_packets, USAGE_PACKETS, 0, TERM_NONE, 1, 0, 0)                                                  \
         AMOUNT(other_rx_packets, USAGE_PACKETS, 0, TERM_NONE, 1, 0, 0)                                                 \
@@ -180,12 +199,14 @@ enum air {
         AIR_COUNT
 };
 
-/* Amounts by key: time by something that has many values; and what is kept of packets. */
+/* Amounts by key: time by something that has many values; and amounts made of packets. */
 enum keyed {
         KEYED_CPU,    /* by policy and frequency: busy time, summed over cores and threads */
         KEYED_SCREEN, /* by brightness: time the screen was on */
         KEYED_IDLE,   /* by policy and frequency above its lowest: time with no core busy; the base's only */
         KEYED_SIGNAL, /* by the signal's strength, in steps of SIGNAL_STEP_DB: bytes over WiFi, both ways */
+        /* by policy and enum counted_event, in the same sampled stretches of the CPU time: the kind of work */
+        KEYED_COUNTED,
         KEYED_RADIO,  /* by radio (enum air) and cell (radio-usage.h): packets, bytes, ms or spans */
         KEYED_COUNT
 };
@@ -195,7 +216,7 @@ enum keyed {
 #define BRIGHTNESS_UNKNOWN UINT32_MAX /* the screen was on, its brightness is not known */
 
 struct keyed_kind {
-        const char *word;      /* of the whole, e.g. "cpu" */
+        const char *word;      /* name of the kind, e.g. "cpu" */
         const char *group;     /* "policy"; NULL: the key stands alone */
         const char *key;       /* "khz" */
         const char *ns;        /* "busy_ns" */
@@ -205,3 +226,4 @@ struct keyed_kind {
 };
 
 extern const struct keyed_kind keyed_kinds[KEYED_COUNT];
+extern const char *const counted_words[COUNTED_COUNT]; /* "cycles" ..., in JSON, and with .POLICY as columns of CSV */

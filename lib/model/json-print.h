@@ -17,8 +17,8 @@ enum json_style {
 };
 
 /*
- * Version of the answers' keys (docs/json.md): of another number, a key has another meaning, or is gone. Adds it to an
- * object, and leaves an array as it is.
+ * Version of the answers' keys (docs/json.md): in another version some key has another meaning, or is gone.
+ * json_add_schema() adds it to an object, and leaves an array as it is.
  */
 #define JSON_SCHEMA 1
 void json_add_schema(struct cJSON *json);
@@ -26,8 +26,8 @@ void json_add_schema(struct cJSON *json);
 /* Frees @json. Text to free(); NULL: an allocation failed since the last text was made. */
 char *json_print(struct cJSON *json, enum json_style style);
 
-/* Was there ever no text: is something missing in what was printed line by line? */
+/* Did json_print() ever fail, so that a line is missing in output printed line by line? */
 bool json_lost(void);
 
-/* Did an allocation of cJSON's fail since this was asked last, or a text was made? */
+/* Did an allocation by cJSON fail since the last call of this, or since a text was made? */
 bool json_failed(void);

@@ -9,13 +9,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "kind.h"
+#include "model-vector-private.h"
 #include "model.h"
 #include "radio-usage.h"
 #include "util/units.h"
 #include "util/util.h"
 #include "util/words.h"
-
-#define S_PER_NS 1e-9
 
 void model_vector_clear(struct model_vector *vector)
 {
@@ -46,15 +46,14 @@ static int name_missing(struct model_vector *vector, const char *name)
         return 0;
 }
 
-/* Used, and without a coefficient: @name says which, the component's alone where it has none at all. */
-static int unpriced(struct model_vector *vector, enum component component, const char *name)
+int vector_unpriced(struct model_vector *vector, enum component component, const char *name)
 {
         vector->unknown |= UINT32_C(1) << component;
         vector->unpriced |= UINT32_C(1) << component;
         return name_missing(vector, name);
 }
 
-static int not_counted(struct model_vector *vector, enum component component)
+int vector_not_counted(struct model_vector *vector, enum component component)
 {
         char name[PROFILE_KEY_MAX];
 
@@ -63,46 +62,48 @@ static int not_counted(struct model_vector *vector, enum component component)
         return name_missing(vector, name);
 }
 
-/* What is priced, by what, and into what. Coefficients are sorted by term, then policy, then point. */
-struct pricing {
-        const struct profile *profile;
-        const struct usage *usage;
-        struct model_vector *vector;
-        size_t first[TERM_COUNT + 1]; /* of each term's coefficients */
-        /* 1 << component: some term of it has a coefficient; some plain amount of it is not 0; one was not counted. */
-        uint32_t components, used, uncounted;
-};
+_Static_assert(AMOUNT_COUNT <= 32, "a bit for each amount");
 
-/* Coefficients of one term and, where it has policies, of one policy: [first, end), ascending by point. */
-struct range {
-        size_t first, end;
-        size_t at; /* where the last point was found: most come in ascending order */
-};
-
-static void find_terms(struct pricing *pricing)
+static void find_amounts(struct model_prices *prices)
 {
-        const struct profile *profile = pricing->profile;
+        for (size_t i = 0; i < AMOUNT_COUNT; i++) {
+                const struct amount_kind *kind = &amount_kinds[i];
+                const struct term_key *key = kind->term == TERM_NONE ? NULL : &term_keys[kind->term];
+
+                if (key && key->held)
+                        prices->held |= UINT32_C(1) << i;
+                if (!key || key->held)
+                        continue;
+                prices->plain[key->component].amounts |= UINT32_C(1) << i;
+                prices->plain[key->component].have |= kind->have;
+        }
+}
+
+void model_prices_find(const struct profile *profile, struct model_prices *ret)
+{
         size_t i = 0;
 
+        *ret = (struct model_prices){ .profile = profile };
         for (enum term term = 0; term < TERM_COUNT; term++) {
-                pricing->first[term] = i;
+                ret->first[term] = i;
                 while (i < profile->n_coefficients && profile->coefficients[i].term == term)
                         i++;
-                if (i > pricing->first[term])
-                        pricing->components |= UINT32_C(1) << term_keys[term].component;
+                if (i > ret->first[term])
+                        ret->components |= UINT32_C(1) << term_keys[term].component;
         }
-        pricing->first[TERM_COUNT] = i;
+        ret->first[TERM_COUNT] = i;
+        find_amounts(ret);
 }
 
-static bool has_term(const struct pricing *pricing, enum term term)
+bool vector_has(const struct pricing *pricing, enum term term)
 {
-        return pricing->first[term] < pricing->first[term + 1];
+        return pricing->prices->first[term] < pricing->prices->first[term + 1];
 }
 
-static bool find_range(const struct pricing *pricing, enum term term, uint32_t policy, struct range *ret)
+bool vector_range(const struct pricing *pricing, enum term term, uint32_t policy, struct range *ret)
 {
         const struct coefficient *c = pricing->profile->coefficients;
-        size_t first = pricing->first[term], end, last = pricing->first[term + 1];
+        size_t first = pricing->prices->first[term], end, last = pricing->prices->first[term + 1];
 
         while (first < last && c[first].policy < policy)
                 first++;
@@ -112,40 +113,44 @@ static bool find_range(const struct pricing *pricing, enum term term, uint32_t p
         return end > first;
 }
 
-/*
- * Between two measured points the weight is split linearly. Outside them the nearest takes all of it, and
- * what is not known is how far the power goes on: for a frequency at most in proportion to it (dynamic power
- * falls faster, static power does not fall at all); for a brightness along the line of the two levels at that
- * end.
- */
-static void split_weight(const struct pricing *pricing, struct range *range, uint32_t point, double amount)
+bool vector_between(const struct pricing *pricing, struct range *range, uint32_t point, struct between *ret)
 {
         const struct coefficient *c = pricing->profile->coefficients;
-        struct model_vector *vector = pricing->vector;
-        size_t first = range->first, end = range->end, above = range->at, nearest, next;
-        double spread;
+        size_t first = range->first, end = range->end, above = range->at;
 
         while (above > first && c[above - 1].point >= point)
                 above--;
         while (above < end && c[above].point < point)
                 above++;
         range->at = above;
-        if (above < end && c[above].point == point) {
-                vector->weight[above] += amount;
-                return;
+        if (above == end || (above == first && c[above].point != point))
+                return false;
+        *ret = (struct between){ above, above, 0 };
+        if (c[above].point != point) {
+                ret->low = above - 1;
+                ret->part = (double)(point - c[above - 1].point) / (double)(c[above].point - c[above - 1].point);
         }
-        if (above > first && above < end) {
-                double part =
-                        (double)(point - c[above - 1].point) / (double)(c[above].point - c[above - 1].point);
+        return true;
+}
 
-                vector->weight[above - 1] += amount * (1 - part);
-                vector->weight[above] += amount * part;
+void vector_split_between(const struct pricing *pricing, struct range *range, uint32_t point, double amount)
+{
+        const struct coefficient *c = pricing->profile->coefficients;
+        struct model_vector *vector = pricing->vector;
+        size_t first = range->first, end = range->end, nearest, next;
+        struct between between;
+        double spread;
+
+        if (vector_between(pricing, range, point, &between)) {
+                vector->weight[between.low] += amount * (1 - between.part);
+                if (between.part > 0)
+                        vector->weight[between.high] += amount * between.part;
                 return;
         }
-        nearest = above == first ? first : end - 1;
+        nearest = range->at == first ? first : end - 1;
         vector->weight[nearest] += amount;
         if (c[first].term == TERM_DISPLAY && end - first > 1) {
-                next = above == first ? first + 1 : end - 2;
+                next = range->at == first ? first + 1 : end - 2;
                 spread = (c[next].value - c[nearest].value) /
                          ((double)c[next].point - (double)c[nearest].point) *
                          ((double)point - (double)c[nearest].point);
@@ -176,197 +181,24 @@ static void split_range(const struct pricing *pricing, const struct range *range
                 fabs(c[high].value - c[low].value) / 2 * fabs(amount);
 }
 
-static double point_power(const struct profile *profile, enum term term, uint32_t policy, uint32_t point)
-{
-        ssize_t i = profile_find(profile, term, policy, point, "");
-
-        return i < 0 ? 0 : profile->coefficients[i].value;
-}
-
-/* What prices the CPU time of one policy. */
-enum { CPU_ACTIVE, CPU_SHARED, CPU_IDLE, CPU_TERMS };
-struct cpu_ranges {
-        bool found;
-        uint32_t policy;
-        struct range by[CPU_TERMS];
-};
-
-static struct cpu_ranges *find_cpu(const struct pricing *pricing, uint32_t policy, struct cpu_ranges *ranges)
-{
-        static const enum term terms[CPU_TERMS] = { TERM_CPU_ACTIVE, TERM_CPU_SHARED, TERM_CPU_IDLE };
-        uint32_t as;
-
-        if (ranges->found && ranges->policy == policy)
-                return ranges;
-        as = profile_as(pricing->profile, policy);
-        for (size_t i = 0; i < CPU_TERMS; i++)
-                find_range(pricing, terms[i], as, &ranges->by[i]);
-        ranges->found = true;
-        ranges->policy = policy;
-        return ranges;
-}
-
-static bool is_empty(const struct range *range)
-{
-        return range->first == range->end;
-}
-
-static void add_at(const struct pricing *pricing, struct range *range, uint32_t khz, double amount)
-{
-        if (amount != 0 && !is_empty(range))
-                split_weight(pricing, range, khz, amount);
-}
-
-static void add_cpu_point(const struct pricing *pricing, struct cpu_ranges *ranges, uint32_t khz, double busy_s, double any_s)
-{
-        add_at(pricing, &ranges->by[CPU_ACTIVE], khz, busy_s);
-        add_at(pricing, &ranges->by[CPU_SHARED], khz, any_s);
-        add_at(pricing, &ranges->by[CPU_IDLE], khz, any_s);
-}
-
-/*
- * Above the lowest operating point, idling costs more. A CPU that nobody drives is mostly at its lowest, so where no
- * frequency is known nothing is added, and half of the most that it may be is not known better.
- */
-static void add_idle(const struct pricing *pricing, struct cpu_ranges *ranges)
-{
-        const struct points *idles = &pricing->usage->idle;
-
-        for (size_t i = 0; i < idles->n; i++) {
-                const struct point *idle = &idles->list[i];
-                struct range *range = &find_cpu(pricing, idle->policy, ranges)->by[CPU_IDLE];
-                double idle_s = (double)idle->idle_ns * S_PER_NS;
-
-                if (idle->khz != KHZ_UNKNOWN)
-                        add_at(pricing, range, idle->khz, idle_s);
-                else if (!is_empty(range))
-                        pricing->vector->component_spread_mj[COMPONENT_BASE] +=
-                                fabs(pricing->profile->coefficients[range->end - 1].value) / 2 * idle_s;
-        }
-}
-
-/*
- * Whether a policy whose frequency is unknown is known itself. Without cpufreq the whole machine is policy 0,
- * whatever the profile calls its own. A profile with groups (P and E cores) is of a machine that has a policy
- * for each CPU, and whose driver does not say how long it ran at which frequency.
- */
-static bool is_known_policy(const struct profile *profile, uint32_t policy)
-{
-        bool groups = false, listed = false;
-
-        for (size_t i = 0; i < profile->n_policies; i++) {
-                groups = groups || profile->policies[i].as != profile->policies[i].policy;
-                listed = listed || profile->policies[i].policy == policy;
-        }
-        return groups && listed;
-}
-
-static int name_missing_cpu(const struct pricing *pricing, const struct cpu_ranges *ranges)
-{
-        static const char *const words[] = { [CPU_ACTIVE] = "active_mw", [CPU_SHARED] = "shared_mw" };
-        char name[PROFILE_KEY_MAX];
-        int err;
-
-        for (size_t i = 0; i < ARRAY_SIZE(words); i++) {
-                if (!is_empty(&ranges->by[i]))
-                        continue;
-                snprintf(name, sizeof(name), "cpu.%u.%s", ranges->policy, words[i]);
-                err = unpriced(pricing->vector, COMPONENT_CPU, name);
-                if (err < 0)
-                        return err;
-        }
-        return 0;
-}
-
-static void add_cpu_of(const struct pricing *pricing, const struct coefficient *one, double busy_s, double any_s)
-{
-        struct cpu_ranges ranges = { 0 };
-
-        add_cpu_point(pricing, find_cpu(pricing, one->policy, &ranges), one->point, busy_s, any_s);
-}
-
-/* Frequency unknown: anything between the cheapest and the dearest operating point that it may have been. */
-static int add_cpu_range(const struct pricing *pricing, const struct cpu_ranges *ranges, double busy_s, double any_s)
-{
-        const struct profile *profile = pricing->profile;
-        const struct coefficient *low = NULL, *high = NULL;
-        bool known = is_known_policy(profile, ranges->policy);
-        uint32_t as = profile_as(profile, ranges->policy);
-        double low_mj = 0, high_mj = 0;
-
-        for (size_t i = pricing->first[TERM_CPU_ACTIVE]; i < pricing->first[TERM_CPU_ACTIVE + 1]; i++) {
-                const struct coefficient *c = &profile->coefficients[i];
-                double mj;
-
-                if (known && c->policy != as)
-                        continue;
-                mj = c->value * busy_s + any_s * (point_power(profile, TERM_CPU_SHARED, c->policy, c->point) +
-                                                  point_power(profile, TERM_CPU_IDLE, c->policy, c->point));
-                if (!low || mj < low_mj) {
-                        low = c;
-                        low_mj = mj;
-                }
-                if (!high || mj > high_mj) {
-                        high = c;
-                        high_mj = mj;
-                }
-        }
-        if (!low || !high)
-                return name_missing_cpu(pricing, ranges);
-        add_cpu_of(pricing, low, busy_s / 2, any_s / 2);
-        add_cpu_of(pricing, high, busy_s / 2, any_s / 2);
-        pricing->vector->component_spread_mj[COMPONENT_CPU] += (high_mj - low_mj) / 2;
-        return 0;
-}
-
-static int add_cpu(const struct pricing *pricing)
-{
-        const struct usage *usage = pricing->usage;
-        struct cpu_ranges ranges = { 0 };
-        int err;
-
-        if (!(usage->have & USAGE_CPU))
-                return not_counted(pricing->vector, COMPONENT_CPU);
-        add_idle(pricing, &ranges);
-        if (usage_busy_ns(usage) == 0)
-                return 0;
-        if (!has_term(pricing, TERM_CPU_ACTIVE))
-                return unpriced(pricing->vector, COMPONENT_CPU, component_names[COMPONENT_CPU]);
-        for (size_t i = 0; i < usage->cpu.n; i++) {
-                const struct point *cpu = &usage->cpu.list[i];
-                double busy_s = (double)cpu->busy_ns * S_PER_NS, any_s = (double)cpu->any_ns * S_PER_NS;
-
-                if (cpu->busy_ns == 0 && cpu->any_ns == 0)
-                        continue;
-                find_cpu(pricing, cpu->policy, &ranges);
-                if (cpu->khz != KHZ_UNKNOWN)
-                        add_cpu_point(pricing, &ranges, cpu->khz, busy_s, any_s);
-                err = cpu->khz == KHZ_UNKNOWN ? add_cpu_range(pricing, &ranges, busy_s, any_s) :
-                                                name_missing_cpu(pricing, &ranges);
-                if (err < 0)
-                        return err;
-        }
-        return 0;
-}
-
 static int add_display(const struct pricing *pricing)
 {
         const struct usage *usage = pricing->usage;
         struct range range;
 
         if (!(usage->have & USAGE_DISPLAY))
-                return not_counted(pricing->vector, COMPONENT_DISPLAY);
+                return vector_not_counted(pricing->vector, COMPONENT_DISPLAY);
         if (usage_screen_ns(usage) == 0)
                 return 0;
-        if (!find_range(pricing, TERM_DISPLAY, 0, &range))
-                return unpriced(pricing->vector, COMPONENT_DISPLAY, component_names[COMPONENT_DISPLAY]);
+        if (!vector_range(pricing, TERM_DISPLAY, 0, &range))
+                return vector_unpriced(pricing->vector, COMPONENT_DISPLAY, component_names[COMPONENT_DISPLAY]);
         for (size_t i = 0; i < usage->screen.n; i++) {
                 double on_s = (double)usage->screen.list[i].on_ns * S_PER_NS;
 
                 if (usage->screen.list[i].brightness == BRIGHTNESS_UNKNOWN)
                         split_range(pricing, &range, on_s);
                 else
-                        split_weight(pricing, &range, usage->screen.list[i].brightness, on_s);
+                        vector_split(pricing, &range, usage->screen.list[i].brightness, on_s);
         }
         return 0;
 }
@@ -382,27 +214,35 @@ static int add_amount(const struct pricing *pricing, enum term term, double amou
 
         if (amount == 0)
                 return 0;
-        if (find_range(pricing, term, 0, &range)) {
+        if (vector_range(pricing, term, 0, &range)) {
                 split_range(pricing, &range, amount);
                 return 0;
         }
         snprintf(key, sizeof(key), "%s.%s", term_keys[term].section, term_keys[term].key);
-        return unpriced(pricing->vector, model_term_component(term), key);
+        return vector_unpriced(pricing->vector, model_term_component(term), key);
+}
+
+/* If packets were counted and the profile has the radio, the radio prices them in place of bytes and bursts. */
+static bool is_by_radio(const struct pricing *pricing, enum air air)
+{
+        return (pricing->usage->have & USAGE_RADIO) && radio_usage_radio(pricing->profile, air);
 }
 
 /*
- * A part that apps hold. Without a price it is named and makes no forecast uncertain, as what is not known of an app has
- * the width of such parts (model_misfit_sd_j()). Most machines do not tell it: so not counted is unknown, and named only
- * where the profile could price it. A GPS without a price for its sleep is in the base's.
- * Bluetooth without one is in the base's as well, as far as a calibration met it, and is named.
+ * A part that apps hold. Without a price it is named, but makes no forecast uncertain, as an app's misfit has room for
+ * such parts (model_misfit_sd_j()). Most machines do not report it: an amount that was not counted is unknown, and is
+ * named only if the profile could price it. A GPS without a price for its sleep is priced with the base. So is
+ * Bluetooth without a price, as far as a calibration had it on, and it is named.
  */
 static int add_held_amount(const struct pricing *pricing, enum amount amount)
 {
         const struct amount_kind *kind = &amount_kinds[amount];
         const struct usage *usage = pricing->usage;
         enum component component = model_term_component(kind->term);
-        bool counted = usage->have & kind->have, priced = has_term(pricing, kind->term);
+        bool counted = usage->have & kind->have, priced = vector_has(pricing, kind->term);
 
+        if (component == COMPONENT_CELLULAR && (!priced || is_by_radio(pricing, AIR_CELLULAR)))
+                return 0; /* name_other_net() */
         if (counted && priced)
                 return add_amount(pricing, kind->term, (double)usage->amount[amount] / kind->per_unit);
         if (kind->term == TERM_BLUETOOTH)
@@ -410,7 +250,7 @@ static int add_held_amount(const struct pricing *pricing, enum amount amount)
         if (component == COMPONENT_BASE || (counted && usage->amount[amount] == 0))
                 return 0;
         if (priced)
-                return not_counted(pricing->vector, component);
+                return vector_not_counted(pricing->vector, component);
         pricing->vector->unknown |= UINT32_C(1) << component;
         return counted ? name_missing(pricing->vector, component_names[component]) : 0;
 }
@@ -419,59 +259,35 @@ static int add_held(const struct pricing *pricing)
 {
         int err = 0;
 
-        for (size_t i = 0; !err && i < AMOUNT_COUNT; i++)
-                if (amount_kinds[i].term != TERM_NONE && term_keys[amount_kinds[i].term].held)
-                        err = add_held_amount(pricing, i);
+        for (uint32_t left = pricing->prices->held; !err && left; left &= left - 1)
+                err = add_held_amount(pricing, (enum amount)__builtin_ctz(left));
         return err;
-}
-
-/* In no component: COMPONENT_COUNT. */
-static enum component plain_component(const struct amount_kind *kind)
-{
-        return kind->term == TERM_NONE || term_keys[kind->term].held ? COMPONENT_COUNT : term_keys[kind->term].component;
-}
-
-static void find_amounts(struct pricing *pricing)
-{
-        const struct usage *usage = pricing->usage;
-
-        for (size_t i = 0; i < AMOUNT_COUNT; i++) {
-                uint32_t component = UINT32_C(1) << plain_component(&amount_kinds[i]);
-
-                pricing->used |= usage->amount[i] ? component : 0;
-                pricing->uncounted |= (usage->have & amount_kinds[i].have) == amount_kinds[i].have ? 0 : component;
-        }
 }
 
 /*
  * The plain amounts of a component: wholly unknown where they were not counted, or where the profile has no
- * coefficient of it. WiFi: the machine knows its association, which is base, where bytes by app are not counted.
+ * coefficient for it. WiFi: the machine knows its association (base) even where bytes by app are not counted.
  */
 static int add_amounts(const struct pricing *pricing, enum component component)
 {
-        uint32_t bit = UINT32_C(1) << component;
+        const struct model_prices *prices = pricing->prices;
+        uint32_t used = pricing->used & prices->plain[component].amounts;
         int err = 0;
 
-        if (pricing->uncounted & bit)
-                err = not_counted(pricing->vector, component);
-        if (err || !(pricing->used & bit))
-                return err;
-        if (!(pricing->components & bit))
-                return unpriced(pricing->vector, component, component_names[component]);
-        for (size_t i = 0; !err && i < AMOUNT_COUNT; i++)
-                if (pricing->usage->amount[i] && plain_component(&amount_kinds[i]) == component)
-                        err = add_amount(pricing, amount_kinds[i].term,
-                                         (double)pricing->usage->amount[i] / amount_kinds[i].per_unit);
+        if (prices->plain[component].have & ~pricing->usage->have)
+                err = vector_not_counted(pricing->vector, component);
+        if (!err && used && !(prices->components & UINT32_C(1) << component))
+                return vector_unpriced(pricing->vector, component, component_names[component]);
+        for (; !err && used; used &= used - 1) {
+                int i = __builtin_ctz(used);
+
+                err = add_amount(pricing, amount_kinds[i].term,
+                                 (double)pricing->usage->amount[i] / amount_kinds[i].per_unit);
+        }
         return err;
 }
 
-/* Where packets were counted and the profile has the radio, it prices what bytes and bursts price else. */
-static bool is_by_radio(const struct pricing *pricing, enum air air)
-{
-        return (pricing->usage->have & USAGE_RADIO) && radio_usage_radio(pricing->profile, air);
-}
-
-/* A radio that is on takes what it draws if nothing ever comes, and what packets take above that. */
+/* Prices a radio: the power that it draws while on without any packet, and the energy of packets above that. */
 static int add_radio(const struct pricing *pricing, enum air air, uint64_t on_ns)
 {
         ssize_t factor = profile_find(pricing->profile, radio_usage_term(air), 0, 0, "");
@@ -500,8 +316,8 @@ double model_air_mj(const struct model_vector *vector, const struct profile *pro
 #define SIGNALS_MAX 16
 
 /*
- * What goes over the air takes more or less at another signal, as everyday use showed; bursts and association do not.
- * Where the signal is not known, anything between the least and the most of it.
+ * The energy of bytes over WiFi depends on the signal, as learnt in everyday use; that of bursts and association does
+ * not. Where the signal is not known, the spread covers the range from the least to the most energy.
  */
 static void add_signal(const struct pricing *pricing)
 {
@@ -511,7 +327,7 @@ static void add_signal(const struct pricing *pricing)
         struct range range;
         size_t n = 0;
 
-        if (!(pricing->usage->have & USAGE_WIFI) || !find_range(pricing, TERM_WIFI_SIGNAL, 0, &range))
+        if (!(pricing->usage->have & USAGE_WIFI) || !vector_range(pricing, TERM_WIFI_SIGNAL, 0, &range))
                 return;
         air_mj = model_air_mj(pricing->vector, pricing->profile, NULL);
         if (air_mj == 0)
@@ -538,8 +354,8 @@ static int add_wifi(const struct pricing *pricing)
         if (!is_by_radio(pricing, AIR_WIFI))
                 return add_amounts(pricing, COMPONENT_WIFI);
         if (!(usage->have & USAGE_WIFI))
-                return not_counted(pricing->vector, COMPONENT_WIFI);
-        if (has_term(pricing, TERM_WIFI_ON)) /* drawn beside the radio */
+                return vector_not_counted(pricing->vector, COMPONENT_WIFI);
+        if (vector_has(pricing, TERM_WIFI_ON)) /* drawn beside the radio */
                 err = add_amount(pricing, TERM_WIFI_ON, (double)usage->wifi_on_ns * S_PER_NS);
         return err ? err : add_radio(pricing, AIR_WIFI, usage->wifi_on_ns);
 }
@@ -550,19 +366,25 @@ static int add_cellular(const struct pricing *pricing)
         if (!radio_usage_radio(pricing->profile, AIR_CELLULAR))
                 return 0;
         if (!is_by_radio(pricing, AIR_CELLULAR))
-                return not_counted(pricing->vector, COMPONENT_CELLULAR);
+                return vector_not_counted(pricing->vector, COMPONENT_CELLULAR);
         return add_radio(pricing, AIR_CELLULAR, pricing->usage->time_ns);
 }
 
 /*
- * Ethernet, and a modem that the profile has no radio for. They make no forecast uncertain, as their energy is mostly small.
+ * Ethernet, and a modem that the profile has no radio for. They make no forecast uncertain, as their energy
+ * is mostly small.
  */
 static int name_other_net(const struct pricing *pricing)
 {
         const struct usage *usage = pricing->usage;
-        uint64_t priced = is_by_radio(pricing, AIR_CELLULAR) ? radio_usage_bytes(usage, AIR_CELLULAR) : 0;
+        bool by_radio = is_by_radio(pricing, AIR_CELLULAR);
+        uint64_t priced = by_radio ? radio_usage_bytes(usage, AIR_CELLULAR) : 0, left = 0;
 
-        if (!(usage->have & USAGE_OTHER_NET) || usage->other_rx_bytes + usage->other_tx_bytes <= priced)
+        if (by_radio || !vector_has(pricing, TERM_CELLULAR_RX))
+                left += usage->other_rx_bytes;
+        if (by_radio || !vector_has(pricing, TERM_CELLULAR_TX))
+                left += usage->other_tx_bytes;
+        if (!(usage->have & USAGE_OTHER_NET) || left <= priced)
                 return 0;
         return name_missing(pricing->vector, N_("network (other than WiFi)"));
 }
@@ -572,7 +394,7 @@ static int add_all(const struct pricing *pricing)
         int err = add_amounts(pricing, COMPONENT_BASE);
 
         if (!err)
-                err = add_cpu(pricing);
+                err = vector_add_cpu(pricing);
         if (!err)
                 err = add_display(pricing);
         for (enum component c = COMPONENT_DISK; !err && c < COMPONENT_BASE; c++)
@@ -586,26 +408,60 @@ static int add_all(const struct pricing *pricing)
         return err ? err : name_other_net(pricing);
 }
 
-int model_vector_make(const struct profile *profile, const struct usage *usage, struct model_vector *ret)
+/* Whether the profile prices the kind of work. */
+static bool has_kinds(const struct model_prices *prices)
 {
-        _cleanup_(model_vector_clear) struct model_vector vector = { .n = profile->n_coefficients };
-        struct pricing pricing = { .profile = profile, .usage = usage, .vector = &vector };
+        return prices->first[TERM_CPU_INSTRUCTIONS] < prices->first[TERM_CPU_MISSES + 1];
+}
+
+static int empty(struct model_vector *vector, size_t n)
+{
+        double *weight = vector->weight;
+
+        vector->weight = NULL;
+        model_vector_clear(vector);
+        vector->weight = weight ? memset(weight, 0, n * sizeof(*weight)) : calloc(n ? n : 1, sizeof(*weight));
+        vector->n = n;
+        return vector->weight ? 0 : -ENOMEM;
+}
+
+int model_vector_price(struct model_prices *prices, const struct usage *usage, struct model_vector *ret)
+{
+        const struct profile *profile = prices->profile;
+        _cleanup_(model_vector_clear) struct model_vector vector = *ret;
+        struct pricing pricing = { .prices = prices, .profile = profile, .usage = usage, .vector = &vector };
         int err;
 
-        vector.weight = calloc(vector.n ? vector.n : 1, sizeof(*vector.weight));
-        if (!vector.weight)
-                return -ENOMEM;
-        find_terms(&pricing);
-        find_amounts(&pricing);
+        *ret = (struct model_vector){ 0 };
+        err = empty(&vector, profile->n_coefficients);
+        if (err)
+                return err;
+        for (size_t i = 0; i < AMOUNT_COUNT; i++)
+                pricing.used |= (uint32_t)(usage->amount[i] != 0) << i;
         err = add_all(&pricing);
         if (err < 0)
                 return err;
+        if (has_kinds(prices))
+                kind_weigh(profile, usage, NULL, &vector);
         *ret = vector;
         vector = (struct model_vector){ 0 };
         return 0;
 }
 
-int model_vector_add_scaled(struct model_vector *to, const struct model_vector *from, double factor)
+int model_vector_make(const struct profile *profile, const struct usage *usage, struct model_vector *ret)
+{
+        struct model_vector vector = { 0 };
+        struct model_prices prices;
+        int err;
+
+        model_prices_find(profile, &prices);
+        err = model_vector_price(&prices, usage, &vector);
+        if (!err)
+                *ret = vector;
+        return err;
+}
+
+static int add_rest(struct model_vector *to, const struct model_vector *from, double factor)
 {
         if (!to->weight) {
                 to->weight = calloc(from->n ? from->n : 1, sizeof(*to->weight));
@@ -621,14 +477,26 @@ int model_vector_add_scaled(struct model_vector *to, const struct model_vector *
                 if (err < 0)
                         return err;
         }
-        for (size_t i = 0; i < from->n; i++)
-                to->weight[i] += factor * from->weight[i];
         for (size_t c = 0; c < COMPONENT_COUNT; c++)
                 to->component_spread_mj[c] += fabs(factor) * from->component_spread_mj[c];
         to->unknown |= from->unknown;
         if (factor != 0)
                 to->unpriced |= from->unpriced;
         return 0;
+}
+
+int model_vector_add_rest(struct model_vector *to, const struct model_vector *from)
+{
+        return add_rest(to, from, 1);
+}
+
+int model_vector_add_scaled(struct model_vector *to, const struct model_vector *from, double factor)
+{
+        int err = add_rest(to, from, factor);
+
+        for (size_t i = 0; !err && i < from->n; i++)
+                to->weight[i] += factor * from->weight[i];
+        return err;
 }
 
 int model_vector_add(struct model_vector *to, const struct model_vector *from)

@@ -1,8 +1,10 @@
 /* SPDX-FileCopyrightText: joulecast authors */
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "model.h"
+#include "kind.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -28,7 +30,7 @@ double model_energy_mj(const struct profile *profile, const struct model_vector 
         return sum;
 }
 
-/* [fit] need not have both percents: one that is not there adds nothing. */
+/* Percents of [fit] may be missing: a missing one adds nothing. */
 static double fraction(double percent)
 {
         return isnan(percent) ? 0 : percent / 100;
@@ -42,7 +44,7 @@ static double extra_number(const struct profile *profile, const char *section, c
         return text && util_parse_double(text, &value) == 0 && value >= 0 && value < 1e9 ? value : otherwise;
 }
 
-/* What was learnt, else what is usual. */
+/* The learnt value, or the usual one if it was not learnt. */
 static double learned_or(double learned, double usual)
 {
         return isnan(learned) ? usual : learned;
@@ -53,8 +55,9 @@ static void component_energies(const struct profile *profile, const struct model
 {
         memset(component_mj, 0, COMPONENT_COUNT * sizeof(*component_mj));
         for (size_t i = 0; i < vector->n; i++)
-                component_mj[model_term_component(profile->coefficients[i].term)] +=
-                        vector->weight[i] * profile->coefficients[i].value;
+                if (vector->weight[i] != 0) /* most are */
+                        component_mj[model_term_component(profile->coefficients[i].term)] +=
+                                vector->weight[i] * profile->coefficients[i].value;
 }
 
 void model_vector_add_user(const struct profile *profile, const struct model_user *user, struct model_vector *vector)
@@ -77,11 +80,11 @@ void model_vector_add_user(const struct profile *profile, const struct model_use
         }
 }
 
-#define BEHIND_MOST 3 /* times what is counted of an app */
+#define BEHIND_MOST 3 /* limit of a background app's uncounted energy, in multiples of its counted energy */
 
 /*
- * Apps' pictures save up to six tenths of the part of a white display's power that the picture makes. A grey picture may
- * have shown how far that part is from proportional to the light.
+ * Apps' pictures save up to six tenths of the part of a white display's power that depends on the picture. A
+ * calibration with a grey picture may have shown how far that part is from proportional to the light.
  */
 static double display_misfit_percent(const struct profile *profile)
 {
@@ -106,11 +109,39 @@ static double energy_of(const struct profile *profile, const struct model_vector
         return at < 0 ? 0 : vector->weight[at] * profile->coefficients[at].value;
 }
 
-double model_misfit_sd_j(const struct profile *profile, const struct model_user *user, const struct model_vector *vector)
+/*
+ * Knowledge of apps that were not seen comes from the apps that were learnt: Student's t with UNSEEN_FREEDOM degrees of
+ * freedom and one for each of these apps, relative to the t of the profile's own.
+ */
+#define UNSEEN_FREEDOM 3.0
+#define UNSEEN_LEVEL 0.95
+
+static double unseen_factor(const struct profile *profile)
+{
+        double freedom = UNSEEN_FREEDOM;
+
+        if (isnan(profile->learned.within_percent))
+                return 1;
+        for (size_t i = 0; i < profile->n_coefficients; i++)
+                freedom += profile->coefficients[i].term == TERM_APP_CPU;
+        return fmax(quantile_student_t(freedom, UNSEEN_LEVEL) /
+                            quantile_student_t(profile->degrees_of_freedom, UNSEEN_LEVEL), 1);
+}
+
+static double cpu_misfit_percent(const struct profile *profile)
+{
+        double usual = kind_left_percent(profile, TUNING_MISFIT_CPU_PERCENT, TUNING_MISFIT_INSTRUCTIONS_PERCENT,
+                                         TUNING_MISFIT_KIND_PERCENT);
+
+        return unseen_factor(profile) * learned_or(profile->learned.misfit_cpu_percent, usual);
+}
+
+double model_misfit_sd_j(const struct profile *profile, const struct model_user *user,
+                         const struct model_vector *vector)
 {
         const struct profile_learned *learned = &profile->learned;
         const struct profile_app *app = *user->app ? profile_find_app(profile, user->app) : NULL;
-        double component_mj[COMPONENT_COUNT], parts[5] = { 0 }, watts_mw, counted_mj = 0, sum = 0, radio_mj;
+        double component_mj[COMPONENT_COUNT], parts[5] = { 0 }, watts_mw, counted_mj = 0, sum = 0, radio_mj, bytes_mj;
 
         if (isnan(profile->degrees_of_freedom))
                 return 0;
@@ -118,22 +149,78 @@ double model_misfit_sd_j(const struct profile *profile, const struct model_user 
         for (size_t c = 0; c < COMPONENT_COUNT; c++)
                 counted_mj += component_mj[c];
         if (!has_app_term(profile, TERM_APP_CPU, app))
-                parts[0] = component_mj[COMPONENT_CPU] * learned_or(learned->misfit_cpu_percent, TUNING_MISFIT_CPU_PERCENT);
+                parts[0] = component_mj[COMPONENT_CPU] * cpu_misfit_percent(profile);
         if (!has_app_term(profile, TERM_APP_DISPLAY, app))
                 parts[1] = component_mj[COMPONENT_DISPLAY] * display_misfit_percent(profile);
         radio_mj = energy_of(profile, vector, TERM_WIFI_RADIO);
-        parts[2] = (component_mj[COMPONENT_WIFI] - radio_mj) * learned_or(learned->misfit_radio_percent, TUNING_MISFIT_RADIO_PERCENT);
-        parts[4] = (radio_mj + energy_of(profile, vector, TERM_CELLULAR)) * learned_or(learned->misfit_radio_percent, TUNING_MISFIT_AUTOMATON_PERCENT);
+        bytes_mj = energy_of(profile, vector, TERM_CELLULAR_RX) + energy_of(profile, vector, TERM_CELLULAR_TX);
+        parts[2] = (component_mj[COMPONENT_WIFI] - radio_mj + bytes_mj) *
+                   learned_or(learned->misfit_radio_percent, TUNING_MISFIT_RADIO_PERCENT);
+        parts[4] = (radio_mj + energy_of(profile, vector, TERM_CELLULAR)) *
+                   learned_or(learned->misfit_radio_percent, TUNING_MISFIT_AUTOMATON_PERCENT);
         watts_mw = user->front ? learned_or(learned->misfit_front_mw, TUNING_MISFIT_FRONT_MW) :
                                  learned_or(learned->misfit_behind_mw, TUNING_MISFIT_BEHIND_MW);
         if (*user->app && !has_app_term(profile, user->front ? TERM_APP_FRONT : TERM_APP_BEHIND, app))
                 parts[3] = 100 * user->active_s * watts_mw;
-        /* What keeps a radio or a sensor on behind others does something for it; a hundred sleeping daemons do not. */
+        /* An app that keeps a radio or a sensor on in the background uses it; a hundred sleeping daemons do not. */
         if (!user->front)
                 parts[3] = fmin(parts[3], 100 * BEHIND_MOST * counted_mj);
         for (size_t i = 0; i < ARRAY_SIZE(parts); i++)
                 sum += parts[i] * parts[i];
         return sqrt(sum) * 1e-5;
+}
+
+double model_averaged(double seconds, double tau_s)
+{
+        double x = seconds / tau_s;
+
+        if (!(x > 1e-4))
+                return 1;
+        return 2 / x * (1 + expm1(-x) / x);
+}
+
+double model_busy_cores(const struct usage *usage)
+{
+        double busy_ns = 0, any_ns = 0;
+
+        for (size_t i = 0; i < usage->cpu.n; i++) {
+                busy_ns += (double)usage->cpu.list[i].busy_ns;
+                any_ns += (double)usage->cpu.list[i].any_ns;
+        }
+        return any_ns > 0 && busy_ns > 0 ? fmax(busy_ns / any_ns, 1) : NAN;
+}
+
+/* How many doublings of busy cores lie between this use of an app and those that it was learnt from. */
+static double doublings(const struct profile *profile, const struct profile_app *app, const struct usage *usage)
+{
+        double cores = model_busy_cores(usage), learnt;
+        char section[32];
+
+        snprintf(section, sizeof(section), "app %u", app->number);
+        learnt = extra_number(profile, section, "x-cores", NAN);
+        return isnan(cores) || !(learnt >= 1) ? 0 : log2(cores / learnt);
+}
+
+/* CPU time whose kind of work was not counted adds its error, whether the app was learnt or not. */
+double model_within_sd_j(const struct profile *profile, const struct model_user *user, const struct usage *usage,
+                         const struct model_vector *vector)
+{
+        const struct profile_learned *learned = &profile->learned;
+        const struct profile_app *app = *user->app ? profile_find_app(profile, user->app) : NULL;
+        double component_mj[COMPONENT_COUNT], energy_mj = 0, within, cores = 0;
+        double kind_mj = kind_unknown_mj(profile, usage, vector);
+
+        if (isnan(learned->within_percent) || isnan(learned->within_tau_s))
+                return kind_mj * 1e-3;
+        component_energies(profile, vector, component_mj);
+        for (size_t c = 0; c < COMPONENT_COUNT; c++)
+                if (c != COMPONENT_BASE)
+                        energy_mj += component_mj[c];
+        within = fraction(learned->within_percent) * energy_mj;
+        within *= sqrt(model_averaged(user->active_s, learned->within_tau_s));
+        if (has_app_term(profile, TERM_APP_CPU, app))
+                cores = TUNING_DOUBLING * component_mj[COMPONENT_CPU] * doublings(profile, app, usage);
+        return hypot(hypot(within, cores), kind_mj) * 1e-3;
 }
 
 double model_misfit_sum_j2(const struct profile *profile, double sum, double squares)
@@ -143,35 +230,52 @@ double model_misfit_sum_j2(const struct profile *profile, double sum, double squ
         return (1 - common) * squares + common * sum * sum;
 }
 
+#define USED_MAX 64
+
 /* Parts of a usage that have errors in common. */
 struct parts {
-        double component_mj[COMPONENT_COUNT], total_mj;
+        double component_mj[COMPONENT_COUNT];
+        double load_mj;  /* all components except the base */
+        double scale2_mj, discrepancy2, misfit2; /* the same for all coefficients */
+        size_t used[USED_MAX], n_used; /* indices of the first weights that are not 0: an app has a dozen */
+        size_t rest;                   /* index at which the coefficients begin that `used` does not cover */
 };
 
 static struct parts parts_of(const struct profile *profile, const struct model_vector *vector)
 {
-        struct parts parts = { 0 };
+        double scale = profile_joule_error(profile) > 0 ? 0 : fraction(profile->scale_percent), total_mj = 0;
+        struct parts parts = {
+                .discrepancy2 = pow(fraction(profile->discrepancy_percent), 2),
+                .misfit2 = pow(fraction(profile->misfit_percent), 2),
+        };
 
         component_energies(profile, vector, parts.component_mj);
         for (size_t c = 0; c < COMPONENT_COUNT; c++)
-                parts.total_mj += parts.component_mj[c];
+                total_mj += parts.component_mj[c];
+        parts.load_mj = total_mj - parts.component_mj[COMPONENT_BASE];
+        parts.scale2_mj = scale * scale * total_mj;
+        for (; parts.rest < vector->n && parts.n_used < USED_MAX; parts.rest++)
+                if (vector->weight[parts.rest] != 0)
+                        parts.used[parts.n_used++] = parts.rest;
         return parts;
 }
 
-/* Covariance with the energy of coefficient @i at a weight of one. Weights of 0 are skipped: an app has a dozen others. */
+/* Covariance with the energy of coefficient @i at a weight of one. */
 static double covariance_mj2(const struct profile *profile, const struct model_vector *vector,
                              const struct parts *parts, size_t i)
 {
         const struct coefficient *one = &profile->coefficients[i];
         enum component component = model_term_component(one->term);
-        double load_mj = component == COMPONENT_BASE ? 0 : parts->total_mj - parts->component_mj[COMPONENT_BASE];
-        double sum = (pow(fraction(profile->scale_percent), 2) * parts->total_mj +
-                      pow(fraction(profile->discrepancy_percent), 2) * parts->component_mj[component] +
-                      pow(fraction(profile->misfit_percent), 2) * load_mj) * one->value;
+        const double *row = &profile->covariance[i * profile->n_coefficients], *weight = vector->weight;
+        double load_mj = component == COMPONENT_BASE ? 0 : parts->load_mj;
+        double sum = (parts->scale2_mj + parts->discrepancy2 * parts->component_mj[component] +
+                      parts->misfit2 * load_mj) * one->value;
 
-        for (size_t j = 0; j < vector->n; j++)
-                if (vector->weight[j] != 0)
-                        sum += vector->weight[j] * profile_covariance(profile, i, j);
+        for (size_t k = 0; k < parts->n_used; k++)
+                sum += weight[parts->used[k]] * row[parts->used[k]];
+        for (size_t j = parts->rest; j < vector->n; j++)
+                if (weight[j] != 0)
+                        sum += weight[j] * row[j];
         return sum;
 }
 
@@ -223,7 +327,8 @@ void model_energy(const struct profile *profile, const struct model_vector *vect
  */
 double model_background_sd_j(const struct profile *profile, double seconds)
 {
-        double sd_w = extra_number(profile, "base", "x-background_sd_mw", TUNING_BACKGROUND_SD_MW) * 1e-3;
+        double sd_w = learned_or(profile->learned.background_sd_mw,
+                                 extra_number(profile, "base", "x-background_sd_mw", TUNING_BACKGROUND_SD_MW)) * 1e-3;
         double tau_s = extra_number(profile, "base", "x-background_tau_s", TUNING_BACKGROUND_TAU_S);
 
         if (!(seconds > 0))

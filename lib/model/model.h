@@ -17,15 +17,15 @@
 #include "usage.h"
 
 /*
- * A usage in the order of a profile's coefficients: what each is multiplied with, in s, MB or a count, so
+ * A usage in the order of a profile's coefficients: the weight that each is multiplied with, in s, MB or a count, so
  * that coefficient times weight is mJ. Between measured frequencies or levels the weight is split linearly;
- * outside, the nearest takes it and `spread_mj` grows. `not_measured` names what the usage has and the
+ * outside, the nearest takes it and `component_spread_mj` grows. `not_measured` names parts of the usage that the
  * profile or the counters lack.
  */
 struct model_vector {
         double *weight;          /* one per coefficient */
         size_t n;
-        double component_spread_mj[COMPONENT_COUNT]; /* half the range of what is not known better: no cpufreq */
+        double component_spread_mj[COMPONENT_COUNT]; /* half the possible range, e.g. without cpufreq */
         uint32_t unknown;        /* 1 << component: not counted, or a coefficient of it is missing */
         uint32_t unpriced;       /* 1 << component: some of it was used, and has no coefficient */
         char **not_measured;     /* coefficient keys or counters, e.g. "wifi.tx_mj_per_mb", "disk (not counted)" */
@@ -33,41 +33,90 @@ struct model_vector {
 };
 
 int model_vector_make(const struct profile *profile, const struct usage *usage, struct model_vector *ret);
+
+/*
+ * How CPU time at a frequency of a policy becomes weights: amount * rest at @low and amount * part at @high, for each
+ * of the terms of CPU time.
+ */
+#define MODEL_CPU_TERMS 3
+struct model_place {
+        uint32_t policy, khz;
+        bool within; /* false: it is outside the measured points of a term */
+        struct {
+                size_t low, high;
+                double rest, part;
+        } by[MODEL_CPU_TERMS];
+};
+
+/* A profile's coefficients by term, found once for many usages. */
+#define MODEL_PLACES_MAX 128
+struct model_prices {
+        const struct profile *profile;
+        size_t first[TERM_COUNT + 1]; /* where the coefficients of each term begin */
+        uint32_t components;          /* 1 << component: some term of it has a coefficient */
+        uint32_t held;                /* 1 << amount: apps hold it */
+        struct {
+                uint32_t amounts;     /* 1 << amount: the others that a coefficient of the component prices ... */
+                uint32_t have;        /* ... and that all were counted */
+        } plain[COMPONENT_COUNT];
+        struct model_place places[MODEL_PLACES_MAX]; /* as usages need them; most have the same frequencies */
+        size_t n_places, next_place;
+};
+void model_prices_find(const struct profile *profile, struct model_prices *ret);
+/* @ret: all zero, or from an earlier call with the same prices, whose memory is reused; all zero on an error. */
+int model_vector_price(struct model_prices *prices, const struct usage *usage, struct model_vector *ret);
 void model_vector_clear(struct model_vector *vector);
 /*
- * Adds one to another, or a multiple of it; @to may be all zero.
- * 0; -ENOMEM; -EINVAL for another profile's.
+ * Adds @from, or a multiple of it, to @to, which may be all zero.
+ * 0; -ENOMEM; -EINVAL: they are of different profiles.
  */
 int model_vector_add(struct model_vector *to, const struct model_vector *from);
 int model_vector_add_scaled(struct model_vector *to, const struct model_vector *from, double factor);
+/* Adds all of @from except its weights; @to has an array of weights then, zeros if it had none. 0; likewise. */
+int model_vector_add_rest(struct model_vector *to, const struct model_vector *from);
 
 /*
- * Who used it. An app's usage is not all that it draws: what everyday use showed of it (its [app N]) is added to the
- * vector; what is not known of it is its misfit.
+ * The app whose usage it is. An app draws more or less than its counters show: what everyday use taught of it (its
+ * [app N]) is added to the vector; the unknown rest is its misfit.
  */
 struct model_user {
         const char *app;  /* "": nobody, and nothing is added */
         bool front;       /* it had the screen */
-        double active_s;  /* for so long it did, or ran behind others */
+        double active_s;  /* how long it had the screen, or ran behind others */
 };
 
-/* @vector: of model_vector_make(). The parts are of its energy by the present coefficients. */
+/* @vector: from model_vector_make(). Learnt parts are relative to its energy by the present coefficients. */
 void model_vector_add_user(const struct profile *profile, const struct model_user *user, struct model_vector *vector);
 
 /*
- * Standard deviation of what this app draws against what is counted of it, beyond what was learnt; J. By what was
- * learnt of all apps, else by worlds that do not share the model's form (tuning.h). 0 without [fit].
+ * Standard deviation of the app's energy around its counted energy, beyond what was learnt of it; J. It is computed
+ * from values learnt of all apps, else from tuning.h's, of worlds that do not share the model's form. 0 without [fit].
  */
-double model_misfit_sd_j(const struct profile *profile, const struct model_user *user, const struct model_vector *vector);
-/* Of several apps, whose misfits have @sum and sum of squares @squares of standard deviations. */
+double model_misfit_sd_j(const struct profile *profile, const struct model_user *user,
+                         const struct model_vector *vector);
+/*
+ * Standard deviation of a learnt app's energy at other times, J: its power varies over time, and with the number of
+ * cores. Before anything was learnt the misfit covers both. CPU time whose kind of work is unknown always adds its
+ * error (kind_unknown_mj()).
+ */
+double model_within_sd_j(const struct profile *profile, const struct model_user *user, const struct usage *usage,
+                         const struct model_vector *vector);
+/* Variance of the mean over @seconds of a process of variance 1 and correlation exp(-t / tau). */
+double model_averaged(double seconds, double tau_s);
+/* Mean number of cores that were busy while any was; NaN: no CPU time. */
+double model_busy_cores(const struct usage *usage);
+/* Variance of several apps' misfits, from the sum of their standard deviations and the sum of the squares. */
 double model_misfit_sum_j2(const struct profile *profile, double sum, double squares);
 
-/* What of it the signal's strength scales: bytes over WiFi. @values: in place of the profile's coefficients, or NULL. */
+/*
+ * The part of the energy that depends on the signal's strength: that of bytes over WiFi; mJ. @values: coefficients in
+ * place of the profile's, or NULL.
+ */
 double model_air_mj(const struct model_vector *vector, const struct profile *profile, const double *values);
 
 /* False: something was used, and nothing of it has a coefficient, so that the energy is unknown and not 0. */
 bool model_knows(const struct model_vector *vector);
-/* The energy of what is known, in mJ. */
+/* The energy of the known parts, in mJ. */
 double model_energy_mj(const struct profile *profile, const struct model_vector *vector);
 /*
  * v'Cv + (scale*E)^2 + sum over components of (discrepancy*E_c)^2 + (misfit*(E - E_base))^2, in J^2;
@@ -81,7 +130,7 @@ double model_variance_j2(const struct profile *profile, const struct model_vecto
 void model_covariance_j2(const struct profile *profile, const struct model_vector *vector, double *ret);
 
 struct model_energy {
-        double value_j;                       /* of what is known; NaN: nothing of what was used is */
+        double value_j;                       /* sum of the known parts; NaN: no part that was used is known */
         double half_width_j;                  /* NaN: no standard errors, so no interval */
         double component_j[COMPONENT_COUNT];  /* NaN unknown; 0 where it was not used */
 };

@@ -12,14 +12,14 @@
 #include "util/words.h"
 
 /*
- * One policy's cores are dear or cheap at all their frequencies, and a big and a little cluster are of one process and
- * one design. Guesses, as nobody publishes how devices differ.
+ * One policy's cores are dear or cheap at all their frequencies, and a big and a little cluster share one process and
+ * one design. These are guesses, as nobody publishes how devices differ.
  */
 #define CORRELATION_POLICY 0.8
 #define CORRELATION_COMPONENT 0.5
-#define POINTS_OF_POLICY 6 /* of its frequencies: the curve between them is almost straight */
+#define POINTS_OF_POLICY 6 /* frequencies of a policy that are used: the curve between them is almost straight */
 
-/* Where the firmware does not say: full energy up to which it is one, and what a tablet's clock does not reach. */
+/* If the firmware does not tell the class: most full energy of a phone, and of a tablet; a clock above any tablet's. */
 #define PHONE_MWH 24e3
 #define TABLET_MWH 46e3
 #define HANDHELD_KHZ 3400000
@@ -99,7 +99,8 @@ const char *profile_class_choose(const struct class_facts *facts, char *why, siz
                                        "%u CPUs%s; it does not show what its battery holds", facts->n_cpus),
                          facts->n_cpus, clock);
         else
-                snprintf(why, size, words_counted("a battery of %.0f Wh, %u CPU%s", "a battery of %.0f Wh, %u CPUs%s", facts->n_cpus),
+                snprintf(why, size, words_counted("a battery of %.0f Wh, %u CPU%s",
+                                                  "a battery of %.0f Wh, %u CPUs%s", facts->n_cpus),
                          full_mwh / 1e3, facts->n_cpus, clock);
         if (isnan(full_mwh))
                 return khz >= HANDHELD_KHZ ? "class-laptop" : "class-phone";
@@ -144,13 +145,18 @@ static struct coefficient at_khz(const struct profile *class, enum term term, ui
         return found;
 }
 
-/* The work that a core does in a clock. */
+/* The work that a core does per clock. NaN: unknown. */
 static double work(const struct class_policy *policy)
 {
-        return policy->n_khz > 0 && policy->capacity > 0 ? (double)policy->capacity / policy->khz[policy->n_khz - 1] : NAN;
+        return policy->n_khz > 0 && policy->capacity > 0 ?
+                       (double)policy->capacity / policy->khz[policy->n_khz - 1] :
+                       NAN;
 }
 
-/* Of a big core's power, where the kernel tells big and little cores apart: as much as of its work in a clock. */
+/*
+ * The part of a big core's power that a core of @policy has, where the kernel tells big and little cores apart: it is
+ * the part of the big core's work per clock. 1: they are not told apart.
+ */
 static double share_of(const struct class_facts *facts, const struct class_policy *policy)
 {
         double most = NAN;
@@ -176,22 +182,23 @@ static int add_point(const struct profile *class, uint32_t policy, uint32_t khz,
         return err;
 }
 
-/* Its own frequencies, evenly spread; those of the class where it lists none. */
-static int add_points(const struct profile *class, const struct class_policy *policy, double share, struct profile *profile)
+/* Adds the policy's own frequencies, evenly spread; those of the class where it lists none. */
+static int add_points(const struct profile *class, const struct class_policy *policy, double share,
+                      struct profile *profile)
 {
         size_t n = MIN(policy->n_khz, (size_t)POINTS_OF_POLICY);
         int err = 0;
 
         for (size_t i = 0; !err && i < n; i++)
-                err = add_point(class, policy->policy, policy->khz[n > 1 ? i * (policy->n_khz - 1) / (n - 1) : 0], share,
-                                profile);
+                err = add_point(class, policy->policy,
+                                policy->khz[n > 1 ? i * (policy->n_khz - 1) / (n - 1) : 0], share, profile);
         for (size_t i = 0; !err && n == 0 && i < class->n_coefficients; i++)
                 if (class->coefficients[i].term == TERM_CPU_ACTIVE)
                         err = add_point(class, policy->policy, class->coefficients[i].point, share, profile);
         return err;
 }
 
-/* Policies of the same frequencies are of the same cores, and then one has the coefficients of all. */
+/* The first policy with the same frequencies and capacity: it has the same cores, and has the coefficients for all. */
 static uint32_t first_alike(const struct class_facts *facts, const struct class_policy *policy)
 {
         const struct class_policy *other = facts->policies;
@@ -237,7 +244,7 @@ static int add_rest(const struct profile *class, const struct class_facts *facts
                 if (c.term == TERM_DISPLAY && class->max_brightness > 0)
                         c.point = (uint32_t)((uint64_t)c.point * profile->max_brightness / class->max_brightness);
                 err = profile_add(profile, &c);
-                if (err && err != -EEXIST) /* a backlight of few levels has no room for all */
+                if (err && err != -EEXIST) /* a backlight with few levels has no room for all */
                         return err;
         }
         return 0;
@@ -261,7 +268,8 @@ static void correlate(struct profile *profile)
 int profile_from_class(const struct profile *class, const struct class_facts *facts, struct profile **ret)
 {
         _cleanup_(profile_freep) struct profile *profile = NULL;
-        int err = profile_new(class->device, isnan(facts->energy_full_mwh) ? class->energy_full_mwh : facts->energy_full_mwh,
+        int err = profile_new(class->device,
+                              isnan(facts->energy_full_mwh) ? class->energy_full_mwh : facts->energy_full_mwh,
                               &profile);
 
         if (err)

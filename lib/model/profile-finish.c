@@ -1,7 +1,7 @@
 /* SPDX-FileCopyrightText: joulecast authors */
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* The whole of a profile's keys: what no line can tell alone. */
+/* Checks on a profile that need all its keys, not only one line. */
 
 #include <errno.h>
 #include <math.h>
@@ -168,7 +168,62 @@ static int finish_emission(struct parser *parser, struct ini_place *place)
                          device->emission[device->n_emission - 1].brightness, max);
 }
 
-/* Terms of an app belong to one that has a name. */
+/* Keys that say nothing without another. */
+static int finish_pairs(const struct parser *parser, struct ini_place *place)
+{
+        const struct profile_virtual *device = &parser->profile->virtual_device;
+        const struct {
+                bool given, other;
+                const char *key, *needs;
+        } pairs[] = {
+                { device->gauge_gain_at_load_percent != 0, device->gauge_load_mw > 0,
+                  "gauge_gain_at_load_percent", "gauge_load_mw" },
+                { device->gauge_attack > 0, device->gauge_smoothing_s > 0, "gauge_attack",
+                  "gauge_smoothing_s" },
+                { device->level_drift_percent > 0, device->level_drift_length_percent > 0,
+                  "level_drift_percent", "level_drift_length_percent" },
+                { device->gauge_smoothing_s > 0, device->gauge_period_s > 0, "gauge_smoothing_s",
+                  "gauge_period_s" },
+                { device->gauge_average_s > 0, device->gauge_period_s > 0, "gauge_average_s",
+                  "gauge_period_s" },
+                { device->gauge_delay_s > 0, device->gauge_period_s > 0, "gauge_delay_s", "gauge_period_s" },
+                { device->gauge_skip_percent > 0, device->gauge_period_s > 0, "gauge_skip_percent",
+                  "gauge_period_s" },
+                { device->gauge_derived, device->gauge_period_s > 0, "gauge_derived", "gauge_period_s" },
+                { device->kind_variation > 0, device->kind_variation_tau_s > 0, "kind_variation",
+                  "kind_variation_tau_s" },
+                { device->counter_share > 0, device->counters != VIRTUAL_COUNTERS_NONE, "counter_share",
+                  "counters = all or instructions" },
+        };
+
+        for (size_t i = 0; i < ARRAY_SIZE(pairs); i++)
+                if (pairs[i].given && !pairs[i].other)
+                        return ini_error(place, "%s of [virtual] needs %s", pairs[i].key, pairs[i].needs);
+        return 0;
+}
+
+/* Keys of [cpu P] that are the physics of a virtual device. */
+static int finish_work(const struct parser *parser, struct ini_place *place)
+{
+        const struct profile *profile = parser->profile;
+
+        place->line = parser->work_line ? parser->work_line : place->line;
+        if (parser->work_line && !profile->virtual_device.present)
+                return ini_error(place, "spin_ipc, instruction_cycles and idle_share of [cpu P] are only for a virtual "
+                                        "device, which has [virtual]");
+        for (size_t i = 0; i < profile->n_policies; i++) {
+                const struct profile_policy *policy = &profile->policies[i];
+
+                for (size_t k = 0; policy->idle_share > 0 && k < profile->n_coefficients; k++)
+                        if (profile->coefficients[k].term == TERM_CPU_IDLE &&
+                            profile->coefficients[k].policy == policy->policy)
+                                return ini_error(place, "[cpu %u] has idle_share and idle_mw; it may have one of them",
+                                                 policy->policy);
+        }
+        return 0;
+}
+
+/* Checks that each app with terms has an id. */
 static int finish_apps(const struct parser *parser, struct ini_place *place)
 {
         const struct profile *profile = parser->profile;
@@ -201,7 +256,10 @@ static int finish_measured(struct parser *parser, struct ini_place *place)
         return err;
 }
 
-/* The largest of a power; where none is known and others are, that of numbers of another device. */
+/*
+ * The largest relative error of the radio's powers; if none is known and the profile has [fit], the error of numbers
+ * from another device.
+ */
 static double radio_error(const struct profile *profile, const struct radio *radio)
 {
         double most = NAN;
@@ -215,7 +273,7 @@ static double radio_error(const struct profile *profile, const struct radio *rad
         return isnan(most) && !isnan(profile->degrees_of_freedom) ? TUNING_RADIO_ERROR : most;
 }
 
-/* A radio whose packets are counted has a coefficient, which is a factor on all that it draws. */
+/* Adds a coefficient for each radio whose packets are counted: a factor on all the energy that it draws. */
 static int finish_radios(struct parser *parser, struct ini_place *place)
 {
         struct profile *profile = parser->profile;
@@ -237,7 +295,7 @@ static int finish_radios(struct parser *parser, struct ini_place *place)
         return err;
 }
 
-/* What is missing is missing up to the last line. */
+/* Errors about missing keys name the last line. */
 int profile_finish(struct parser *parser, const char *name, unsigned lines, const struct log *log)
 {
         struct ini_place place = { .name = name, .line = lines, .log = log };
@@ -252,6 +310,10 @@ int profile_finish(struct parser *parser, const char *name, unsigned lines, cons
                 err = finish_apps(parser, &place);
         if (!err)
                 err = finish_measured(parser, &place);
+        if (!err)
+                err = finish_pairs(parser, &place);
+        if (!err)
+                err = finish_work(parser, &(struct ini_place){ .name = name, .line = lines, .log = log });
         if (!err)
                 err = finish_emission(parser, &place);
         if (!err)

@@ -27,7 +27,7 @@ static bool is_date(const char *text)
         return true;
 }
 
-/* What follows "PROFILE." in the name of a version. */
+/* Parses the part of a version's name after "PROFILE.". */
 static bool parse_version(const char *text, struct profile_version *version)
 {
         char *end = NULL;
@@ -107,7 +107,7 @@ int profile_history_read(const char *path, struct profile_history *ret)
         return 0;
 }
 
-/* Later than all that are there, also where the clock went back. */
+/* A name that sorts after all existing ones, even if the clock went back. */
 static char *name_version(const char *path, const struct profile_history *history, bool unused)
 {
         time_t now = time(NULL);
@@ -119,10 +119,12 @@ static char *name_version(const char *path, const struct profile_history *histor
         strftime(date, sizeof(date), "%Y-%m-%dT%H%M%SZ", &utc);
         if (strcmp(newest, date) >= 0)
                 snprintf(number, sizeof(number), ".%u", history->list[0].number + 1);
-        return asprintf(&name, "%s.%s%s%s", path, *number ? newest : date, number, unused ? UNUSED : "") < 0 ? NULL : name;
+        return asprintf(&name, "%s.%s%s%s", path, *number ? newest : date, number, unused ? UNUSED : "") < 0 ?
+                       NULL :
+                       name;
 }
 
-/* As a calibration wrote it: nothing was learnt over it. */
+/* The version is as a calibration wrote it: nothing was learnt on top. */
 static bool is_calibration(const struct profile_version *version)
 {
         _cleanup_(profile_freep) struct profile *profile = NULL;
@@ -163,7 +165,7 @@ static int write_version(const char *path, const char *text, bool unused, char *
         return err;
 }
 
-/* -ENOENT also for what is no file, such as /dev/null, and for a descriptor. */
+/* Returns -ENOENT also for a path that is no regular file, such as /dev/null, or is a descriptor. */
 static int read_current(const char *path, char **ret)
 {
         struct stat status;

@@ -16,7 +16,7 @@
 struct number_key {
         const char *section;
         const char *key;
-        size_t offset; /* of the double in struct profile */
+        size_t offset; /* offset of the double in struct profile */
         double min;
         double max;
 };
@@ -24,8 +24,21 @@ struct number_key {
 extern const struct number_key number_keys[];
 extern const size_t n_number_keys;
 
+/* A number of [cpu P] that only a virtual device has; 0 in a profile without it. */
+struct work_key {
+        const char *key;
+        size_t offset; /* offset of the double in struct profile_policy */
+        double min;
+        double max;
+};
+
+extern const struct work_key work_keys[];
+extern const size_t n_work_keys;
+
 /* The least value that a coefficient of a term may have. */
 double profile_least(enum term term);
 int profile_coefficient_compare(const void *a, const void *b);
+/* Drops the apps and their x- keys, as other apps will get their numbers; not their coefficients. */
+void profile_forget_apps(struct profile *profile);
 /* Takes over @coefficients (sorted, without duplicates) and makes an empty covariance for them. */
 int profile_set_coefficients(struct profile *profile, struct coefficient *coefficients, size_t n);

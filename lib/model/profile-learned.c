@@ -1,7 +1,7 @@
 /* SPDX-FileCopyrightText: joulecast authors */
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* What everyday use taught, and the profile without it. */
+/* The learnt part of a profile (from everyday use), and the profile without it. */
 
 #include <errno.h>
 #include <math.h>
@@ -19,7 +19,7 @@ int profile_copy(const struct profile *profile, struct profile **ret)
         return err ? err : profile_parse(text, strlen(text), "profile", NULL, ret);
 }
 
-/* The list and covariance of @from, without terms of apps, become those of @to. */
+/* Copies the coefficients and covariance of @from, without terms of apps, to @to. */
 static int take_coefficients(struct profile *to, const struct profile *from)
 {
         size_t n = 0;
@@ -44,12 +44,12 @@ static int take_coefficients(struct profile *to, const struct profile *from)
         return 0;
 }
 
-static void forget(struct profile *profile)
+void profile_forget_apps(struct profile *profile)
 {
         size_t n = 0;
 
         profile->n_apps = 0;
-        for (size_t i = 0; i < profile->n_extras; i++) { /* their numbers will be those of other apps */
+        for (size_t i = 0; i < profile->n_extras; i++) {
                 struct profile_extra *extra = &profile->extras[i];
 
                 if (strncmp(extra->section, "app ", 4) != 0) {
@@ -61,6 +61,11 @@ static void forget(struct profile *profile)
                 free(extra->value);
         }
         profile->n_extras = n;
+}
+
+static void forget(struct profile *profile)
+{
+        profile_forget_apps(profile);
         for (size_t i = 0; i < n_number_keys; i++)
                 if (strcmp(number_keys[i].section, "learned") == 0)
                         memcpy((char *)profile + number_keys[i].offset, &(double){ NAN }, sizeof(double));
@@ -97,6 +102,14 @@ double profile_width(const struct profile *profile, enum answer_kind kind)
         double width = profile->learned.score[kind].width;
 
         return isnan(width) ? 1 : width;
+}
+
+double profile_joule_error(const struct profile *profile)
+{
+        bool own = !profile_extra(profile, "profile", "x-by") && util_is_word("percent ticks gauge", profile->method);
+        bool cancels = own || profile->learned.spans > 0; /* everyday use is measured by this battery, too */
+
+        return cancels && profile->scale_percent > 0 ? profile->scale_percent / 100 : 0;
 }
 
 double profile_shown_part(const struct profile *profile)

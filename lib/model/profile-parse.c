@@ -50,7 +50,8 @@ static int parse_method(const struct ini_place *place, const char *value, char *
                         return 0;
                 }
         }
-        return ini_error(place, "method = %.60s is unknown; it may be percent, gauge, ticks, import, virtual or class", value);
+        return ini_error(place, "method = %.60s is unknown; it may be percent, gauge, ticks, import, virtual "
+                                "or class", value);
 }
 
 /* 2026-11-20T03:12:44Z */
@@ -101,7 +102,8 @@ static int parse_word(struct parser *parser, const struct ini_place *place, cons
                       { "profile", "method" },  { "profile", "created" },        { "virtual", "seed" },
                       { "display", "max_brightness" }, { "virtual", "gauge_pieces" }, { "virtual", "governor" },
                       { "virtual", "collector" }, { "virtual", "frequencies" }, { "virtual", "cycles" },
-                      { "learned", "until" } };
+                      { "virtual", "gauge_derived" }, { "learned", "until" },          { "virtual", "counters" },
+                      { "virtual", "idle_states" } };
         struct profile *profile = parser->profile;
         uint64_t number = 0;
         size_t i = 0;
@@ -146,8 +148,14 @@ static int parse_word(struct parser *parser, const struct ini_place *place, cons
                 return profile_parse_only(place, key, value, "hidden", &profile->virtual_device.hidden_khz);
         case 11:
                 return profile_parse_only(place, key, value, "none", &profile->virtual_device.no_cycles);
-        default:
+        case 12:
+                return profile_parse_only(place, key, value, "yes", &profile->virtual_device.gauge_derived);
+        case 13:
                 return parse_time(place, key, value, profile->learned.until);
+        case 14:
+                return profile_parse_counters(place, value, &profile->virtual_device.counters);
+        default:
+                return profile_parse_idle_states(place, value, &profile->virtual_device.idle_states);
         }
 }
 
@@ -161,9 +169,9 @@ static int parse_number(struct parser *parser, const struct ini_place *place, co
 
                 if (strcmp(number->section, section) != 0 || strcmp(number->key, key) != 0)
                         continue;
-                if (parser->numbers_seen & (UINT64_C(1) << i))
+                if (parser->numbers_seen[i])
                         return profile_twice(place, key);
-                parser->numbers_seen |= UINT64_C(1) << i;
+                parser->numbers_seen[i] = true;
                 err = ini_number(place, key, value, number->min, number->max, &parsed);
                 if (!err)
                         memcpy((char *)parser->profile + number->offset, &parsed, sizeof(parsed));
@@ -203,8 +211,7 @@ bool profile_parse_index(const char *text, uint64_t max, uint32_t *ret)
 
 static bool is_disk_name(const char *name)
 {
-        return *name && strlen(name) < PROFILE_NAME_MAX &&
-               strspn(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.+!-") == strlen(name);
+        return *name && strlen(name) < PROFILE_NAME_MAX && util_only_has(name, "_.+!-");
 }
 
 /* Which coefficient "[section instance] key" is. False: none. */
@@ -256,7 +263,8 @@ static int parse_coefficient(struct parser *parser, const struct ini_place *plac
                 return err;
         parser->coefficients[parser->n_coefficients++] = placed;
         if (placed.coefficient.term == TERM_CPU_ACTIVE || placed.coefficient.term == TERM_CPU_SHARED ||
-            placed.coefficient.term == TERM_CPU_IDLE)
+            placed.coefficient.term == TERM_CPU_IDLE || placed.coefficient.term == TERM_CPU_INSTRUCTIONS ||
+            placed.coefficient.term == TERM_CPU_MISSES)
                 return profile_add_policy(parser->profile, placed.coefficient.policy, NULL);
         return 0;
 }
@@ -366,12 +374,13 @@ static bool is_section(const char *section, const char *instance)
 
 static int on_key(void *data, const struct ini_place *place, const char *section, const char *key, const char *value);
 
-/* [measured SECTION]: what a calibration measured, where learning changed it. */
+/* [measured SECTION]: values that a calibration measured and learning has changed. */
 static int on_measured(struct parser *parser, const struct ini_place *place, const char *section, const char *key,
                        const char *value)
 {
-        static const char *const sections[] = { "fit", "battery", "base", "cpu ", "display", "disk", "wifi", "cellular", "gpu", "gps",
-                                                "audio", "camera", "bluetooth", "suspend", "covariance" };
+        static const char *const sections[] = { "fit",   "battery", "base",      "cpu ",    "display",
+                                                "disk",  "wifi",    "cellular",  "gpu",     "gps",
+                                                "audio", "camera",  "bluetooth", "suspend", "covariance" };
         bool known = false;
         int err;
 
@@ -420,6 +429,8 @@ static int on_key(void *data, const struct ini_place *place, const char *section
         err = strcmp(name, "cpu") == 0 && strcmp(key, "cpus") == 0 ? parse_cpus(parser, place, instance, value) : 1;
         if (strcmp(name, "cpu") == 0 && strcmp(key, "as") == 0)
                 err = parse_as(parser, place, instance, value);
+        if (strcmp(name, "cpu") == 0 && err == 1)
+                err = profile_parse_work(parser, place, instance, key, value);
         if (strcmp(name, "app") == 0 && strcmp(key, "id") == 0)
                 err = parse_app(parser, place, instance, value);
         if (err == 1 && !*instance)

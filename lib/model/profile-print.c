@@ -46,7 +46,7 @@ static bool has_numbers(const struct profile *profile, const char *section)
         return false;
 }
 
-/* The plain numbers of [section]; what is unknown (NaN), or off in [virtual] (0), stays out. */
+/* Prints the plain numbers of [section], without those that are unknown (NaN), or off in [virtual] (0). */
 static void print_numbers(FILE *out, const struct profile *profile, const char *section)
 {
         for (size_t i = 0; i < n_number_keys; i++) {
@@ -121,6 +121,17 @@ static void print_disks(FILE *out, const struct profile *profile)
         }
 }
 
+static void print_work(FILE *out, const struct profile_policy *policy)
+{
+        for (size_t i = 0; i < n_work_keys; i++) {
+                double value;
+
+                memcpy(&value, (const char *)policy + work_keys[i].offset, sizeof(value));
+                if (value != 0)
+                        print_number(out, work_keys[i].key, value);
+        }
+}
+
 static void print_emission(FILE *out, const struct profile *profile)
 {
         char key[32];
@@ -142,6 +153,8 @@ static void print_virtual(FILE *out, const struct profile *profile)
         print_numbers(out, profile, "virtual");
         if (device->gauge_pieces > 0)
                 fprintf(out, "gauge_pieces = %u\n", device->gauge_pieces);
+        if (device->gauge_derived)
+                fputs("gauge_derived = yes\n", out);
         if (device->idle_lowers)
                 fputs("governor = idle-lowers\n", out);
         else if (device->proc)
@@ -150,6 +163,10 @@ static void print_virtual(FILE *out, const struct profile *profile)
                 fputs("frequencies = hidden\n", out);
         if (device->no_cycles)
                 fputs("cycles = none\n", out);
+        if (device->counters != VIRTUAL_COUNTERS_NONE)
+                fprintf(out, "counters = %s\n", device->counters == VIRTUAL_COUNTERS_ALL ? "all" : "instructions");
+        if (device->idle_states != IDLE_STATES_UNKNOWN)
+                fprintf(out, "idle_states = %s\n", device->idle_states == IDLE_STATES_DEEP ? "deep" : "shallow");
         for (size_t i = 0; i < device->n_voltage; i++) {
                 snprintf(key, sizeof(key), "voltage_mv.%s",
                          util_print_double(device->voltage[i].percent, percent, sizeof(percent)));
@@ -183,8 +200,9 @@ static void print_covariance(FILE *out, const struct profile *profile, const cha
 /* Those that are printed with their x- keys. */
 static bool prints_extras(const struct profile *profile, const char *section)
 {
-        static const char *const names[] = { "profile", "fit", "battery", "base", "display", "wifi", "gpu", "suspend", "virtual",
-                                             "gps", "audio", "camera", "cellular", "bluetooth" };
+        static const char *const names[] = { "profile", "fit",    "battery",  "base",     "display",
+                                             "wifi",    "gpu",    "suspend",  "virtual",  "gps",
+                                             "audio",   "camera", "cellular", "bluetooth" };
         char name[32];
 
         for (size_t i = 0; i < ARRAY_SIZE(names); i++)
@@ -301,6 +319,7 @@ static void print(FILE *out, const struct profile *profile)
                 if (policy->as != policy->policy)
                         fprintf(out, "as = %u\n", policy->as);
                 print_section(out, profile, "cpu", policy->policy, "");
+                print_work(out, policy);
                 print_extras(out, profile, section);
         }
         if (has_section(profile, "display") || profile->max_brightness > 0 || profile->virtual_device.n_emission > 0) {
@@ -312,8 +331,9 @@ static void print(FILE *out, const struct profile *profile)
                 print_extras(out, profile, "display");
         }
         print_disks(out, profile);
-        for (const char *const *name = (const char *const[]){ "wifi", "cellular", "gpu", "gps", "audio", "camera", "bluetooth", "suspend",
-                                                                        NULL }; *name; name++) {
+        for (const char *const *name = (const char *const[]){ "wifi", "cellular", "gpu", "gps", "audio",
+                                                              "camera", "bluetooth", "suspend", NULL };
+             *name; name++) {
                 if (!has_section(profile, *name))
                         continue;
                 fprintf(out, "\n[%s]\n", *name);

@@ -3,8 +3,11 @@
 
 /* The keys that only a virtual device has, and that are more than a number. */
 
+#include <errno.h>
+#include <stddef.h>
 #include <string.h>
 
+#include "profile-keys.h"
 #include "profile-parse.h"
 #include "util/util.h"
 
@@ -66,7 +69,7 @@ int profile_parse_emission(struct parser *parser, const struct ini_place *place,
         return 0;
 }
 
-/* What such a governor does can be told from counters by frequency, so these are as on a machine without BPF. */
+/* Counters by frequency would reveal the work of this governor, so they are as on a machine without BPF. */
 int profile_parse_governor(struct parser *parser, const struct ini_place *place, const char *value)
 {
         struct profile_virtual *device = &parser->profile->virtual_device;
@@ -82,5 +85,69 @@ int profile_parse_only(const struct ini_place *place, const char *key, const cha
         if (strcmp(value, only) != 0)
                 return ini_error(place, "%s = %.60s is unknown; it may be %s", key, value, only);
         *ret = true;
+        return 0;
+}
+
+int profile_parse_counters(const struct ini_place *place, const char *value, enum virtual_counters *ret)
+{
+        if (strcmp(value, "all") == 0)
+                *ret = VIRTUAL_COUNTERS_ALL;
+        else if (strcmp(value, "instructions") == 0)
+                *ret = VIRTUAL_COUNTERS_INSTRUCTIONS;
+        else if (strcmp(value, "none") != 0)
+                return ini_error(place, "counters = %.60s is unknown; it may be all, instructions or none", value);
+        return 0;
+}
+
+int profile_parse_idle_states(const struct ini_place *place, const char *value, enum idle_states *ret)
+{
+        *ret = strcmp(value, "deep") == 0 ? IDLE_STATES_DEEP : IDLE_STATES_SHALLOW;
+        if (*ret == IDLE_STATES_SHALLOW && strcmp(value, "shallow") != 0)
+                return ini_error(place, "idle_states = %.60s is unknown; it may be deep or shallow", value);
+        return 0;
+}
+
+const struct work_key work_keys[] = {
+        { "spin_ipc", offsetof(struct profile_policy, spin_ipc), 0.01, 100 },
+        { "instruction_cycles", offsetof(struct profile_policy, instruction_cycles), 0, 100 },
+        { "idle_share", offsetof(struct profile_policy, idle_share), 0, 0.9 },
+};
+const size_t n_work_keys = ARRAY_SIZE(work_keys);
+
+static struct profile_policy *add_policy(struct profile *profile, uint32_t policy)
+{
+        size_t i = 0;
+
+        if (profile_add_policy(profile, policy, NULL) < 0)
+                return NULL;
+        while (profile->policies[i].policy != policy)
+                i++;
+        return &profile->policies[i];
+}
+
+int profile_parse_work(struct parser *parser, const struct ini_place *place, const char *instance, const char *key,
+                       const char *value)
+{
+        struct profile_policy *policy;
+        double number, before;
+        uint32_t index;
+        size_t i = 0;
+        int err;
+
+        while (i < n_work_keys && strcmp(work_keys[i].key, key) != 0)
+                i++;
+        if (i == n_work_keys || !profile_parse_index(instance, 65535, &index))
+                return 1;
+        err = ini_number(place, key, value, work_keys[i].min, work_keys[i].max, &number);
+        if (err)
+                return err;
+        policy = add_policy(parser->profile, index);
+        if (!policy)
+                return -ENOMEM;
+        memcpy(&before, (const char *)policy + work_keys[i].offset, sizeof(before));
+        if (before != 0)
+                return profile_twice(place, key);
+        memcpy((char *)policy + work_keys[i].offset, &number, sizeof(number));
+        parser->work_line = place->line;
         return 0;
 }

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "profile-keys.h"
+#include "profile-parse.h"
 #include "radio-usage.h"
 #include "util/util.h"
 
@@ -31,6 +32,9 @@ const struct number_key number_keys[] = {
         LEARNED(misfit_front_mw, 0, 1e6),
         LEARNED(misfit_behind_mw, 0, 1e6),
         LEARNED(common, 0, 1),
+        LEARNED(within_percent, 0, 1000),
+        LEARNED(within_tau_s, 0.01, 1e6),
+        LEARNED(background_sd_mw, 0, 1e6),
         SCORE("width", ANSWER_COST, width, 0.1, 100),
         SCORE("scored", ANSWER_COST, scored, 0, 1e9),
         SCORE("held", ANSWER_COST, held, 0, 1e9),
@@ -62,14 +66,31 @@ const struct number_key number_keys[] = {
         VIRTUAL(gauge_gain_percent, 0, 50),
         VIRTUAL(gauge_offset_mw, 0, 1e5),
         VIRTUAL(gauge_piece_percent, 0, 20),
+        VIRTUAL(gauge_smoothing_s, 0, 3600),
+        VIRTUAL(gauge_average_s, 0, 3600),
+        VIRTUAL(gauge_gain_at_load_percent, -50, 50),
+        VIRTUAL(gauge_load_mw, 0, 1e6),
+        VIRTUAL(gauge_attack, 0, 1),
+        VIRTUAL(gauge_delay_s, 0, 3600),
+        VIRTUAL(gauge_skip_percent, 0, 90),
+        VIRTUAL(level_scatter_percent, 0, 100),
+        VIRTUAL(level_drift_percent, 0, 50),
+        VIRTUAL(level_drift_length_percent, 0, 1000),
+        VIRTUAL(level_lag_percent, 0, 10),
         VIRTUAL(charge_full_error_percent, -50, 100),
         VIRTUAL(radio_variation, 0, 5),
         VIRTUAL(radio_variation_tau_s, 0, 1e6),
         VIRTUAL(radio_signal_db, 0, 30),
         VIRTUAL(radio_signal_noise_db, 0, 30),
         VIRTUAL(network_packets_per_s, 0, 1000),
+        VIRTUAL(counter_share, 0.001, 1),
+        VIRTUAL(kind_residual, 0, 2),
+        VIRTUAL(kind_variation, 0, 2),
+        VIRTUAL(kind_variation_tau_s, 0, 1e6),
 };
 const size_t n_number_keys = ARRAY_SIZE(number_keys);
+_Static_assert(ARRAY_SIZE(number_keys) <= ARRAY_SIZE(((struct parser *)0)->numbers_seen),
+               "each key is noted");
 
 enum component model_term_component(enum term term)
 {
@@ -138,6 +159,12 @@ int profile_coefficient_compare(const void *a, const void *b)
         return strcmp(x->disk, y->disk);
 }
 
+bool profile_is_resolved(const struct coefficient *coefficient, double half_width)
+{
+        return coefficient->term >= TERM_CURVE || !isfinite(half_width) ||
+               half_width <= PROFILE_RESOLVED_MAX * coefficient->value;
+}
+
 char *profile_coefficient_key(const struct coefficient *coefficient, char *buf)
 {
         const struct term_key *key = &term_keys[coefficient->term];
@@ -158,9 +185,12 @@ ssize_t profile_find(const struct profile *profile, enum term term, uint32_t pol
 {
         struct coefficient wanted = { .term = term, .policy = policy, .point = point };
         const struct coefficient *found;
+        size_t length = disk ? strlen(disk) : 0;
 
-        if (disk && snprintf(wanted.disk, sizeof(wanted.disk), "%s", disk) >= (int)sizeof(wanted.disk))
+        if (length >= sizeof(wanted.disk))
                 return -ENOENT;
+        if (length > 0)
+                memcpy(wanted.disk, disk, length);
         if (profile->n_coefficients == 0)
                 return -ENOENT;
         found = bsearch(&wanted, profile->coefficients, profile->n_coefficients, sizeof(wanted),
@@ -288,8 +318,8 @@ int profile_add_policy(struct profile *profile, uint32_t policy, const char *cpu
                 if (*profile->policies[at].cpus && *new.cpus)
                         return -EEXIST;
                 if (*new.cpus) {
-                        new.as = profile->policies[at].as;
-                        profile->policies[at] = new;
+                        strcpy(profile->policies[at].cpus, new.cpus);
+                        profile->policies[at].n_cpus = new.n_cpus;
                 }
                 return 0;
         }
@@ -422,6 +452,24 @@ int profile_set_extra(struct profile *profile, const char *section, const char *
                 .value = TAKE_PTR(value_copy),
         };
         return 0;
+}
+
+void profile_drop_extra(struct profile *profile, const char *section, const char *key)
+{
+        size_t n = 0;
+
+        for (size_t i = 0; i < profile->n_extras; i++) {
+                struct profile_extra *extra = &profile->extras[i];
+
+                if (strcmp(extra->section, section) != 0 || strcmp(extra->key, key) != 0) {
+                        profile->extras[n++] = *extra;
+                        continue;
+                }
+                free(extra->section);
+                free(extra->key);
+                free(extra->value);
+        }
+        profile->n_extras = n;
 }
 
 /*

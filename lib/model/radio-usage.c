@@ -61,8 +61,8 @@ static void append(struct points *points, enum air air, uint32_t key, uint64_t a
                 points->list[points->n++] = (struct point){ .group = air, .key = key, .amount = amount };
 }
 
-int radio_usage_append(struct points *points, enum air air, const struct radio_shape *shape, const struct radio_amounts *amounts,
-                       const uint64_t part[3])
+int radio_usage_append(struct points *points, enum air air, const struct radio_shape *shape,
+                       const struct radio_amounts *amounts, const uint64_t part[3])
 {
         struct point *grown = reallocarray(points->list, points->n + count(shape, amounts) + 1, sizeof(*grown));
         size_t end = radio_shape_cells(shape);
@@ -87,7 +87,8 @@ enum term radio_usage_term(enum air air)
         return airs[air].term;
 }
 
-int radio_usage_amounts(const struct radio_shape *shape, const struct points *points, enum air air, struct radio_amounts *ret)
+int radio_usage_amounts(const struct radio_shape *shape, const struct points *points, enum air air,
+                        struct radio_amounts *ret)
 {
         struct radio_amounts amounts = { 0 };
 
@@ -140,7 +141,8 @@ int radio_usage_pack(const struct points *points, struct bytes *bytes)
         return err;
 }
 
-static int unpack_air(const struct radio_shape *shape, struct bytes_reader *reader, uint64_t *next_air, struct points *points)
+static int unpack_air(const struct radio_shape *shape, struct bytes_reader *reader, uint64_t *next_air,
+                      struct points *points)
 {
         struct radio_amounts amounts;
         uint64_t air, n;
@@ -178,7 +180,7 @@ int radio_usage_unpack(struct bytes_reader *reader, struct points *ret)
         return err;
 }
 
-/* What the profile's radio makes of cells; NULL without memory. */
+/* Prices of the cells by the profile's radio, made at the first call; NULL: no memory. */
 static const struct radio_price *price_of(const struct profile *profile, enum air air)
 {
         struct radio_price *price = &profile->radio_prices->air[air];

@@ -3,8 +3,9 @@
 #pragma once
 
 /*
- * What is kept of packets (radio-ladder.h) as a keyed amount of a usage, and what it costs by the radios of a profile. A key is
- * a cell of radio_shape_stored(); the bytes of each direction have the two keys after the last cell.
+ * Amounts made of packets (radio-ladder.h) as a keyed amount of a usage, and their energy by the radios of
+ * a profile. A key is a cell of radio_shape_stored(); the bytes of each direction have the two keys after
+ * the last cell.
  */
 
 #include "profile.h"
@@ -12,7 +13,7 @@
 #include "usage.h"
 #include "util/bytes.h"
 
-/* What the profile's radios make of it; made when it is first needed, as that takes some ms. */
+/* Prices of these amounts by the profile's radios; made when first needed, as that takes some ms. */
 struct radio_prices {
         struct radio_shape shape;
         struct radio_price air[AIR_COUNT]; /* without a shape: not made yet */
@@ -22,32 +23,34 @@ int radio_prices_new(struct radio_prices **ret);
 void radio_prices_free(struct radio_prices *prices);
 
 /*
- * Appends of an owner's amounts the part from part[0] to part[1] of part[2]; parts that meet sum to the whole exactly.
- * @points has none of this radio and of later ones. 0; -ENOMEM.
+ * Appends the part from part[0] to part[1] of part[2] of an owner's amounts; adjacent parts sum to the whole exactly.
+ * @points must not have any of this radio or of later ones. 0; -ENOMEM.
  */
-int radio_usage_append(struct points *points, enum air air, const struct radio_shape *shape, const struct radio_amounts *amounts,
-                       const uint64_t part[3]);
+int radio_usage_append(struct points *points, enum air air, const struct radio_shape *shape,
+                       const struct radio_amounts *amounts, const uint64_t part[3]);
 
 /*
- * As few bytes: for each radio that has some its number, how many bytes follow, and these (radio-pack.h).
- * radio_usage_unpack() takes all that is left of @reader. 0; -ENOMEM; -EBADMSG; -ERANGE: an amount beyond RADIO_CELL_MAX.
+ * Packs the points into few bytes: for each radio that has any, its number, how many bytes follow, and these
+ * (radio-pack.h). radio_usage_unpack() reads the rest of @reader. 0; -ENOMEM; -EBADMSG; -ERANGE: an amount beyond
+ * RADIO_CELL_MAX.
  */
 int radio_usage_pack(const struct points *points, struct bytes *bytes);
 int radio_usage_unpack(struct bytes_reader *reader, struct points *ret);
 
 /*
- * What goes over one radio, as the ladder gave it, without what is beyond the shape; free() its cells.
- * 0; -ENOENT: nothing; -ENOMEM.
+ * The amounts of one radio, as the ladder gave them, without keys beyond the shape; free() its cells.
+ * 0; -ENOENT: there are none; -ENOMEM.
  */
-int radio_usage_amounts(const struct radio_shape *shape, const struct points *points, enum air air, struct radio_amounts *ret);
+int radio_usage_amounts(const struct radio_shape *shape, const struct points *points, enum air air,
+                        struct radio_amounts *ret);
 
-/* Its [radio NAME], and the coefficient that goes with it; NULL: the profile has none. */
+/* The profile's [radio NAME] for it, NULL: there is none; and the term of its coefficient. */
 const struct radio *radio_usage_radio(const struct profile *profile, enum air air);
 enum term radio_usage_term(enum air air);
 
-/* What a usage's packets cost by the profile's radio, above its rest. 0; -ENOMEM. */
+/* Energy of a usage's packets by the profile's radio, above its power at rest; mJ. 0; -ENOMEM. */
 int radio_usage_price(const struct profile *profile, enum air air, const struct usage *usage, double *ret_mj);
-/* What it draws if nothing ever comes. 0; -ENOMEM. */
+/* Power at rest: what the radio draws if there is never a packet; mW. 0; -ENOMEM. */
 int radio_usage_rest_mw(const struct profile *profile, enum air air, double *ret_mw);
 /* Bytes of both directions. */
 uint64_t radio_usage_bytes(const struct usage *usage, enum air air);

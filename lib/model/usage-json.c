@@ -59,9 +59,12 @@ static cJSON *point_to_json(const struct keyed_kind *kind, const struct point *p
 
                 if (members[i].name)
                         cJSON_AddItemToObject(json, members[i].name,
-                                              unknown          ? cJSON_CreateNull()
-                                              : members[i].wide ? usage_json_integer(*(const uint64_t *)(const void *)at)
-                                                                : usage_json_integer(*(const uint32_t *)(const void *)at));
+                                              unknown ? cJSON_CreateNull() :
+                                              members[i].wide ?
+                                                        usage_json_integer(*(const uint64_t *)(const void *)
+                                                                                   at) :
+                                                        usage_json_integer(*(const uint32_t *)(const void *)
+                                                                                   at));
         }
         return json;
 }
@@ -75,6 +78,26 @@ static cJSON *points_to_json(const struct keyed_kind *kind, const struct points 
         return list;
 }
 
+/* An object for each policy. */
+static cJSON *counted_to_json(const struct points *counted)
+{
+        cJSON *list = cJSON_CreateArray(), *item = NULL;
+
+        for (size_t i = 0; i < counted->n; i++) {
+                const struct point *point = &counted->list[i];
+
+                if (point->key >= COUNTED_COUNT)
+                        continue;
+                if (!item || counted->list[i - 1].policy != point->policy) {
+                        item = cJSON_CreateObject();
+                        cJSON_AddItemToObject(item, "policy", usage_json_integer(point->policy));
+                        cJSON_AddItemToArray(list, item);
+                }
+                cJSON_AddItemToObject(item, counted_words[point->key], usage_json_integer(point->amount));
+        }
+        return list;
+}
+
 cJSON *usage_to_json(const struct usage *usage)
 {
         cJSON *json = cJSON_CreateObject();
@@ -84,10 +107,13 @@ cJSON *usage_to_json(const struct usage *usage)
                                       has(usage, amount_kinds[i].have) ? usage_json_integer(usage->amount[i])
                                                                        : cJSON_CreateNull());
         for (size_t k = 0; k < KEYED_COUNT; k++)
-                cJSON_AddItemToObject(json, keyed_kinds[k].word,
-                                      has(usage, keyed_kinds[k].have)
-                                              ? points_to_json(&keyed_kinds[k], &usage->keyed[k])
-                                              : cJSON_CreateNull());
+                if (k != KEYED_COUNTED)
+                        cJSON_AddItemToObject(json, keyed_kinds[k].word,
+                                              has(usage, keyed_kinds[k].have)
+                                                      ? points_to_json(&keyed_kinds[k], &usage->keyed[k])
+                                                      : cJSON_CreateNull());
+        if (usage->counted.n > 0)
+                cJSON_AddItemToObject(json, "counted", counted_to_json(&usage->counted));
         return json;
 }
 
@@ -129,6 +155,24 @@ static int points_from_json(const cJSON *list, enum keyed keyed, struct usage *u
         return err;
 }
 
+static int counted_from_json(const cJSON *item, struct points *counted)
+{
+        double policy, value;
+        int err = usage_json_read_integer(cJSON_GetObjectItemCaseSensitive(item, "policy"), UINT32_MAX, &policy);
+
+        for (uint32_t event = 0; !err && event < COUNTED_COUNT; event++) {
+                const cJSON *json = cJSON_GetObjectItemCaseSensitive(item, counted_words[event]);
+
+                if (!json)
+                        continue; /* was not counted */
+                err = usage_json_read_integer(json, USAGE_JSON_INTEGER_MAX, &value);
+                if (!err)
+                        err = usage_points_add(counted, &(struct point){ .policy = (uint32_t)policy, .key = event,
+                                                                         .amount = (uint64_t)value });
+        }
+        return err;
+}
+
 /* @have: of an amount that may be null; its bits are taken out where it is. Whether there is something to read. */
 static bool is_counted(const cJSON *item, uint32_t have, struct usage *usage)
 {
@@ -140,6 +184,7 @@ static bool is_counted(const cJSON *item, uint32_t have, struct usage *usage)
 
 static int usage_parse(const cJSON *json, struct usage *usage)
 {
+        const cJSON *counted;
         int err = 0;
 
         usage->have = USAGE_ALL;
@@ -154,10 +199,15 @@ static int usage_parse(const cJSON *json, struct usage *usage)
         for (size_t k = 0; !err && k < KEYED_COUNT; k++) {
                 const cJSON *list = cJSON_GetObjectItemCaseSensitive(json, keyed_kinds[k].word);
 
-                if (!list && (k == KEYED_IDLE || k == KEYED_SIGNAL))
-                        continue; /* of a version that did not count it */
+                if (k == KEYED_COUNTED || (!list && (k == KEYED_IDLE || k == KEYED_SIGNAL)))
+                        continue; /* an older version did not count it; or it has a key of its own, read below */
                 if (is_counted(list, keyed_kinds[k].have, usage))
                         err = points_from_json(list, k, usage);
+        }
+        cJSON_ArrayForEach(counted, cJSON_GetObjectItemCaseSensitive(json, "counted"))
+        {
+                if (!err)
+                        err = counted_from_json(counted, &usage->counted);
         }
         return err;
 }

@@ -4,8 +4,8 @@
 
 /*
  * A usage as JSON, for programs (the library has no JSON of its own). Each amount under its word, and each keyed
- * amount as a list, as "cpu": [{"policy", "khz", "busy_ns", "any_ns"}]; a key that is unknown is null. What was not
- * counted is null as a whole.
+ * amount as a list, as "cpu": [{"policy", "khz", "busy_ns", "any_ns"}]; a key that is unknown is null. An amount that
+ * was not counted is null as a whole.
  */
 
 #include "usage.h"

@@ -3,6 +3,7 @@
 #include "usage.h"
 
 #include <errno.h>
+#include <math.h>
 #include <string.h>
 
 #include "util/util.h"
@@ -39,6 +40,23 @@ int usage_copy(struct usage *to, const struct usage *from)
         else
                 *to = copy;
         return err;
+}
+
+uint64_t usage_there_add(struct usage_there *there, int64_t end_ns, uint64_t awake_ns, uint64_t active_ns)
+{
+        if (there->end_ns != end_ns)
+                there->span_ns = 0;
+        there->end_ns = end_ns;
+        if (awake_ns > 0)
+                active_ns = MIN(active_ns, there->span_ns < awake_ns ? awake_ns - there->span_ns : 0);
+        there->span_ns += active_ns;
+        there->ns += active_ns;
+        return active_ns;
+}
+
+double usage_there_ns(double ns, const struct usage *base)
+{
+        return base->time_ns > 0 ? fmin(ns, (double)base->time_ns) : ns;
 }
 
 static int add(uint64_t *to, uint64_t amount)

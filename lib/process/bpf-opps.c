@@ -22,7 +22,7 @@ static int compare_u32(const void *a, const void *b)
         return x < y ? -1 : x > y;
 }
 
-/* Numbers 0 to @max of the "policyN" folders, ascending. */
+/* Lists the numbers of "policyN" folders up to @max, ascending. */
 static int list_policies(int dir_fd, uint32_t *policy, size_t max, uint32_t *ret)
 {
         _cleanup_closedir_ DIR *dir = util_opendir_at(dir_fd, ".");
@@ -56,7 +56,10 @@ static void read_cpus(const char *text, uint8_t index, uint8_t *policy_of_cpu)
                         policy_of_cpu[cpus[i]] = index;
 }
 
-/* First number of each line of time_in_state, or each number of scaling_available_frequencies; sorted. */
+/*
+ * Reads the first number of each line of time_in_state, or each number of scaling_available_frequencies, and
+ * sorts them.
+ */
 static int read_khz(char *text, bool lines, struct bpf_opps *opps, struct opp_range *range)
 {
         char *state = NULL;
@@ -77,7 +80,7 @@ static int read_khz(char *text, bool lines, struct bpf_opps *opps, struct opp_ra
         return range->n > 0 ? 0 : -ENODATA;
 }
 
-/* Some drivers show a measured frequency, a little off what was set. */
+/* Some drivers report a measured frequency, which differs a little from the one that was set. */
 static uint32_t nearest(const struct bpf_opps *opps, const struct opp_range *range, uint32_t khz)
 {
         uint32_t at = range->first;
@@ -151,7 +154,7 @@ static int read_policies(int root_fd, struct bpf_opps *opps)
         return err;
 }
 
-/* The lowest CPU, online or not, that is in no policy; BPF_CPUS_MAX: all are in one. */
+/* The lowest CPU, online or not, that belongs to no policy; BPF_CPUS_MAX: all belong to one. */
 static uint32_t first_without_policy(int root_fd, const struct bpf_opps *opps)
 {
         uint32_t cpus[BPF_CPUS_MAX];
@@ -168,9 +171,9 @@ static uint32_t first_without_policy(int root_fd, const struct bpf_opps *opps)
 }
 
 /*
- * The kernel shows nothing of a policy whose CPUs are all offline, not even which CPUs it has, and the programs
- * cannot learn it later. What runs there once they are online is counted at one point of unknown frequency. A
- * policy has the number of its lowest CPU.
+ * The kernel shows nothing about a policy whose CPUs are all offline, not even its CPUs, and the programs
+ * cannot learn them later. Work on these CPUs, once they are online, is counted at one operating point of
+ * unknown frequency. A policy has the number of its lowest CPU.
  */
 static int add_rest(int root_fd, struct bpf_opps *opps)
 {
@@ -201,7 +204,7 @@ int bpf_opps_read(int root_fd, struct bpf_opps *ret)
         if (err)
                 return err;
         if (opps.n <= opps.n_policies)
-                return -ENODATA; /* one frequency each: nothing to split */
+                return -ENODATA; /* one frequency per policy: nothing to split */
         err = add_rest(root_fd, &opps);
         if (err)
                 return err;
@@ -283,7 +286,7 @@ static int compare_opps(const void *a, const void *b)
         return one->khz < other->khz ? -1 : one->khz > other->khz;
 }
 
-/* The index of the first opp in the sample that is not before it. */
+/* Index of the first opp in the sample that does not sort before the wanted one. */
 static size_t find_place(const struct sample *sample, uint32_t policy, uint32_t khz)
 {
         const struct opp wanted = { .policy = policy, .khz = khz };

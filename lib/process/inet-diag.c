@@ -17,13 +17,18 @@
 
 #include "util/util.h"
 
-/* The kernel's states (net/tcp_states.h); sockets in TIME_WAIT and before ESTABLISHED have no totals. */
+/*
+ * The kernel's states (net/tcp_states.h). Sockets in TIME_WAIT, and those not yet ESTABLISHED, have no
+ * totals.
+ */
 enum { ESTABLISHED = 1, FIN_WAIT1 = 4, FIN_WAIT2 = 5, CLOSE_WAIT = 8, LAST_ACK = 9, CLOSING = 11 };
-#define STATES (1u << ESTABLISHED | 1u << FIN_WAIT1 | 1u << FIN_WAIT2 | 1u << CLOSE_WAIT | 1u << LAST_ACK | 1u << CLOSING)
+#define STATES                                                                                               \
+        (1u << ESTABLISHED | 1u << FIN_WAIT1 | 1u << FIN_WAIT2 | 1u << CLOSE_WAIT | 1u << LAST_ACK | 1u << CLOSING)
 
 int inet_diag_open(void)
 {
-        const struct timeval patience = { .tv_sec = 1 }; /* the kernel answers at once, or something is wrong */
+        /* the kernel replies at once, unless something is wrong */
+        const struct timeval patience = { .tv_sec = 1 };
         int fd = socket(AF_NETLINK, SOCK_DGRAM | SOCK_CLOEXEC, NETLINK_SOCK_DIAG);
 
         if (fd < 0)
@@ -58,8 +63,8 @@ static void copy_address(uint8_t family, const __be32 *from, uint8_t *to)
 }
 
 /*
- * Payload is bytes sent less bytes retransmitted (4.19). Older kernels have only acknowledged bytes, which may
- * count the connection's beginning as a byte; received bytes count its end.
+ * Payload is bytes sent less bytes retransmitted (Linux 4.19). Older kernels only have acknowledged bytes,
+ * which may include the connection's SYN as a byte; received bytes include its FIN.
  */
 static void read_totals(const struct tcp_info *info, size_t length, uint8_t state, struct inet_socket *socket)
 {
@@ -72,7 +77,7 @@ static void read_totals(const struct tcp_info *info, size_t length, uint8_t stat
         socket->received = info->tcpi_bytes_received - (ended && info->tcpi_bytes_received > 0);
 }
 
-/* False: no totals, which kernels before 4.1 do not have. */
+/* Returns false if there are no totals, as in kernels before 4.1. */
 static bool parse(const struct nlmsghdr *head, struct inet_socket *ret)
 {
         const struct inet_diag_msg *message = NLMSG_DATA(head);
@@ -142,7 +147,7 @@ static int list(int fd, uint8_t family, int (*each)(void *data, const struct ine
                                 return left >= NLMSG_LENGTH(sizeof(struct nlmsgerr)) ?
                                                ((const struct nlmsgerr *)NLMSG_DATA(head))->error : -EBADMSG;
                         if (!stop && head->nlmsg_type == SOCK_DIAG_BY_FAMILY && parse(head, &socket))
-                                stop = each(data, &socket); /* the rest must be read, too, before the next answer */
+                                stop = each(data, &socket); /* the rest must be read before the next request */
                 }
         }
         return err;

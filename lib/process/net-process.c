@@ -2,11 +2,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
 /*
- * Network bytes by process without BPF: the kernel keeps totals of each TCP socket, /proc/PID/fd shows its owner.
- * Read after the collector, if that counts no network bytes.
+ * Network bytes by process without BPF: the kernel has totals of each TCP socket, and /proc/PID/fd shows the
+ * socket's owner. Read it after a collector that counts no network bytes.
  *
- * UDP has no totals, a connection between two polls is never seen, the last part of a connection that ended is
- * lost, and there are no bursts. What is missed is unattributed, by the interface's total.
+ * Limits: UDP has no totals, a connection between two polls is never seen, the last part of an ended
+ * connection is lost, and there are no bursts. Bytes missed here are unattributed, by the interface's total.
  */
 
 #include <dirent.h>
@@ -24,17 +24,17 @@
 #include "source/proc.h"
 #include "util/util.h"
 
-#define MOST_WAITS 64 /* at most so many polls until an unknown owner is searched for again */
+#define MOST_WAITS 64 /* most polls to wait before an unknown owner is searched again */
 
 enum socket_kind { KIND_UNKNOWN, KIND_LOOPBACK, KIND_WIFI, KIND_OTHER };
 
 struct tracked {
         struct inet_socket now;
-        uint64_t sent, received; /* attributed, or older than the service */
+        uint64_t sent, received; /* attributed so far, or older than the service */
         enum socket_kind kind;
-        pid_t pid;               /* 0: not known */
+        pid_t pid;               /* 0: unknown */
         uint64_t start_time;
-        uint32_t waits, waited;  /* polls until the next look for its owner */
+        uint32_t waits, waited;  /* polls until the next search for its owner, and polls waited so far */
 };
 
 struct owner {
@@ -47,13 +47,14 @@ struct net_process {
         struct source source;
         int root_fd, diag_fd;
         char *wifi_for_test;
-        struct ifaddrs *interfaces;  /* as of this poll, asked when first needed; so are the tunnels */
+        /* interfaces at this poll, read when first needed; the same holds for tunnels */
+        struct ifaddrs *interfaces;
         struct net_tunnels tunnels;
         bool asked_tunnels;
         bool started;
         struct tracked *list, *next; /* ascending by cookie */
         size_t n, capacity, n_next, next_capacity;
-        struct tracked **by_inode;   /* while owners are looked for: of the list, ascending by inode */
+        struct tracked **by_inode;   /* the same entries by inode, while owners are searched */
         size_t by_inode_capacity;
         struct owner *owners;        /* ascending by pid */
         size_t n_owners, owners_capacity;
@@ -70,13 +71,14 @@ static void map_address(const struct sockaddr *from, uint8_t *to)
         }
 }
 
-/* The name of the interface that has an address, or NULL. */
+/* Name of the interface that has this address, or NULL. */
 static const char *interface_of(struct net_process *self, const uint8_t *address)
 {
         if (!self->interfaces && getifaddrs(&self->interfaces) < 0)
                 return NULL;
         if (!self->asked_tunnels)
-                (void)net_tunnels_find(self->wifi_for_test ? (int)if_nametoindex(self->wifi_for_test) : 0, &self->tunnels);
+                (void)net_tunnels_find(self->wifi_for_test ? (int)if_nametoindex(self->wifi_for_test) : 0,
+                                       &self->tunnels);
         self->asked_tunnels = true;
         for (const struct ifaddrs *at = self->interfaces; at; at = at->ifa_next) {
                 uint8_t own[16];
@@ -91,7 +93,7 @@ static const char *interface_of(struct net_process *self, const uint8_t *address
         return NULL;
 }
 
-/* A connection to an address of our own never leaves the machine. */
+/* A connection to one of the machine's own addresses never leaves it. */
 static enum socket_kind kind_of(struct net_process *self, const struct inet_socket *socket)
 {
         char bound[IFNAMSIZ];
@@ -101,8 +103,9 @@ static enum socket_kind kind_of(struct net_process *self, const struct inet_sock
             interface_of(self, socket->there))
                 return KIND_LOOPBACK;
         name = socket->interface && if_indextoname(socket->interface, bound) ? bound : interface_of(self, socket->here);
+        /* Packets of a VPN leave over its uplink. */
         if (name && net_tunnels_get(&self->tunnels, (int)if_nametoindex(name)))
-                name = if_indextoname((unsigned)self->tunnels.uplink, bound); /* by which a VPN's packets leave */
+                name = if_indextoname((unsigned)self->tunnels.uplink, bound);
         if (!name)
                 return KIND_OTHER;
         if (self->wifi_for_test && strcmp(name, self->wifi_for_test) == 0)
@@ -127,7 +130,10 @@ static int compare_cookies(const void *a, const void *b)
         return one->now.cookie < other->now.cookie ? -1 : one->now.cookie > other->now.cookie;
 }
 
-/* Takes over what was known of each socket; bytes from before the first poll are attributed to no process. */
+/*
+ * Takes over known sockets from the previous poll. Bytes from before the first poll are attributed to no
+ * process.
+ */
 static void remember(struct net_process *self)
 {
         size_t old = 0;
@@ -178,14 +184,14 @@ static int compare_process(const void *pid, const void *element)
         return one < other ? -1 : one > other;
 }
 
-/* The first of this pid; or where it would be. */
+/* Index of the first process with this pid, or the index at which it would be inserted. */
 static size_t find_pid(const struct sample *sample, pid_t pid)
 {
         return util_lower_bound(&pid, sample->processes, sample->n_processes, sizeof(*sample->processes),
                                 compare_process);
 }
 
-/* A process that a partial sample does not list did nothing, and lives unless it is in `gone`. */
+/* A process missing from a partial sample is alive and unchanged, unless it is in `gone`. */
 static bool is_there(const struct sample *sample, pid_t pid, uint64_t start_time)
 {
         for (size_t i = find_pid(sample, pid); i < sample->n_processes && sample->processes[i].pid == pid; i++)
@@ -229,7 +235,7 @@ static int compare_inodes(const void *a, const void *b)
         return one->now.inode < other->now.inode ? -1 : one->now.inode > other->now.inode;
 }
 
-/* Sorted, since any user may open tens of thousands of sockets. */
+/* Sorted, since any user may open tens of thousands of sockets and a linear search would be slow. */
 static int sort_by_inode(struct net_process *self)
 {
         if (util_grow(&self->by_inode, &self->by_inode_capacity, self->n, sizeof(struct tracked *)) < 0)
@@ -250,7 +256,7 @@ static struct tracked *find_inode(const struct net_process *self, uint64_t inode
         return found ? *found : NULL;
 }
 
-/* What the program of a VPN sends is what apps sent through its tunnel, for a second time: left to the base. */
+/* A VPN program sends the apps' bytes a second time, so its bytes are left to the base. */
 static void leave_out(struct net_process *self, pid_t pid)
 {
         for (size_t i = 0; i < self->n; i++)
@@ -266,7 +272,7 @@ static bool has_carried_tunnel(const struct net_process *self)
         return false;
 }
 
-/* Attributes the sockets of @process to it; a socket in several processes belongs to the first one. */
+/* Attributes the sockets of @process to it. A socket in several processes belongs to the first one. */
 static void claim(struct net_process *self, const struct process *process)
 {
         _cleanup_closedir_ DIR *dir = NULL;
@@ -277,7 +283,7 @@ static void claim(struct net_process *self, const struct process *process)
         snprintf(path, sizeof(path), "proc/%d/fd", (int)process->pid);
         dir = util_opendir_at(self->root_fd, path);
         if (!dir)
-                return; /* gone, or another user's, and we are not root */
+                return; /* the process is gone, or it is another user's and we are not root */
         while ((entry = readdir(dir))) {
                 char target[64];
                 ssize_t length = readlinkat(dirfd(dir), entry->d_name, target, sizeof(target) - 1);
@@ -298,7 +304,10 @@ static void claim(struct net_process *self, const struct process *process)
                 leave_out(self, process->pid);
 }
 
-/* Reads all of /proc/PID/fd, which costs more than all the rest: only if a socket of unknown owner has new bytes. */
+/*
+ * Reads all of /proc/PID/fd, which costs more than everything else; done only if a socket of unknown owner
+ * has new bytes.
+ */
 static int find_owners(struct net_process *self, const struct sample *sample)
 {
         int err = sort_by_inode(self);
@@ -322,7 +331,7 @@ static int compare_owner(const void *pid, const void *element)
         return one < other ? -1 : one > other;
 }
 
-/* The place of @pid, or where it would be. */
+/* Index of @pid, or the index at which it would be inserted. */
 static size_t place_of(const struct net_process *self, pid_t pid)
 {
         return util_lower_bound(&pid, self->owners, self->n_owners, sizeof(*self->owners), compare_owner);
@@ -430,7 +439,7 @@ static void net_process_close(struct source *source)
 
 static const struct source_ops net_process_ops = { "net-process", net_process_read, net_process_close };
 
-/* Sockets are this machine's, not those of a machine tree. */
+/* The kernel lists this machine's sockets, so they do not belong to a machine tree. */
 static bool is_this_machine(int root_fd)
 {
         _cleanup_close_ int fd = openat(root_fd, "proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -451,7 +460,7 @@ static int set_up(struct net_process *self, int root_fd, const char *wifi_for_te
         self->diag_fd = inet_diag_open();
         if (self->diag_fd < 0)
                 return -ENODEV;
-        return list_sockets(self) < 0 ? -ENODEV : 0; /* a kernel without inet_diag fails here */
+        return list_sockets(self) < 0 ? -ENODEV : 0; /* fails if the kernel has no inet_diag */
 }
 
 int net_process_open(int root_fd, const char *wifi_for_test, struct source **ret)
@@ -464,7 +473,8 @@ int net_process_open(int root_fd, const char *wifi_for_test, struct source **ret
         self = calloc(1, sizeof(*self));
         if (!self)
                 return -ENOMEM;
-        *self = (struct net_process){ .source = { .ops = &net_process_ops, .counts = COUNTS_NET, .net_by = NET_BY_SOCKETS },
+        *self = (struct net_process){ .source = { .ops = &net_process_ops, .counts = COUNTS_NET,
+                                                  .net_by = NET_BY_SOCKETS },
                                       .root_fd = -1, .diag_fd = -1 };
         err = set_up(self, root_fd, wifi_for_test);
         if (err) {

@@ -2,8 +2,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
 /*
- * The interface of the default route, as the kernel answers (rtnetlink(7)): it knows all tables and rules, those of
- * a VPN among them, and costs the same however many routes there are.
+ * Finds the interface of the default route by asking the kernel (rtnetlink(7)). The kernel considers all
+ * tables and rules, also those of a VPN, and takes the same time with any number of routes.
  */
 
 #include <arpa/inet.h>
@@ -17,8 +17,8 @@
 #include "util/util.h"
 
 /*
- * Internet addresses without a route of their own: the first of the upper half of IPv4 (some VPNs route the two
- * halves instead of the whole), and the first of IPv6. Nothing is sent to them.
+ * Internet addresses without a special route: the first address of the upper half of IPv4 (some VPNs route
+ * the two halves instead of the default route), and the first one of IPv6. Nothing is sent to them.
  */
 #define FAR_4 "128.0.0.0"
 #define FAR_6 "2000::"
@@ -26,7 +26,7 @@
 struct question {
         struct nlmsghdr head;
         struct rtmsg route;
-        struct rtattr over;    /* RTA_OIF; the kernel takes 0 for any */
+        struct rtattr over;    /* RTA_OIF; the kernel takes 0 for any interface */
         int interface;
         struct rtattr to;
         uint8_t address[16];
@@ -39,7 +39,8 @@ static int ask(int fd, uint8_t family, const char *address, int interface)
                 .head = { .nlmsg_len = (uint32_t)(offsetof(struct question, address) + size),
                           .nlmsg_type = RTM_GETROUTE, .nlmsg_flags = NLM_F_REQUEST },
                 .route = { .rtm_family = family, .rtm_dst_len = (uint8_t)(8 * size),
-                           .rtm_flags = interface ? RTM_F_FIB_MATCH : 0 }, /* no guess that it is on the link */
+                           /* without this flag the kernel would assume that the address is on the link */
+                           .rtm_flags = interface ? RTM_F_FIB_MATCH : 0 },
                 .over = { .rta_type = RTA_OIF, .rta_len = (uint16_t)RTA_LENGTH(sizeof(interface)) },
                 .interface = interface,
                 .to = { .rta_type = RTA_DST, .rta_len = (uint16_t)RTA_LENGTH(size) },
@@ -49,7 +50,7 @@ static int ask(int fd, uint8_t family, const char *address, int interface)
         return send(fd, &question, question.head.nlmsg_len, 0) < 0 ? -errno : 0;
 }
 
-/* 0: there is no such route, or it leads nowhere. */
+/* Returns 0 if there is no such route, or it leads nowhere. */
 static int find_interface(const struct nlmsghdr *head, size_t length, uint32_t *metric)
 {
         const struct rtmsg *route = NLMSG_DATA(head);
@@ -80,7 +81,8 @@ static int find(int fd, uint8_t family, const char *address, int interface, uint
 
 int net_route_find(int interface, uint32_t *metric)
 {
-        const struct timeval patience = { .tv_sec = 1 }; /* the kernel answers at once, unless something is wrong */
+        /* the kernel replies at once, unless something is wrong */
+        const struct timeval patience = { .tv_sec = 1 };
         _cleanup_close_ int fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_ROUTE);
         int found;
 

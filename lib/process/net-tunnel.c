@@ -2,9 +2,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
 /*
- * Tunnels (VPNs): interfaces whose packets leave the machine in packets of another one. Which one that is, the kernel
- * says for no kind of tunnel in the same way; it is taken to be the hardware that has the best route to the Internet,
- * whatever routes lead into the tunnels.
+ * Tunnels (VPNs): interfaces whose packets leave the machine inside packets of another interface. There is no
+ * uniform way to ask the kernel for that interface. It is assumed to be the hardware with the best route to
+ * the Internet, ignoring routes into tunnels.
  */
 
 #include <errno.h>
@@ -18,8 +18,12 @@
 #include "net-tunnel.h"
 #include "util/util.h"
 
-/* As `ip link add type KIND`; those that are Ethernet-like (tap, vxlan) are mostly of virtual machines. */
-static const char *const kinds[] = { "tun", "wireguard", "ipip", "ip6tnl", "sit", "gre", "ip6gre", "vti", "vti6", "xfrm" };
+/*
+ * Kinds as in `ip link add type KIND`. Ethernet-like tunnels (tap, vxlan) are left out, as they mostly belong
+ * to virtual machines.
+ */
+static const char *const kinds[] = { "tun", "wireguard", "ipip", "ip6tnl", "sit", "gre", "ip6gre", "vti", "vti6",
+                                     "xfrm" };
 
 static bool is_tunnel(const struct ifinfomsg *link, const char *kind)
 {
@@ -31,7 +35,7 @@ static bool is_tunnel(const struct ifinfomsg *link, const char *kind)
         return false;
 }
 
-/* The best so far? */
+/* Keeps the interface if its route is the best so far. */
 static void see_hardware(struct net_tunnels *tunnels, int index)
 {
         uint32_t metric;
@@ -74,7 +78,7 @@ int net_tunnels_find(int hardware, struct net_tunnels *ret)
         } question = { { .nlmsg_len = sizeof(question), .nlmsg_type = RTM_GETLINK,
                          .nlmsg_flags = NLM_F_REQUEST | NLM_F_DUMP }, { .ifi_family = AF_UNSPEC } };
         _cleanup_close_ int fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_ROUTE);
-        _cleanup_free_ char *answer = malloc(32768); /* the kernel sends no more at once */
+        _cleanup_free_ char *answer = malloc(32768); /* the kernel sends at most this much at once */
         struct net_tunnels tunnels = { .metric = UINT32_MAX };
 
         if (!answer || fd < 0 || setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience)) < 0 ||
@@ -86,12 +90,13 @@ int net_tunnels_find(int hardware, struct net_tunnels *ret)
 
                 if (length <= 0)
                         return -EIO;
-                for (; NLMSG_OK(head, length); head = NLMSG_NEXT(head, length)) {
+                for (; length > 0 && NLMSG_OK(head, (size_t)length); head = NLMSG_NEXT(head, length)) {
                         if (head->nlmsg_type == NLMSG_DONE) {
                                 *ret = tunnels;
                                 return 0;
                         }
-                        if (head->nlmsg_type == RTM_NEWLINK && head->nlmsg_len >= NLMSG_LENGTH(sizeof(struct ifinfomsg)))
+                        if (head->nlmsg_type == RTM_NEWLINK &&
+                            head->nlmsg_len >= NLMSG_LENGTH(sizeof(struct ifinfomsg)))
                                 see_link(&tunnels, hardware, head);
                 }
         }

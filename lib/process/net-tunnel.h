@@ -2,7 +2,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-/* By which interface packets leave the machine, as the kernel answers (rtnetlink(7)). */
+/* Finds the interface over which packets leave the machine, by asking the kernel (rtnetlink(7)). */
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -10,26 +10,27 @@
 
 #define NET_TUNNELS_MAX 8
 
-/* Tunnels (VPNs) of this network namespace, and the hardware by which their packets leave. */
+/* Tunnels (VPNs) of this network namespace, and the hardware over which their packets leave. */
 struct net_tunnels {
         struct net_tunnel {
                 int index;
-                bool carried; /* by a process that has /dev/net/tun open; else by the kernel itself */
+                bool carried; /* a process with /dev/net/tun open sends its packets; false: the kernel does */
         } list[NET_TUNNELS_MAX];
         size_t n;
-        int uplink;           /* index of that hardware; 0: there is none */
-        uint32_t metric;      /* of its route */
+        int uplink;           /* index of the hardware; 0: there is none */
+        uint32_t metric;      /* metric of the uplink's route */
 };
 
 /*
- * net-tunnel.c: @hardware is the index of one more interface to be taken for hardware; 0: none. 0; -EIO where the
- * kernel does not answer.
+ * net-tunnel.c: @hardware is the index of one more interface to be taken for hardware; 0: none. Returns 0;
+ * -EIO if the kernel does not reply.
  */
 int net_tunnels_find(int hardware, struct net_tunnels *ret);
-const struct net_tunnel *net_tunnels_get(const struct net_tunnels *tunnels, int index); /* NULL: it is none */
+/* NULL: it is no tunnel */
+const struct net_tunnel *net_tunnels_get(const struct net_tunnels *tunnels, int index);
 
 /*
- * net-route.c: index of the interface by which packets leave for the Internet, or would leave over @interface, if that
- * is not 0; 0: there is no such route. @metric: of that route, the lower the better.
+ * net-route.c: index of the interface over which packets leave for the Internet, or would leave if they had
+ * to use @interface (not 0). 0: there is no such route. @metric: metric of that route; lower is better.
  */
 int net_route_find(int interface, uint32_t *metric);

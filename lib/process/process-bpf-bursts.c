@@ -1,7 +1,7 @@
 /* SPDX-FileCopyrightText: joulecast authors */
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* Bursts of packets by process and radio (bpf/net-bursts.bpf.h): from the ring to a sample. */
+/* Moves bursts of packets by process and radio (bpf/net-bursts.bpf.h) from the ring to a sample. */
 
 #include <errno.h>
 
@@ -27,7 +27,7 @@ int process_bpf_tell_bursts(struct process_collector *collector)
                 if (run.retval < BURSTS_A_CALL)
                         return 0;
         }
-        collector->bursts_missed = true; /* the rest is told at the next poll */
+        collector->bursts_missed = true; /* the rest is reported at the next poll */
         return 0;
 }
 

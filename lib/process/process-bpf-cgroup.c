@@ -2,8 +2,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
 /*
- * Control groups of processes that ended, by the kernel's number. Each is reported once, before the first process
- * that needs it, since it may be gone by the time we read (bpf/cgroup.bpf.h).
+ * Control groups of ended processes, by the kernel's number. Each is reported once, before the first process
+ * that refers to it, since the group may be gone when we read (bpf/cgroup.bpf.h).
  */
 
 #include "process-bpf.h"
@@ -17,9 +17,12 @@
 #include "util/util.h"
 #include "process.skel.h"
 
-#define CGROUPS_KEPT 256 /* beyond it all are forgotten, and those still in use reported again */
+#define CGROUPS_KEPT 256 /* when there are more, all are forgotten, and those in use are reported again */
 
-/* Names come from the innermost out; the path is written from its end. A record ends with its names, at @size. */
+/*
+ * Names are stored from the innermost group outwards, so the path is written from its end. A record ends with
+ * its names, at @size.
+ */
 static char *make_path(const struct cgroup_record *record, size_t size)
 {
         size_t length = MIN((size_t)record->length, size - offsetof(struct cgroup_record, names)), left = length;

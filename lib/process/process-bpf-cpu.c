@@ -13,9 +13,9 @@
 #include "process.skel.h"
 
 /*
- * While cores are busy the sums are less by the time at which that began, so a CPU that is just changing them may
- * leave them off by that for an instant. A policy cannot have run for longer than the clock: such values are
- * skipped in this poll.
+ * While cores are busy, the sums are smaller by the time at which they began. A CPU that is updating them may
+ * leave them off by that much for an instant. A policy cannot have run for longer than the clock, so such
+ * values are skipped in this poll.
  */
 static void read_policy(const struct policy_state *policy, uint64_t now_ns, struct policy_times *ret)
 {
@@ -30,8 +30,8 @@ static void read_policy(const struct policy_state *policy, uint64_t now_ns, stru
 }
 
 /*
- * By cycles, a policy's busy time is the sum of its tasks', and grows only. How long any of its cores was busy is
- * counted for all operating points together, and shared by busy time.
+ * By cycles, a policy's busy time is the sum over its tasks and can only grow. The time with any core busy is
+ * counted for all operating points together; it is divided in proportion to busy time.
  */
 static void show_cycles(const struct policy_times *read, const struct opp_range *range, uint64_t now_ns,
                         struct policy_times *shown)
@@ -85,7 +85,7 @@ int process_bpf_read_opps(struct process_collector *collector, struct sample *sa
 
                         opp->any_ns = shown->any_ns[i];
                         opp->busy_ns = shown->busy_ns[i];
-                        if (opps->by_cycles) /* that is known of the time at each */
+                        if (opps->by_cycles) /* cycles give no more than this about the time at each point */
                                 opp->time_ns = opp->any_ns;
                 }
         }

@@ -2,8 +2,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
 /*
- * The walk on older kernels: a file with one record per thread, in the order of thread ids. Later threads stand
- * apart from their process, and before it after the ids have wrapped around.
+ * The walk on older kernels: a file with one record per thread, in the order of thread ids. A thread that
+ * started later is not next to its process, and comes before it if the ids have wrapped around.
  */
 
 #include "process-bpf.h"
@@ -20,7 +20,7 @@
 #define RECORDS_A_READ 64
 
 struct iterated_thread {
-        uint32_t pid; /* of its process */
+        uint32_t pid; /* its process */
         struct process_totals totals;
 };
 

@@ -1,7 +1,7 @@
 /* SPDX-FileCopyrightText: joulecast authors */
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* Loads all programs that are wanted, or as many as the kernel supports. */
+/* Loads all programs that are wanted, or as many of them as the kernel supports. */
 
 #include <errno.h>
 #include <fcntl.h>
@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <time.h>
+#include <unistd.h>
 
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
@@ -18,16 +19,16 @@
 #include "process.skel.h"
 #include "process_iter.skel.h"
 
-/* More processes than this take a second walk. 8192 records are about 1 MB of kernel memory. */
+/* More processes than this need a second walk. 8192 records are about 1 MB of kernel memory. */
 #define MAX_RECORDS 8192
-#define RECORDS_FIRST 1024 /* so many are mapped at the beginning */
+#define RECORDS_FIRST 1024 /* number of records mapped at first */
 
 #define CACHE_LINE 64
 
-/* The network is first, but tried last. */
+/* In the order of their bits; the network is tried last. */
 static const uint32_t optional[] = { COUNTS_NET, COUNTS_OPPS, COUNTS_EXITS };
 
-/* What to load: a bit for each thing, and how to count the network. */
+/* The wanted parts, one bit each, and the way to count network bytes. */
 struct wanted {
         uint32_t counts;
         enum net_by net_by;
@@ -35,6 +36,8 @@ struct wanted {
         bool cycles_for_test;
         int root_fd;
         const struct bpf_opps *opps;
+        struct process_collector *collector;
+        int n_counters; /* how many of enum counted_event to open */
 };
 
 static int be_quiet(enum libbpf_print_level level, const char *format, va_list args)
@@ -64,7 +67,10 @@ static void choose_programs(struct process_bpf *bpf, uint32_t counts, bool itera
         bpf_program__set_autoattach(bpf->progs.each_program, false);
 }
 
-/* Places of threads: 0.8 MB, or 1.2 with many operating points. Threads whose place is taken cost more. */
+/*
+ * Entries for threads: 0.8 MB, or 1.2 MB with many operating points. A thread whose entry is in use by
+ * another costs more time.
+ */
 static uint32_t places_bits(const struct bpf_opps *opps)
 {
         return opps->n <= BPF_OPPS_FEW ? 12 : 11;
@@ -87,7 +93,8 @@ static void choose_maps(struct process_bpf *bpf, uint32_t counts, bool iterator,
         bpf_map__set_autocreate(bpf->maps.opps_places, counts & COUNTS_OPPS);
         bpf_map__set_autocreate(bpf->maps.opps_few, (counts & COUNTS_OPPS) && few);
         bpf_map__set_autocreate(bpf->maps.opps_many, (counts & COUNTS_OPPS) && !few);
-        bpf_map__set_autocreate(bpf->maps.cycles, (counts & COUNTS_OPPS) && opps->by_cycles);
+        bpf_map__set_autocreate(bpf->maps.counters, (counts & COUNTS_KINDS) || opps->by_cycles);
+        bpf_map__set_autocreate(bpf->maps.counted, counts & COUNTS_KINDS);
         bpf_map__set_autocreate(bpf->maps.changed, !iterator);
         bpf_map__set_autocreate(bpf->maps.gone, !iterator);
         bpf_map__set_autocreate(bpf->maps.walked, !iterator);
@@ -124,6 +131,7 @@ static void set_constants(struct process_bpf *bpf, uint32_t counts, enum net_by 
                 return;
         bpf->rodata->n_opps = opps->n;
         bpf->rodata->by_cycles = opps->by_cycles;
+        bpf->rodata->with_counters = counts & COUNTS_KINDS;
         bpf->rodata->places_bits = places_bits(opps);
         bpf->rodata->opp_mask = opps->n <= BPF_OPPS_FEW ? BPF_OPPS_FEW - 1 : BPF_OPPS_MAX - 1;
         memcpy((void *)bpf->rodata->opp_khz, opps->khz, sizeof(opps->khz));
@@ -131,7 +139,7 @@ static void set_constants(struct process_bpf *bpf, uint32_t counts, enum net_by 
         memcpy((void *)bpf->rodata->policy_of_cpu, opps->policy_of_cpu, sizeof(opps->policy_of_cpu));
 }
 
-/* The operating point of each CPU, before the first switch is counted. */
+/* Sets the operating point of each CPU before the first switch is counted. */
 static void seed_opps(struct process_bpf *bpf, const struct bpf_opps *opps)
 {
         bpf->bss->loaded_ns = util_clock_ns(CLOCK_BOOTTIME);
@@ -161,6 +169,7 @@ SAME(rodata, opp_ranges);
 SAME(rodata, policy_of_cpu);
 SAME(rodata, opp_mask);
 SAME(rodata, by_cycles);
+SAME(rodata, with_counters);
 SAME(rodata, tick_ns);
 SAME(bss, last_walk_ns);
 SAME(bss, loaded_ns);
@@ -181,7 +190,7 @@ SAME(bss, summed_ends);
 SAME(bss, n_polls);
 SAME(bss, walk_state);
 
-/* Both have the same maps, variables and programs. */
+/* Both variants have the same maps, variables and programs. */
 static struct process_bpf *open_skeleton(bool iterator)
 {
         struct process_bpf *bpf;
@@ -200,10 +209,12 @@ static struct process_bpf *open_skeleton(bool iterator)
         return NULL;
 }
 
-/* Bursts need the owners of sockets, and the ring. */
+/* Bursts need the owners of sockets and the ring; kinds of work need the times of threads. */
 static uint32_t without_parts(uint32_t counts)
 {
-        return (counts & COUNTS_NET) && (counts & COUNTS_EXITS) ? counts : counts & ~(uint32_t)COUNTS_BURSTS;
+        if (!(counts & COUNTS_NET) || !(counts & COUNTS_EXITS))
+                counts &= ~(uint32_t)COUNTS_BURSTS;
+        return counts & COUNTS_OPPS ? counts : counts & ~(uint32_t)COUNTS_KINDS;
 }
 
 static int load_counts(const struct wanted *wanted, uint32_t counts, struct process_bpf **ret)
@@ -221,8 +232,9 @@ static int load_counts(const struct wanted *wanted, uint32_t counts, struct proc
         err = process_bpf__load(bpf);
         if (!err && (counts & COUNTS_OPPS))
                 seed_opps(bpf, wanted->opps);
-        if (!err && (counts & COUNTS_OPPS) && wanted->opps->by_cycles)
-                err = process_bpf_open_cycles(bpf, wanted->cycles_for_test);
+        if (!err && (counts & COUNTS_OPPS) && (wanted->opps->by_cycles || (counts & COUNTS_KINDS)))
+                err = process_bpf_open_counters(wanted->collector, bpf, counts & COUNTS_KINDS ? wanted->n_counters : 1,
+                                                wanted->cycles_for_test);
         if (!err)
                 err = process_bpf__attach(bpf);
         if (!err && (net_by == NET_BY_PACKETS || (counts & COUNTS_BURSTS)))
@@ -245,7 +257,7 @@ static bool loads(const struct wanted *wanted, uint32_t counts)
         return true;
 }
 
-/* The first way to count the network that loads. */
+/* Finds the first way to count network bytes that loads. */
 static bool find_net_way(struct wanted *wanted, enum net_by only)
 {
         for (enum net_by by = NET_BY_CALLS; by <= NET_BY_PACKETS; by++) {
@@ -258,10 +270,11 @@ static bool find_net_way(struct wanted *wanted, enum net_by only)
         return false;
 }
 
-/* All at once; if that fails, each thing alone shows what the kernel supports. */
+/* Tries all parts at once. If that fails, each part is tried alone, which shows what the kernel supports. */
 static int load_most(struct wanted *wanted, enum net_by only, struct process_collector *collector)
 {
-        uint32_t counts = without_parts(wanted->counts), works = 0;
+        static const uint32_t parts[] = { COUNTS_BURSTS, COUNTS_KINDS, COUNTS_BURSTS | COUNTS_KINDS };
+        uint32_t counts = without_parts(wanted->counts), works = 0, all;
         int err = -EOPNOTSUPP;
 
         wanted->net_by = NET_BY_CALLS;
@@ -273,23 +286,25 @@ static int load_most(struct wanted *wanted, enum net_by only, struct process_col
                                 works |= optional[i];
                 if ((counts & COUNTS_NET) && find_net_way(wanted, only))
                         works |= COUNTS_NET;
-                counts = without_parts(works | (counts & COUNTS_BURSTS));
+                counts = without_parts(works | (counts & (COUNTS_BURSTS | COUNTS_KINDS)));
                 err = load_counts(wanted, counts, &collector->bpf);
         }
-        if (err && (counts & COUNTS_BURSTS)) {
-                counts &= ~(uint32_t)COUNTS_BURSTS;
-                err = load_counts(wanted, counts, &collector->bpf);
+        all = counts;
+        for (size_t i = 0; err && i < ARRAY_SIZE(parts); i++) {
+                counts = all & ~parts[i];
+                if (counts != all)
+                        err = load_counts(wanted, counts, &collector->bpf);
         }
         if (err)
                 return err;
-        collector->source.counts = counts;
+        collector->source.counts = (counts & ~(uint32_t)COUNTS_KINDS) | (counts & COUNTS_KINDS ? collector->kinds : 0);
         collector->source.net_by = counts & COUNTS_NET ? wanted->net_by : NET_BY_BEST;
         return 0;
 }
 
 /*
- * A frequency that changed after it was read and before the programs ran would be taken for the old one until it
- * changes again. Read again if it changes meanwhile.
+ * If a frequency changed after it was read and before the programs ran, the old one would be used until the
+ * next change. So it is read again until it does not change meanwhile.
  */
 static void catch_up(struct process_collector *collector)
 {
@@ -308,7 +323,7 @@ static void catch_up(struct process_collector *collector)
                                 continue;
                         same = false;
                         now = collector->opps.now[policy];
-                        if (cpus[cpu].opp == seen.now[policy]) /* else the change was reported */
+                        if (cpus[cpu].opp == seen.now[policy]) /* otherwise the change was reported */
                                 process_bpf_feed_frequency(&collector->source, cpu, collector->opps.khz[now]);
                 }
         }
@@ -322,7 +337,10 @@ static void unmap(const void *at, size_t size)
                 munmap((void *)mapped, size);
 }
 
-/* The kernel maps at once all that is asked for, and unused parts count as our memory: so only as much as needed. */
+/*
+ * The kernel maps the requested size at once, and unused parts count as our memory; so only as much is mapped
+ * as needed.
+ */
 static int map_array(const struct bpf_map *map, size_t old_size, size_t size, const void *at)
 {
         void *mapped = mmap(NULL, size, PROT_READ, MAP_SHARED, bpf_map__fd(map), 0);
@@ -377,12 +395,13 @@ int process_bpf_map(struct process_collector *collector, size_t n)
         return 0;
 }
 
-/* By the frequencies that the kernel tells; else by cycles. */
-static int find_opps(const struct collector_options *options, struct bpf_opps *ret)
+/* Uses the frequencies that the kernel reports, or else cycles. */
+static int find_opps(const struct collector_options *options, const struct process_counters *counters,
+                     struct bpf_opps *ret)
 {
         int err = bpf_opps_read(options->root_fd, ret);
 
-        if (err == -ENODATA && process_bpf_try_cycles(options->cycles_for_test) == 0)
+        if (err == -ENODATA && counters->n > COUNTED_CYCLES)
                 err = bpf_opps_read_hidden(options->root_fd, ret);
         return err;
 }
@@ -390,21 +409,29 @@ static int find_opps(const struct collector_options *options, struct bpf_opps *r
 static int load(const struct collector_options *options, bool iterator, struct process_collector *collector)
 {
         struct wanted wanted = {
-                .counts = (COUNTS_NET | COUNTS_OPPS | COUNTS_EXITS | COUNTS_BURSTS) & ~options->leave_out,
+                .counts = (COUNTS_NET | COUNTS_OPPS | COUNTS_EXITS | COUNTS_BURSTS | COUNTS_KINDS) &
+                          ~options->leave_out,
                 .iterator = iterator,
                 .cycles_for_test = options->cycles_for_test,
                 .root_fd = options->root_fd,
                 .opps = &collector->opps,
+                .collector = collector,
+                .n_counters = options->leave_out & COUNTS_MISSES ? COUNTED_MISSES : COUNTED_COUNT,
         };
+        struct process_counters counters = { 0 };
         int err;
 
         collector->root_fd = fcntl(options->root_fd, F_DUPFD_CLOEXEC, 0);
-        /* The iterator has no room for times by operating point. */
-        if (iterator || find_opps(options, &collector->opps) < 0)
+        /* The iterator's records have no room for times by operating point. */
+        if (!iterator && !options->no_counters)
+                process_bpf_try_counters(options->cycles_for_test, &counters);
+        if (iterator || find_opps(options, &counters, &collector->opps) < 0)
                 wanted.counts &= ~(uint32_t)COUNTS_OPPS;
+        if (counters.n <= COUNTED_INSTRUCTIONS)
+                wanted.counts &= ~(uint32_t)COUNTS_KINDS;
         err = load_most(&wanted, options->net_by, collector);
         if (err)
-                return err == -EINVAL ? -EOPNOTSUPP : err; /* the kernel's error for what it does not support */
+                return err == -EINVAL ? -EOPNOTSUPP : err; /* the kernel's error for unsupported features */
         if ((collector->source.counts & COUNTS_OPPS) && collector->opps.by_cycles)
                 collector->source.counts |= COUNTS_CYCLES;
         else if (collector->source.counts & COUNTS_OPPS)
@@ -434,14 +461,27 @@ static int load(const struct collector_options *options, bool iterator, struct p
                                             options->air_for_test == AIR_CELLULAR ? KIND_CELLULAR : KIND_WIFI);
 }
 
+/* Gives back the memory of the BPF object, which is needed for loading alone; the file still has it. */
+static void drop_pages(const void *data, size_t size)
+{
+        uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE), end = ((uintptr_t)data + size) / page * page;
+        uintptr_t begin = ((uintptr_t)data + page - 1) / page * page;
+
+        if (begin < end)
+                madvise((void *)begin, end - begin, MADV_DONTNEED);
+}
+
 int process_bpf_load(const struct collector_options *options, bool iterator,
                      struct process_collector *collector)
 {
         libbpf_print_fn_t print = libbpf_set_print(be_quiet);
         int err = load(options, iterator, collector);
+        size_t size;
+        const void *object = iterator ? process_iter_bpf__elf_bytes(&size) : process_bpf__elf_bytes(&size);
 
         libbpf_set_print(print);
-        malloc_trim(0); /* gives back 5 MB that the kernel's BTF needed */
+        drop_pages(object, size);
+        malloc_trim(0); /* returns 5 MB that libbpf needed for the kernel's BTF */
         return err;
 }
 

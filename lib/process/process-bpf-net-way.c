@@ -1,7 +1,10 @@
 /* SPDX-FileCopyrightText: joulecast authors */
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* Which programs of bpf/net.bpf.h are loaded; attaches those of control groups, which libbpf does not. */
+/*
+ * Chooses the programs of bpf/net.bpf.h to load, and attaches those of control groups, which libbpf does not
+ * attach.
+ */
 
 #include <errno.h>
 #include <fcntl.h>
@@ -26,7 +29,8 @@ void net_way_choose(struct process_bpf *bpf, enum net_by by, bool bursts)
                 bpf_program__set_autoload(of_calls[i], by == NET_BY_CALLS);
         for (size_t i = 0; i < ARRAY_SIZE(of_packets); i++)
                 bpf_program__set_autoload(of_packets[i], packets);
-        bpf_program__set_autoload(bpf->progs.own_read_socket, by == NET_BY_PACKETS); /* calls tell who uses a socket */
+        /* by calls, the calls show who uses a socket */
+        bpf_program__set_autoload(bpf->progs.own_read_socket, by == NET_BY_PACKETS);
         bpf_program__set_autoload(bpf->progs.count_group, bursts);
         bpf_program__set_autoload(bpf->progs.tell_bursts, bursts);
         bpf_map__set_autocreate(bpf->maps.open_bursts, bursts);
@@ -38,7 +42,7 @@ void net_way_choose(struct process_bpf *bpf, enum net_by by, bool bursts)
         bpf_map__set_autocreate(bpf->maps.net_elsewhere, by != NET_BY_BEST);
 }
 
-/* The root of the cgroup v2 hierarchy, wherever it is mounted. */
+/* Opens the root of the cgroup v2 hierarchy, wherever it is mounted. */
 static int open_control_group(int root_fd)
 {
         _cleanup_free_ char *text = malloc(65536);

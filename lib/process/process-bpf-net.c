@@ -27,7 +27,7 @@ static void add_interface(struct interface *list, size_t *n, uint32_t index, uin
                 list[(*n)++] = (struct interface){ index, kind };
 }
 
-/* Interfaces whose packets go over a radio. */
+/* Finds interfaces whose packets use a radio. */
 static void find_radios(int root_fd, DIR *class_dir, struct interface *list, size_t *n)
 {
         struct dirent *entry;
@@ -41,7 +41,7 @@ static void find_radios(int root_fd, DIR *class_dir, struct interface *list, siz
                 kind = net_kind_of_packets(root_fd, entry->d_name);
                 if (kind != NET_WIFI && kind != NET_CELLULAR)
                         continue;
-                index = if_nametoindex(entry->d_name); /* 0: /sys is of another namespace */
+                index = if_nametoindex(entry->d_name); /* 0: /sys shows another namespace */
                 if (index)
                         add_interface(list, n, index, kind == NET_WIFI ? KIND_WIFI : KIND_CELLULAR);
         }
@@ -55,7 +55,10 @@ static uint32_t kind_in(const struct interface *list, int index)
         return KIND_OTHER;
 }
 
-/* Walks through the files of all processes, some 0.1 us each: only when interfaces change and there is such a tunnel. */
+/*
+ * Finds the processes that carry tunnels, by a walk through all open files at about 0.1 us each. Done only
+ * when interfaces change and such a tunnel exists.
+ */
 static void find_carriers(const struct process_collector *collector)
 {
         _cleanup_close_ int fd = bpf_iter_create(bpf_link__fd(collector->carriers_iterator));
@@ -69,7 +72,7 @@ static void find_carriers(const struct process_collector *collector)
         memcpy(bpf->bss->carriers, bpf->bss->carriers_found, sizeof(bpf->bss->carriers));
 }
 
-/* What goes through a tunnel goes over the hardware below. */
+/* Packets through a tunnel use the hardware below it. */
 static void add_tunnels(const struct process_collector *collector, const struct net_tunnels *found,
                         struct interface *list, size_t *n)
 {
@@ -88,7 +91,7 @@ static void add_tunnels(const struct process_collector *collector, const struct 
                 memset(bpf->bss->carriers, 0, sizeof(bpf->bss->carriers));
 }
 
-/* Written over the old list, whose first entries a program may be reading just now. */
+/* Overwrites the old list in place; a program may be reading its first entries meanwhile. */
 static void find_interfaces(struct process_collector *collector)
 {
         struct process_bpf *bpf = collector->bpf;
@@ -114,7 +117,10 @@ static void find_interfaces(struct process_collector *collector)
 
 #define GROUP(number) (1U << ((number) - 1))
 
-/* A socket that reports changes of interfaces, routes and rules; each poll asks whether there were any. */
+/*
+ * Opens a socket that reports changes of interfaces, routes and rules. Each poll checks whether there were
+ * any.
+ */
 static int listen_to_interfaces(void)
 {
         const struct sockaddr_nl address = {
@@ -122,7 +128,7 @@ static int listen_to_interfaces(void)
                 .nl_groups = GROUP(RTNLGRP_LINK) | GROUP(RTNLGRP_IPV4_ROUTE) | GROUP(RTNLGRP_IPV6_ROUTE) |
                              GROUP(RTNLGRP_IPV4_RULE) | GROUP(RTNLGRP_IPV6_RULE),
         };
-        const int room = 4096; /* one message is enough; an overflow is reported, too */
+        const int room = 4096; /* room for one message is enough, as an overflow is reported, too */
         _cleanup_close_ int fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK, NETLINK_ROUTE);
 
         if (fd < 0 || setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &room, sizeof(room)) < 0 ||
@@ -131,7 +137,7 @@ static int listen_to_interfaces(void)
         return take_fd(&fd);
 }
 
-/* Since the last call. An overflow means changes, too. */
+/* Were there changes since the last call? An overflow means changes, too. */
 static bool interfaces_changed(int fd)
 {
         bool changed = false;

@@ -1,7 +1,7 @@
 /* SPDX-FileCopyrightText: joulecast authors */
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* Which file a process executes. All are read at once, in a poll that wants any. */
+/* Names of the files that processes execute. All are read at once, in a poll that needs at least one. */
 
 #include <errno.h>
 #include <stdio.h>

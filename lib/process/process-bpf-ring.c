@@ -8,12 +8,12 @@
 #include <unistd.h>
 
 /*
- * The map as a file (kernel/bpf/ringbuf.c): a page with the consumer's position, one with the producer's, and the
- * data twice in a row. A record has 8 bytes of header, the first 4 of which are its length and two flags, then its
- * bytes, rounded up to 8.
+ * Layout of the mapped ring (kernel/bpf/ringbuf.c): a page with the consumer's position, one with the
+ * producer's, and the data twice in a row. A record has 8 bytes of header, of which the first 4 are its
+ * length and two flags, then its data, rounded up to 8 bytes.
  */
 #define HEADER 8
-#define RECORD_BUSY (UINT32_C(1) << 31)    /* its program still writes it */
+#define RECORD_BUSY (UINT32_C(1) << 31)    /* a program is still writing it */
 #define RECORD_DROPPED (UINT32_C(1) << 30)
 #define LENGTH(head) ((head) & ~(RECORD_BUSY | RECORD_DROPPED))
 
@@ -48,7 +48,7 @@ void process_ring_close(struct process_ring *ring)
         *ring = (struct process_ring){ 0 };
 }
 
-/* Takes the records of @length bytes at @at, and moves the consumer's position. */
+/* Takes the records in @length bytes at @at, and advances the consumer's position. */
 static int take_records(struct process_ring *ring, const char *at, size_t length,
                         int (*take)(void *data, const void *bytes, size_t size), void *data)
 {

@@ -3,23 +3,26 @@
 #pragma once
 
 /*
- * Reads a BPF ring buffer. libbpf keeps all of it mapped, twice, which is 1 MB of our memory. Here only the two
- * positions stay mapped, and data only while it is read.
+ * Reads a BPF ring buffer. libbpf would keep all of it mapped twice, which counts as 1 MB of our memory. Here
+ * only the two positions stay mapped, and the data only while it is read.
  */
 
 #include <stddef.h>
 #include <stdint.h>
 
 struct process_ring {
-        int fd;                     /* of the map; not owned */
+        int fd;                     /* the map; not owned */
         size_t size;                /* a power of two */
-        uint64_t *consumed;         /* mapped; position in bytes since the beginning ... */
-        const uint64_t *produced;   /* ... of the consumer and the producer */
+        uint64_t *consumed;         /* mapped; bytes consumed so far */
+        const uint64_t *produced;   /* mapped; bytes produced so far */
 };
 
 int process_ring_open(int fd, size_t size, struct process_ring *ret);
-void process_ring_close(struct process_ring *ring); /* also one that is all zeros */
+void process_ring_close(struct process_ring *ring); /* @ring may be all zeros */
 
-/* Calls @take for each record, in order, and stops where it fails; that record is consumed, too. */
+/*
+ * Calls @take for each record, in order. Stops at the first error; the record that caused it is consumed,
+ * too.
+ */
 int process_ring_read(struct process_ring *ring, int (*take)(void *data, const void *bytes, size_t size),
                       void *data);

@@ -1,7 +1,10 @@
 /* SPDX-FileCopyrightText: joulecast authors */
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* What the kernel added up by user where the ring had no room (bpf/user.bpf.h). The sums only grow. */
+/*
+ * Takes over the sums that the kernel made by user when the ring had no room (bpf/user.bpf.h). The sums only
+ * grow.
+ */
 
 #include <errno.h>
 #include <string.h>
@@ -13,7 +16,7 @@
 #include "util/util.h"
 #include "process.skel.h"
 
-/* The row of a user: its uid, and its sums when they were last taken. */
+/* Row of a user: the uid, and the sums when they were last taken. */
 static uint64_t *row_of(struct process_collector *collector, uint32_t uid)
 {
         uint64_t *row;

@@ -1,7 +1,10 @@
 /* SPDX-FileCopyrightText: joulecast authors */
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* All processes in one system call: the kernel walks its own list (bpf/) into mapped records. */
+/*
+ * Reads all processes with one system call: the kernel walks its own list (bpf/) and writes to mapped
+ * records.
+ */
 
 #include "process-bpf.h"
 
@@ -137,15 +140,16 @@ static int run_walk(struct process_collector *collector, uint64_t after_ns, bool
 }
 
 /*
- * Start of the walk after a full one: a second before the youngest process that was seen, since two that are born
- * at the same time may stand in either order; closer, if that second has more processes than there are records.
+ * Start of the next walk if there are too few records: a second before the youngest process seen, since two
+ * processes that begin at the same time may be listed in either order. It is later if that second has more
+ * processes than there are records.
  */
 static uint64_t next_walk_ns(uint64_t after_ns, uint64_t youngest_ns)
 {
         return MAX(youngest_ns - NS_PER_S, after_ns + (youngest_ns - after_ns) / 2);
 }
 
-/* More processes than records: the rest in further walks, each of which begins anew. */
+/* If there are more processes than records, reads the rest in further walks, each of which begins anew. */
 static int walk_in_parts(struct process_collector *collector)
 {
         const struct process_bpf *bpf = collector->bpf;
@@ -197,7 +201,7 @@ static int walk(struct process_collector *collector)
         return collector->fresh ? walk_in_parts(collector) : take_changes(collector);
 }
 
-/* The walk on older kernels. */
+/* Reads the walk of older kernels. */
 static int read_iterator(struct process_collector *collector)
 {
         struct process_seen seen;
@@ -213,7 +217,7 @@ static int read_iterator(struct process_collector *collector)
         return err;
 }
 
-/* All that had no room, as one process that lived since the last poll. */
+/* Takes the sum of the ended processes without room as one process that lived since the last poll. */
 static int take_sum(struct process_collector *collector, const struct process_record *record, const uint64_t *opps)
 {
         struct process_seen seen;
@@ -223,7 +227,7 @@ static int take_sum(struct process_collector *collector, const struct process_re
         return process_table_ended(collector->table, &seen, util_clock_ns(CLOCK_BOOTTIME), NULL);
 }
 
-/* What is lost is in the machine's total, but unattributed. */
+/* Reports the number of lost processes. Their totals are part of the machine's, but unattributed. */
 static void tell_lost(struct process_collector *collector)
 {
         uint64_t lost = collector->bpf->bss->lost_exits.n, summed = collector->bpf->bss->summed_ends;
@@ -242,7 +246,7 @@ static void tell_lost(struct process_collector *collector)
         collector->lost = collector->source.lost = lost;
 }
 
-/* Events come before the walk: a name that changed by exec must not rename the program before it. */
+/* Events come before the walk: a name changed by an exec must not be given to the program before it. */
 static int read_all(struct process_collector *collector, struct sample *sample)
 {
         bool split = collector->source.counts & COUNTS_OPPS;
@@ -254,6 +258,8 @@ static int read_all(struct process_collector *collector, struct sample *sample)
         collector->bpf->bss->n_polls++;
         if (collector->source.counts & COUNTS_BURSTS)
                 err = process_bpf_tell_bursts(collector);
+        if (err >= 0 && (collector->source.counts & COUNTS_KINDS))
+                err = process_bpf_read_counted(collector, sample);
         if (err >= 0 && collector->exits.consumed)
                 err = process_ring_read(&collector->exits, process_bpf_take_event, collector);
         if (err >= 0 && collector->summed != collector->bpf->bss->summed_ends)
@@ -263,7 +269,7 @@ static int read_all(struct process_collector *collector, struct sample *sample)
         if (err >= 0)
                 err = collector->iterator ? read_iterator(collector) : walk(collector);
         if (err < 0) {
-                collector->fresh = true; /* what was not read is reported again */
+                collector->fresh = true; /* read all processes again, as some were not read */
                 return err;
         }
         if (collector->source.counts & COUNTS_NET)

@@ -1,7 +1,7 @@
 /* SPDX-FileCopyrightText: joulecast authors */
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* Which app a process of the table is. */
+/* Finds the app of a process in the table. */
 
 #include <stdio.h>
 #include <string.h>
@@ -28,7 +28,7 @@ static void remember_name(struct known_name *name, const struct known *known, ui
         name->poll = poll;
 }
 
-/* True: its app changed. A window may have corrected it since the last poll. */
+/* Returns whether the app changed. A window may have corrected it since the last poll. */
 bool table_find_app(struct process_table *table, struct known *known)
 {
         const struct app_process process = {
@@ -59,7 +59,7 @@ static pid_t read_ppid(const struct process_table *table, const char *pid)
         return n > 0 && proc_parse_stat(text, (size_t)n, &stat) ? stat.parent : 0;
 }
 
-/* The app of a living process; determined again when an exec changes its name. */
+/* Sets the app of a living process; again when an exec changes its name. */
 int table_name_alive(struct process_table *table, struct known *known, const struct process_seen *seen)
 {
         char pid[16];
@@ -68,14 +68,14 @@ int table_name_alive(struct process_table *table, struct known *known, const str
         memset(known->comm, 0, sizeof(known->comm));
         snprintf(known->comm, sizeof(known->comm), "%s", seen->comm);
         snprintf(pid, sizeof(pid), "%d", (int)seen->pid);
-        if (table->apps) {
+        if (seen->kernel_thread) {
+                strcpy(known->app, "sys:kernel"); /* also where /proc hides it */
+        } else if (table->apps) {
                 known->ppid = seen->ppid > 0 ? seen->ppid : read_ppid(table, pid);
                 table_find_app(table, known);
                 if (known->young == 0)
                         err = table_list_add(&table->young, known);
                 known->young = POLLS_YOUNG;
-        } else if (seen->kernel_thread) {
-                strcpy(known->app, "sys:kernel");
         } else {
                 app_program_of(table->proc_fd, pid, known->comm, NULL, known->app, sizeof(known->app));
         }
@@ -116,9 +116,9 @@ static bool find_by_group(const struct process_table *table, struct known *known
 }
 
 /*
- * The app of a process that was never seen alive: its /proc is gone, or another's. If its control group and parent
- * do not tell, the app of a process of the same name and user is the best guess, since programs come back; else the
- * name.
+ * Sets the app of a process that was never seen alive: its /proc entry is gone or belongs to another process.
+ * If control group and parent do not show the app, the app of a process with the same name and user is the
+ * best guess, since programs run repeatedly; else the app is the name.
  */
 void table_name_ended(struct process_table *table, struct known *known, const struct process_seen *seen)
 {

@@ -2,65 +2,72 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-/* For the files of the process table only. */
+/* Shared by the files of the process table only. */
 
 #include "process-table.h"
 #include "util/hash.h"
 #include "util/units.h"
 
-/* /proc shows start times in these steps; all collectors do, so that a process is the same in each. */
+/*
+ * /proc shows start times in these steps. All collectors round to them, so that they identify a process in
+ * the same way.
+ */
 #define START_TICK_NS (NS_PER_S / 100)
 
 /*
- * For how long the end of a process that the walk no longer sees is waited for. The kernel reports it after an RCU
- * grace period: mostly some ms later, on a lazy kernel up to 10 s. An end that is reported after we gave up would
- * count all of its life again.
+ * How long to wait for the end of a process that the walk no longer sees. The kernel reports the end after an
+ * RCU grace period: usually some ms later, on a kernel with lazy RCU up to 10 s. If it were reported after we
+ * gave up, all of the process's life would count again.
  */
 #define POLLS_TO_WAIT 3
 #define NS_TO_WAIT (60 * NS_PER_S)
 
 /*
- * A launcher moves a process to a group of its own shortly after it starts: the app is determined again in so many
- * polls.
+ * A launcher moves a process to a group of its own shortly after the start, so the app is determined again
+ * for this many polls.
  */
 #define POLLS_YOUNG 2
-/* And for all processes in every so many polls, to correct what was missed and to drop unused entries. */
+/*
+ * The apps of all processes are determined again every so many polls, to correct missed changes and to drop
+ * unused entries.
+ */
 #define POLLS_PER_SWEEP 64
 
 #define NO_PLACE UINT32_MAX
 
 struct known {
-        size_t at;                  /* its index in the list of all */
-        uint64_t start_ns;          /* it and the next one are the key of the hash ... */
-        int64_t pid;                /* ... and have no padding in between */
+        size_t at;                  /* index in the list of all processes */
+        uint64_t start_ns;          /* start_ns and pid are the key of the hash, */
+        int64_t pid;                /* and have no padding in between */
         UT_hash_handle hh;
-        uint32_t place;             /* NO_PLACE: in none */
-        uint64_t told_poll;         /* last poll in which the collector reported it alive */
-        uint64_t execed_poll;       /* last poll in which it reported an exec */
+        uint32_t place;             /* NO_PLACE: it has none */
+        uint64_t told_poll;         /* last poll in which the collector reported it as alive */
+        uint64_t execed_poll;       /* last poll in which the collector reported an exec */
         bool there;                 /* alive, as last reported */
-        bool named;                 /* seen by a walk, or its end was reported; not only known as a parent */
-        bool touched;               /* changed since the sample before: in that list */
-        bool waiting;               /* gone, and its end not reported: in that list */
-        bool over;                  /* to be dropped */
+        bool named; /* seen by a walk, or its end was reported; false: only known as a parent */
+        bool touched;               /* changed since the previous sample; is in the list `touched` */
+        bool waiting;               /* gone, but its end was not reported; is in the list `waiting` */
+        bool over;                  /* to be removed */
         bool shown_once;            /* has been in a sample */
-        bool replaced;              /* by another program in the same process */
+        bool replaced;              /* another program replaced it in the same process */
         bool has_base;
-        uint8_t young;              /* its app is determined again in so many more polls: in that list */
+        uint8_t young; /* number of polls in which its app is determined again; is in the list `young` */
         uint32_t polls_missing;
         uint64_t missing_since_ns;  /* boottime */
-        uint64_t start_time;        /* identity in the sample; an exec gives it a new one */
+        uint64_t start_time;        /* identity in the sample; changes at an exec */
         struct process_amounts shown;
-        struct process_amounts base; /* not its own: from before an exec, or of reaped children */
+        /* amounts that are not its own: from before an exec, or of reaped children */
+        struct process_amounts base;
         pid_t parent;
-        pid_t ppid;                 /* when it was named, for its app */
+        pid_t ppid;                 /* parent when it was named, to find its app */
         uid_t uid;
         uint32_t have;
-        uint64_t began_ns;          /* boottime; of the program, not of what it was before an exec */
-        uint64_t ended_ns;          /* boottime; 0: lives */
+        uint64_t began_ns;          /* boottime of the program's start; an exec is a new start */
+        uint64_t ended_ns;          /* boottime; 0: it lives */
         char comm[32];
         char app[APP_ID_MAX];
         uint64_t split_ns;          /* CPU time that was attributed to operating points */
-        uint64_t *opp_raw_ns;       /* three of n_opps: as seen, as seen before, shown */
+        uint64_t *opp_raw_ns;       /* three arrays of n_opps: as seen, as seen before, as shown */
         uint64_t *opp_old_ns;
         uint64_t *opp_shown_ns;
 };
@@ -70,31 +77,31 @@ struct known_list {
         size_t n, capacity;
 };
 
-/* The app of the last process of this name and user: for those that live between two polls only. */
+/* App of the last process with this name and user, for processes that live between two polls only. */
 struct known_name {
         char comm[32];
         uid_t uid;
-        uint64_t poll;              /* the poll in which no process of that name lived; 0: one did */
+        uint64_t poll;              /* poll since which no process with that name lived; 0: one lives */
         char app[APP_ID_MAX];
 };
 
 #define NAMES 256
 
 struct process_table {
-        struct apps *apps;   /* not owned; NULL: none */
+        struct apps *apps;   /* not owned; NULL: apps are not determined */
         uint32_t corrections; /* number of corrections of the apps so far */
-        int proc_fd;         /* -1: no /proc, then the name is the app */
+        int proc_fd;         /* -1: no /proc, so the name is the app */
         bool exits;
         size_t n_opps;
         uint64_t *weights;   /* scratch, n_opps */
         uint64_t poll;
 
         struct known_list all, touched, waiting, young;
-        struct known *living; /* hash of those whose end was not reported */
+        struct known *living; /* hash of processes whose end was not reported */
         struct known **places;
         size_t n_places, places_capacity;
-        size_t n_shown;       /* of all, those that have been in a sample */
-        struct process_id *left; /* shown at their end, and so gone from the next sample */
+        size_t n_shown;       /* number of processes that have been in a sample */
+        struct process_id *left; /* shown with their end, so they are missing from the next sample */
         size_t n_left, left_capacity;
         struct known_name *names;
 };
@@ -105,6 +112,6 @@ int table_wait(struct process_table *table, struct known *known); /* waits for i
 void table_drop_over(struct process_table *table);
 
 /* process-table-name.c */
-bool table_find_app(struct process_table *table, struct known *known); /* true: it changed */
+bool table_find_app(struct process_table *table, struct known *known); /* true: the app changed */
 int table_name_alive(struct process_table *table, struct known *known, const struct process_seen *seen);
 void table_name_ended(struct process_table *table, struct known *known, const struct process_seen *seen);

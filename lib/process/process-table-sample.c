@@ -1,7 +1,7 @@
 /* SPDX-FileCopyrightText: joulecast authors */
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* From the table to the processes of a sample. */
+/* Writes the table's processes to a sample. */
 
 #include <errno.h>
 #include <stdlib.h>
@@ -11,9 +11,8 @@
 #include "util/util.h"
 
 /*
- * Splits what the process ran since the split before by what its operating
- * points grew. They lag behind the runtime while it is on a CPU, so time that
- * no operating point has yet waits for the next poll.
+ * Splits the runtime since the last split in proportion to the increases by operating point. These lag behind
+ * the runtime while the process is on a CPU, so time that is not yet in any of them waits for the next poll.
  */
 static void split_cpu(struct process_table *table, struct known *known)
 {
@@ -38,12 +37,12 @@ static void split_cpu(struct process_table *table, struct known *known)
                 if (weight[i] >= weight[last])
                         last = i;
                 if (i + 1 == table->n_opps)
-                        known->opp_shown_ns[last] += ran_ns - given; /* what rounding left */
+                        known->opp_shown_ns[last] += ran_ns - given; /* remainder of rounding */
         }
         known->split_ns = known->shown.cpu_ns;
 }
 
-/* Lived before anybody split its time: its past stays out of the operating points. */
+/* The process is older than the split of its time, so its past stays out of the operating points. */
 static void skip_past(struct process_table *table, struct known *known)
 {
         uint64_t sum = 0;
@@ -101,7 +100,7 @@ static int by_pid(const void *a, const void *b)
         return one->start_time < other->start_time ? -1 : one->start_time > other->start_time;
 }
 
-/* The collector told of all that live. */
+/* For a collector that reported all living processes: finds those that it did not report. */
 static int find_untold(struct process_table *table)
 {
         int err = 0;
@@ -126,7 +125,7 @@ static bool is_waited_for(const struct process_table *table, struct known *known
                (known->shown_once && now_ns - known->missing_since_ns < NS_TO_WAIT);
 }
 
-/* Gone for good: missing for too long, or a parent that nobody ever saw. */
+/* Removes processes that have been missing for too long, and parents that were never seen. */
 static int give_up(struct process_table *table)
 {
         uint64_t now_ns = table->waiting.n > 0 ? util_boottime_ns() : 0;
@@ -156,7 +155,10 @@ static int ask(struct process_table *table, struct known *known)
         return changed ? table_touch(table, known) : 0;
 }
 
-/* Young ones may move to a group of their own; a window tells more of what is there. */
+/*
+ * Determines apps again: young processes may move to a group of their own, and a window may give new
+ * information about any.
+ */
 static int find_apps(struct process_table *table)
 {
         bool all = table->poll % POLLS_PER_SWEEP == 0 || apps_corrections(table->apps) != table->corrections;
@@ -178,7 +180,7 @@ static int find_apps(struct process_table *table)
         return err;
 }
 
-/* Those that changed, where the others are known to who gets the sample; else all. */
+/* Writes processes that changed, if the reader of the sample knows the others; else all. */
 static int write_processes(struct process_table *table, struct sample *sample, const size_t *opps)
 {
         bool split = opps && table->n_opps > 0 && sample->n_opps > 0;
@@ -209,7 +211,10 @@ static int leave(struct process_table *table, const struct known *known)
         return err;
 }
 
-/* One that was shown at its end is gone from the next sample, one that was given up from this. */
+/*
+ * A process shown with its end is missing from the next sample; one that was given up is missing from this
+ * one.
+ */
 static int write_gone(struct process_table *table, struct sample *sample)
 {
         int err = 0;

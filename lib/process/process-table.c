@@ -141,7 +141,7 @@ static int add_living(struct process_table *table, const struct process_seen *se
                 return err;
         HASH_ADD(hh, table->living, start_ns, sizeof(struct key), known);
         *ret = known;
-        return HASH_HAS(known) ? table_wait(table, known) : -ENOMEM; /* until a walk sees it */
+        return HASH_HAS(known) ? table_wait(table, known) : -ENOMEM; /* waits until a walk sees it */
 }
 
 static void filter(struct known_list *list)
@@ -170,7 +170,7 @@ static void drop(struct process_table *table, struct known *known)
         known_free(known);
 }
 
-/* All that are over are touched. */
+/* All processes that are over are in `touched`. */
 void table_drop_over(struct process_table *table)
 {
         filter(&table->young);
@@ -190,13 +190,13 @@ static bool is_same(const struct known *known, const struct process_seen *seen,
                known->have == seen->have && memcmp(&known->shown, shown, sizeof(known->shown)) == 0;
 }
 
-/* Without what is not its own, and never less than before. */
+/* Amount without the parts that are not its own, and never less than before. */
 static uint64_t own(uint64_t seen, uint64_t base, uint64_t before)
 {
         return seen > base ? MAX(before, seen - base) : before;
 }
 
-/* Totals as they are shown. */
+/* Updates the shown totals. */
 static int take(struct process_table *table, struct known *known, const struct process_seen *seen)
 {
         static const struct process_amounts none;
@@ -227,7 +227,7 @@ void process_table_begin(struct process_table *table)
         table->poll++;
 }
 
-/* Each place has at most one process, and each process at most one place. */
+/* Each index has at most one process, and each process at most one index. */
 static int put_place(struct process_table *table, size_t place, struct known *known)
 {
         int err = util_grow(&table->places, &table->places_capacity, place + 1, sizeof(struct known *));
@@ -317,7 +317,7 @@ static int end(struct process_table *table, struct known *known, uint64_t ended_
         return table_touch(table, known);
 }
 
-/* A process that ends may never have been seen alive: its last name is taken. */
+/* A process that ends may never have been seen alive; its last name is used. */
 int process_table_ended(struct process_table *table, const struct process_seen *seen, uint64_t ended_ns,
                         struct known **ret)
 {
@@ -328,16 +328,27 @@ int process_table_ended(struct process_table *table, const struct process_seen *
                 err = take(table, known, seen);
         if (err)
                 return err;
-        if (!known->named || known->told_poll < known->execed_poll) /* its new name was not read from /proc */
+        if (!known->named || known->told_poll < known->execed_poll) /* its new name was not yet read from /proc */
                 table_name_ended(table, known, seen);
         if (ret)
                 *ret = known;
         return end(table, known, ended_ns);
 }
 
+const char *process_table_app(const struct known *ended)
+{
+        return ended->app;
+}
+
 void process_table_ended_more(struct known *ended, uint64_t cpu_ns)
 {
         ended->shown.cpu_ns += cpu_ns;
+}
+
+void process_table_lived(struct known *ended, uint64_t began_ns, uint64_t ended_ns)
+{
+        ended->began_ns = began_ns;
+        ended->ended_ns = MAX(ended_ns, UINT64_C(1));
 }
 
 int process_table_reaped(struct process_table *table, pid_t pid, uint64_t start_ns, uint64_t read_bytes,
@@ -358,7 +369,7 @@ int process_table_reaped(struct process_table *table, pid_t pid, uint64_t start_
         return 0;
 }
 
-/* The program before the exec, as an entry of its own that ends. */
+/* Adds the program before the exec as an entry of its own, which ends. */
 static int add_old_program(struct process_table *table, const struct known *known,
                            const struct process_seen *seen, uint64_t exec_ns)
 {
@@ -386,14 +397,14 @@ static int add_old_program(struct process_table *table, const struct known *know
         return err ? err : end(table, old, exec_ns);
 }
 
-/* The entry stays with the new program, which begins at 0. */
+/* The existing entry continues as the new program, with totals from 0. */
 int process_table_execed(struct process_table *table, const struct process_seen *seen, uint64_t exec_ns)
 {
         struct known *known = find(table, seen->pid, seen->start_ns);
         int err;
 
         if (!known || !known->shown_once)
-                return 0; /* it was never shown as the program before */
+                return 0; /* the old program was never in a sample */
         err = add_old_program(table, known, seen, exec_ns);
         if (!err)
                 err = take(table, known, seen);
@@ -404,7 +415,7 @@ int process_table_execed(struct process_table *table, const struct process_seen 
         known->execed_poll = table->poll;
         known->began_ns = exec_ns;
         known->start_time = exec_ns / START_TICK_NS;
-        known->shown_once = false; /* what was shown belongs to the old one */
+        known->shown_once = false; /* the old program's entry is the one that was shown */
         known->has_base = true;
         known->base = seen->total;
         known->shown = (struct process_amounts){ 0 };

@@ -1,22 +1,27 @@
 /* SPDX-FileCopyrightText: joulecast authors */
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* Processes that ended, from taskstats of their threads. */
+/* Reports ended processes, from the taskstats messages of their threads. */
 
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
+#include <string.h>
+#include <time.h>
 
 #include "procfs-private.h"
+#include "util/units.h"
 #include "util/util.h"
 
-/* Threads that ended of one process, until its last one does. */
+/* Ended threads of one process, until its last thread ends. */
 struct procfs_ending {
         pid_t pid;
         uint64_t began_ns;
         uint64_t cpu_ns, read_bytes, write_bytes;
-        uint64_t spare_ns; /* in which it may have run without being counted */
+        uint64_t spare_ns; /* time in which it may have run without being counted */
         uint64_t n_threads;
-        unsigned missing; /* polls in which no such process was there */
+        uint64_t lived_ns; /* lifetime of the longest-lived thread */
+        unsigned missing; /* number of polls in which the process was not found */
 };
 
 /* Finds or adds the entry of a thread's process; the newest are last. */
@@ -44,7 +49,7 @@ static int ending_of(struct procfs *procfs, const struct ended_thread *thread, s
         return 0;
 }
 
-/* When a process began; @otherwise_ns where /proc no longer shows it. */
+/* Start of a process; @otherwise_ns if /proc no longer shows it. */
 static uint64_t find_start(const struct procfs *procfs, pid_t pid, uint64_t otherwise_ns)
 {
         const struct procfs_process *process = procfs_find(procfs, pid);
@@ -57,7 +62,7 @@ static uint64_t find_start(const struct procfs *procfs, pid_t pid, uint64_t othe
         return procfs_start_ns(&stat);
 }
 
-/* @process: its entry in the list, or NULL */
+/* @process: its entry in the list, or NULL. */
 static int keep_ended(struct procfs *procfs, const struct ended_thread *thread,
                       const struct procfs_ending *ending, const struct procfs_process *process,
                       struct procfs_ended **ret)
@@ -76,13 +81,15 @@ static int keep_ended(struct procfs *procfs, const struct ended_thread *thread,
                 .told_ns = MAX(ending->cpu_ns, shown_ns) + (process && process->told ? process->told_ns : 0),
                 .spare_ns = ending->spare_ns,
                 .n_threads = ending->n_threads,
+                .lived_ns = ending->lived_ns,
+                .ended_s = thread->ended_s,
         };
         procfs->n_ended++;
         return 0;
 }
 
 /*
- * The last thread ended: reports the sum. The table keeps /proc's total where that is more (a process older than
+ * The last thread ended: reports the sum. The table keeps /proc's total if it is larger (a process older than
  * the service).
  */
 static int end_process(struct procfs *procfs, const struct ended_thread *thread,
@@ -98,12 +105,14 @@ static int end_process(struct procfs *procfs, const struct ended_thread *thread,
 
         if (err)
                 return err;
+        if (process && process->told)
+                ended->began_ns = seen.start_ns;
         process_table_base(procfs->table, thread->tgid, seen.start_ns, &read_bytes, &write_bytes);
         seen.total.cpu_ns = ending->cpu_ns;
         seen.total.read_bytes = ending->read_bytes + read_bytes;
         seen.total.write_bytes = ending->write_bytes + write_bytes;
         err = process_table_ended(procfs->table, &seen, util_boottime_ns(), &ended->known);
-        if (!err && process) /* the next one of its pid is another */
+        if (!err && process) /* the next process with this pid is another one */
                 err = procfs_leave_place(procfs, process);
         if (err || thread->parent <= 0 ||
             (seen.total.read_bytes == 0 && seen.total.write_bytes == 0))
@@ -129,6 +138,7 @@ static int take_ended(void *data, const struct ended_thread *thread)
         procfs->endings[at].cpu_ns += thread->cpu_ns;
         procfs->endings[at].spare_ns += procfs_spare_ns(thread);
         procfs->endings[at].n_threads++;
+        procfs->endings[at].lived_ns = MAX(procfs->endings[at].lived_ns, thread->lived_ns);
         procfs->endings[at].read_bytes += thread->read_bytes;
         procfs->endings[at].write_bytes += thread->write_bytes;
         if (!thread->last)
@@ -136,6 +146,52 @@ static int take_ended(void *data, const struct ended_thread *thread)
         ending = procfs->endings[at];
         procfs->endings[at] = procfs->endings[--procfs->n_endings];
         return end_process(procfs, thread, &ending);
+}
+
+static int compare_app_and_order(const void *a, const void *b)
+{
+        const struct procfs_ended *one = a, *other = b;
+        int order = strcmp(process_table_app(one->known), process_table_app(other->known));
+
+        return order ? order : one->at < other->at ? -1 : one->at > other->at;
+}
+
+/*
+ * Boottime of the end: as early in its second as possible if it began after @free_ns, and not before the last
+ * poll.
+ */
+static double place_end(const struct procfs *procfs, const struct procfs_ended *ended, double free_ns,
+                        double second_ns)
+{
+        double end_ns = fmin(fmax(second_ns, free_ns + (double)ended->lived_ns), second_ns + (double)NS_PER_S);
+
+        if (ended->began_ns > 0)
+                end_ns = (double)ended->began_ns + (double)ended->lived_ns;
+        return fmin(fmax(end_ns, (double)procfs->read_ns[0]), (double)procfs->read_ns[1]);
+}
+
+/*
+ * Estimates when each process ended. The kernel reports the whole second, the order, and the exact lifetime.
+ * The processes of an app are placed one after another if their seconds have room for that; else they
+ * overlap.
+ */
+static void place_ends(struct procfs *procfs)
+{
+        double boottime_of_0_ns = (double)(int64_t)(procfs->read_ns[1] - util_clock_ns(CLOCK_REALTIME));
+        double free_ns = 0;
+
+        if (procfs->n_ended > 1)
+                qsort(procfs->ended, procfs->n_ended, sizeof(*procfs->ended), compare_app_and_order);
+        for (size_t i = 0; i < procfs->n_ended; i++) {
+                const struct procfs_ended *ended = &procfs->ended[i];
+                double second_ns = (double)MIN(ended->ended_s, UINT64_C(1) << 33) * 1e9 + boottime_of_0_ns, began_ns;
+
+                if (i == 0 || strcmp(process_table_app(ended->known), process_table_app(ended[-1].known)) != 0)
+                        free_ns = (double)procfs->read_ns[0];
+                free_ns = place_end(procfs, ended, free_ns, second_ns);
+                began_ns = ended->began_ns > 0 ? (double)ended->began_ns : free_ns - (double)ended->lived_ns;
+                process_table_lived(ended->known, (uint64_t)fmax(began_ns, 0), (uint64_t)free_ns);
+        }
 }
 
 int procfs_read_ended(struct procfs *procfs)
@@ -146,19 +202,22 @@ int procfs_read_ended(struct procfs *procfs)
         procfs->lost = false;
         if (!procfs->ends)
                 return 0;
+        procfs->read_ns[0] = procfs->read_ns[1];
         err = taskstats_read(procfs->ends, take_ended, procfs);
+        procfs->read_ns[1] = util_boottime_ns();
         procfs->lost = err == -ENOBUFS;
         if (procfs->lost)
-                procfs->source.lost++; /* netlink does not say how many */
+                procfs->source.lost++; /* at least one; netlink does not report how many */
         else if (err)
                 return err;
+        place_ends(procfs);
         procfs_sort_ended(procfs);
         return 0;
 }
 
 /*
- * If messages were lost, the last one of a process may be among them; its threads' times must not go to the next
- * process with that pid. In the first poll without the process the message may still be on its way.
+ * If messages were lost, the last one of a process may be among them, and its threads' times must not go to
+ * the next process with that pid. In the first poll without the process, the message may still be under way.
  */
 void procfs_forget_untold(struct procfs *procfs)
 {

@@ -2,11 +2,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
 /*
- * CPU time that no message of an end has: what a thread ran since the last tick, which is all that most short
- * processes ever run. The kernel adds it up once the process is gone, into what its parent has of reaped
- * children (cutime and cstime, and of their children in turn). What that grew by beyond the messages' times is shared among
- * the processes that ended, in proportion to the time that each was there and did not run by its messages, at most a
- * tick a thread.
+ * Attributes CPU time that no message of an end includes: the runtime of a thread since its last tick, which
+ * is all that most short processes ever run.
+ *
+ * The kernel adds it, once the process is gone, to its parent's total of reaped children (cutime and cstime,
+ * which include their children in turn). The increase of that total beyond the messages' times is shared
+ * among the ended processes, in proportion to the time that each existed and did not run according to its
+ * messages, at most a tick per thread.
  */
 
 #include <stdlib.h>
@@ -15,7 +17,7 @@
 #include "util/units.h"
 #include "util/util.h"
 
-#define TICK_NS (10 * NS_PER_MS) /* the longest there is: CONFIG_HZ=100 */
+#define TICK_NS (10 * NS_PER_MS) /* the longest tick: CONFIG_HZ=100 */
 #define NOBODY SIZE_MAX
 
 uint64_t procfs_spare_ns(const struct ended_thread *thread)
@@ -40,7 +42,7 @@ void procfs_sort_ended(struct procfs *procfs)
                 qsort(procfs->ended, procfs->n_ended, sizeof(*procfs->ended), compare_ended);
 }
 
-/* The first that ended of this pid after @at in the order of ends; NULL: none. */
+/* The first process with this pid that ended after @at in the order of ends; NULL: none. */
 static const struct procfs_ended *find_ended(const struct procfs *procfs, pid_t pid, size_t at)
 {
         const struct procfs_ended wanted = { .pid = pid, .at = at };
@@ -67,7 +69,10 @@ struct procfs_process *procfs_find(const struct procfs *procfs, pid_t pid)
         return procfs->n == 0 ? NULL : bsearch(&pid, procfs->list, procfs->n, sizeof(*procfs->list), compare_pid);
 }
 
-/* The process that has its time in reaped_ns: its parent, or if that ended too, its parent. NULL: not in the list. */
+/*
+ * The process whose reaped_ns includes this one's time: its parent or, if that ended too, the parent's
+ * parent, and so on. NULL: not in the list.
+ */
 static struct procfs_process *find_heir(const struct procfs *procfs, const struct procfs_ended *ended)
 {
         const struct procfs_ended *parent;
@@ -103,7 +108,7 @@ static void collect(struct procfs *procfs)
         }
 }
 
-/* Where messages were lost the time cannot be attributed. */
+/* If messages were lost, the time cannot be attributed. */
 void procfs_settle(struct procfs *procfs)
 {
         if (procfs->n_ended == 0 && !procfs->lost)

@@ -4,11 +4,11 @@
 /*
  * All processes without BPF, from /proc/PID/stat and io.
  *
- * `kept`: the kernel has a CPU clock of each process, which is read without any text. A process whose clock stands
- * has read and written nothing, has the same name and is the same process, so only the others are opened. Root is
- * told by taskstats of processes that end.
+ * `kept`: the kernel has a CPU clock for each process, which is read without any text. A process whose clock
+ * has not moved has read and written nothing, has the same name and is the same process, so only the others
+ * are opened. Root also gets taskstats messages of processes that end.
  *
- * `proc`: reads all at each poll and needs neither; also in a machine tree.
+ * `proc`: reads all processes at each poll and needs neither. It also reads a machine tree.
  */
 
 #include <errno.h>
@@ -23,7 +23,7 @@
 #include "util/units.h"
 #include "util/util.h"
 
-#define POLLS_PER_LOOK 10 /* polls after which all are read, where ends are not reported */
+#define POLLS_PER_LOOK 10 /* number of polls after which all are read, if ends are not reported */
 #define TICK_NS (NS_PER_S / 100) /* USER_HZ */
 
 static void procfs_close(struct source *source)
@@ -58,7 +58,7 @@ int procfs_read_stat(const struct procfs *procfs, pid_t pid, struct proc_stat *r
         return proc_parse_stat(text, (size_t)length, ret) ? 0 : -EBADMSG;
 }
 
-/* False: another user's, which only root and its owner may read. */
+/* Returns false for another user's process, which only root and its owner may read. */
 static bool read_io(const struct procfs *procfs, pid_t pid, struct proc_io *ret)
 {
         char path[32], text[1024];
@@ -67,11 +67,12 @@ static bool read_io(const struct procfs *procfs, pid_t pid, struct proc_io *ret)
         return util_read_at(procfs->proc_fd, path, text, sizeof(text)) > 0 && proc_parse_io(text, ret);
 }
 
-/* CPU time of all of its threads. The number of a process's clock is part of the kernel's ABI. */
+/* CPU time of all its threads. The number of a process's clock is part of the kernel's ABI. */
 static int read_clock(pid_t pid, uint64_t *ret)
 {
         struct timespec time;
-        clockid_t clock = (clockid_t)(~(unsigned)pid << 3 | 2); /* CPUCLOCK_SCHED; clock_getcpuclockid(), for less */
+        /* CPUCLOCK_SCHED; as clock_getcpuclockid() would return, but cheaper */
+        clockid_t clock = (clockid_t)(~(unsigned)pid << 3 | 2);
 
         if (clock_gettime(clock, &time) < 0)
                 return -errno;
@@ -79,7 +80,10 @@ static int read_clock(pid_t pid, uint64_t *ret)
         return 0;
 }
 
-/* Others' processes are left out where only our own can be read whole: their disk bytes are their users'. */
+/*
+ * Other users' processes are left out if only our own can be read completely, since their disk bytes are not
+ * readable.
+ */
 static bool is_anothers(const struct procfs *procfs, pid_t pid)
 {
         struct stat owner;
@@ -99,7 +103,7 @@ int procfs_leave_place(struct procfs *procfs, struct procfs_process *process)
         return process_table_gone(procfs->table, process->place);
 }
 
-/* A process with a pid that another had before, or the first one. */
+/* Begins a process whose pid is new, or was another process's before. */
 static int begin_anew(struct procfs *procfs, struct procfs_process *process, const struct proc_stat *stat)
 {
         process->start_time = stat->start_time;
@@ -108,7 +112,9 @@ static int begin_anew(struct procfs *procfs, struct procfs_process *process, con
         return procfs_leave_place(procfs, process);
 }
 
-/* Asked again after an exec, which may have changed it. Kernel threads change their names all the time. */
+/*
+ * Read again after an exec, which may have changed the user. Kernel threads change their names all the time.
+ */
 static void read_user(const struct procfs *procfs, const struct proc_stat *stat, struct procfs_process *process)
 {
         if (process->told && memcmp(process->comm, stat->comm, sizeof(process->comm)) == 0)
@@ -149,12 +155,16 @@ static int read_process(struct procfs *procfs, struct procfs_process *process)
         int err;
 
         if (procfs_has_ended(procfs, process->pid)) {
-                (void)read_clock(process->pid, &process->cpu_ns); /* which no longer moves */
+                (void)read_clock(process->pid, &process->cpu_ns); /* the clock does not move any more */
                 process->seen = procfs->clocks;
                 return procfs_leave_place(procfs, process);
         }
         err = procfs_read_stat(procfs, process->pid, &stat);
-        if (err) /* ended since the listing; but without free descriptors all processes would seem to have ended */
+        /*
+         * it ended since the listing; other errors are reported, as without free descriptors all processes
+         * would seem to have ended
+         */
+        if (err)
                 return err == -EMFILE || err == -ENFILE ? err : 0;
         if (process->start_time != stat.start_time)
                 err = begin_anew(procfs, process, &stat);
@@ -166,7 +176,7 @@ static int read_process(struct procfs *procfs, struct procfs_process *process)
         return tell(procfs, process, &stat);
 }
 
-/* Only a process that ran since the last poll has anything to read. */
+/* Only a process that ran since the last poll has anything new to read. */
 static int look_at_process(struct procfs *procfs, struct procfs_process *process)
 {
         uint64_t cpu_ns = NEVER;
@@ -196,7 +206,7 @@ static int compare_pids(const void *a, const void *b)
 static int list_pids(struct procfs *procfs)
 {
         _cleanup_closedir_ DIR *dir = util_opendir_at(procfs->proc_fd, ".");
-        bool ascending = true; /* as the kernel lists them; a copied tree may not be */
+        bool ascending = true; /* the kernel lists them so; a copied tree may not */
         struct dirent *entry;
         uint64_t pid;
 
@@ -217,7 +227,7 @@ static int list_pids(struct procfs *procfs)
         return 0;
 }
 
-/* The entry of @pid; pids and the list both ascend. */
+/* Entry of @pid; pids and the list both ascend. */
 static int process_of(struct procfs *procfs, pid_t pid, size_t *cursor, struct procfs_process **ret)
 {
         struct procfs_process *list = procfs->list;
@@ -288,7 +298,7 @@ static int procfs_read(struct source *source, struct sample *sample)
 
         for (size_t i = 0; i < procfs->n; i++)
                 procfs->list[i].seen = false;
-        /* The parent of a sleeping process may end and another take its place. */
+        /* The parent of a sleeping process may end and be replaced by another. */
         procfs->all = !procfs->ends && procfs->polls++ % POLLS_PER_LOOK == 0;
         process_table_begin(procfs->table);
         err = procfs_read_ended(procfs);
@@ -299,12 +309,12 @@ static int procfs_read(struct source *source, struct sample *sample)
         err = drop_gone(procfs);
         procfs_settle(procfs);
         procfs_forget_untold(procfs);
-        if (!procfs->clocks) /* list all: a process may have moved bytes in less than a tick */
+        if (!procfs->clocks) /* read all: a process may move bytes in less than a tick */
                 sample->taken = false;
         return err ? err : process_table_finish(procfs->table, false, sample, NULL);
 }
 
-/* Not where /proc is of another pid namespace, nor where the kernel has no such clocks. */
+/* False if /proc shows another pid namespace, or if the kernel has no such clocks. */
 static bool has_clocks(const struct procfs *procfs)
 {
         char self[16] = "";
@@ -315,7 +325,7 @@ static bool has_clocks(const struct procfs *procfs)
                read_clock(getppid() > 0 ? getppid() : getpid(), &unused) == 0;
 }
 
-/* Root, or who has CAP_SYS_PTRACE. A machine tree is files, which can be read or not. */
+/* True for root or with CAP_SYS_PTRACE. For a machine tree it depends on whether its files can be read. */
 static bool sees_all(const struct procfs *procfs)
 {
         char text[1024];
@@ -333,7 +343,7 @@ static int open_any(const struct collector_options *options, const struct source
                 return -ENOMEM;
         procfs->source.ops = ops;
         procfs->source.counts = COUNTS_CPU | COUNTS_DISK;
-        procfs->opened_ns = util_boottime_ns();
+        procfs->opened_ns = procfs->read_ns[1] = util_boottime_ns();
         procfs->proc_fd = openat(options->root_fd, "proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
         if (procfs->proc_fd < 0) {
                 procfs_close(&procfs->source);

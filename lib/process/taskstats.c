@@ -15,13 +15,15 @@
 #include "util/units.h"
 #include "util/util.h"
 
-#define VERSION_WITH_TGID 12         /* ac_tgid, and AGROUP on the last thread of a process */
-#define BUFFER_BYTES (4 * 1024 * 1024) /* about 3,000 threads between two polls; taken only as they come */
+#define VERSION_WITH_TGID 12 /* since then there is ac_tgid, and the last thread of a process has AGROUP */
+#define CPUS_TEXT 1024             /* a list of CPUs with gaps, as on a machine with many sockets */
+/* for about 3,000 threads between two polls; memory is used only as messages come */
+#define BUFFER_BYTES (4 * 1024 * 1024)
 
 struct taskstats_listener {
         int fd;
         uint16_t family;
-        char cpus[64];
+        char cpus[CPUS_TEXT];
 };
 
 static int send_request(int fd, uint16_t type, uint8_t command, uint16_t attribute, const char *text)
@@ -30,7 +32,7 @@ static int send_request(int fd, uint16_t type, uint8_t command, uint16_t attribu
                 struct nlmsghdr head;
                 struct genlmsghdr generic;
                 struct nlattr attribute;
-                char text[64];
+                char text[CPUS_TEXT];
         } request = {
                 .head = { .nlmsg_type = type, .nlmsg_flags = NLM_F_REQUEST | NLM_F_ACK },
                 .generic = { .cmd = command, .version = 1 },
@@ -42,7 +44,7 @@ static int send_request(int fd, uint16_t type, uint8_t command, uint16_t attribu
         return send(fd, &request, request.head.nlmsg_len, 0) < 0 ? -errno : 0;
 }
 
-/* The attribute of @type in [at, end), or NULL. */
+/* Finds the attribute of @type in [at, end), or NULL. */
 static const struct nlattr *find_attribute(const char *at, const char *end, uint16_t type)
 {
         while (end - at >= (ptrdiff_t)NLA_HDRLEN) {
@@ -62,7 +64,7 @@ static const char *data_of(const struct nlattr *attribute)
         return (const char *)attribute + NLA_HDRLEN;
 }
 
-/* The acknowledgement of the last request, and before it the family's number if that was asked for. */
+/* Reads the acknowledgement of the last request, and before it the family's number if that was requested. */
 static int receive_answer(int fd, uint16_t *family)
 {
         _Alignas(8) char buf[8192];
@@ -136,6 +138,10 @@ void taskstats_free(struct taskstats_listener *listener)
         free(listener);
 }
 
+/*
+ * The kernel reports the start in whole seconds: the end's second less the whole seconds between
+ * (bacct_add_tsk()).
+ */
 static void read_thread(const struct taskstats *stats, struct ended_thread *ret)
 {
         *ret = (struct ended_thread){
@@ -145,6 +151,8 @@ static void read_thread(const struct taskstats *stats, struct ended_thread *ret)
                 .uid = stats->ac_uid,
                 .last = stats->ac_flag & AGROUP,
                 .lived_ns = stats->ac_etime * NS_PER_US,
+                .ended_s = (stats->ac_btime64 ? stats->ac_btime64 : stats->ac_btime) + stats->ac_etime * NS_PER_US /
+                           NS_PER_S,
                 .cpu_ns = stats->cpu_run_virtual_total,
                 .read_bytes = stats->read_bytes,
                 .write_bytes = stats->write_bytes - MIN(stats->cancelled_write_bytes, stats->write_bytes),
@@ -166,7 +174,8 @@ bool taskstats_parse(const void *message, size_t length, uint16_t family, struct
         if (!group)
                 return false;
         stats = find_attribute(data_of(group), (const char *)group + group->nla_len, TASKSTATS_TYPE_STATS);
-        if (!stats || (size_t)(stats->nla_len - NLA_HDRLEN) < offsetof(struct taskstats, ac_tgid) + sizeof(copy.ac_tgid))
+        if (!stats || (size_t)(stats->nla_len - NLA_HDRLEN) < offsetof(struct taskstats, ac_tgid) +
+            sizeof(copy.ac_tgid))
                 return false;
         memset(&copy, 0, sizeof(copy));
         memcpy(&copy, data_of(stats), MIN(sizeof(copy), (size_t)(stats->nla_len - NLA_HDRLEN)));

@@ -8,9 +8,13 @@
 
 #include "radio-rate.h"
 #include "util/util.h"
+#include "util/wide.h"
 
 struct radio_ladder_work {
-        /* Of the open span at each rung, in this poll: shared among its owners when it ends, or at the poll. */
+        /*
+         * This poll's part of the open span at each rung. Its owners share it when the span ends, or at the
+         * poll.
+         */
         struct {
                 int64_t up_ms[RADIO_CLASSES_MAX], early_ms[RADIO_AGES_MAX];
                 uint64_t packets;
@@ -18,7 +22,7 @@ struct radio_ladder_work {
         } inside[RADIO_RUNGS_MAX];
         uint64_t *shares;     /* packets by rung, then by owner */
         size_t shares_capacity;
-        uint64_t *numbers;    /* of owners */
+        uint64_t *numbers;    /* scratch: owner numbers, sorted */
         size_t numbers_capacity;
         struct radio_rate rate;
 };
@@ -78,7 +82,7 @@ static size_t drop_repeated(uint64_t *numbers, size_t n)
         return kept;
 }
 
-/* Whoever may pay in this poll: of its bursts, and of spans that are open. */
+/* Lists all owners that this poll may charge: those of its bursts and the openers of open spans. */
 static int prepare(struct radio_ladder *ladder, const struct radio_burst *bursts, size_t n_bursts)
 {
         size_t rungs = ladder->shape->n_rungs, cells = radio_shape_cells(ladder->shape), n = 0;
@@ -112,19 +116,19 @@ static int prepare(struct radio_ladder *ladder, const struct radio_burst *bursts
         return 0;
 }
 
-/* Mostly there is nobody to share with, and else it fits into 64 bits: wider divisions take ten times as long. */
+/*
+ * Splits @total. The shortcuts avoid a 128-bit division, which takes ten times as long and is seldom needed.
+ */
 static int64_t part_of(int64_t total, uint64_t part, uint64_t all)
 {
-        __extension__ typedef __int128 wide;
-
         if (part == all)
                 return total;
         if (total <= INT32_MAX && all <= INT32_MAX)
                 return (int64_t)((uint64_t)total * part / all);
-        return (int64_t)((wide)total * part / all);
+        return (int64_t)wide_divide((int_wide)total * part, all);
 }
 
-/* Rounded so that all parts add up to @total. */
+/* Each share is the difference of two rounded running totals, so the shares add up to @total exactly. */
 static void share_cell(struct radio_ladder *ladder, size_t rung, size_t cell, int64_t total)
 {
         const uint64_t *shares = ladder->work->shares + rung * ladder->n_owners;
@@ -143,7 +147,7 @@ static void share_cell(struct radio_ladder *ladder, size_t rung, size_t cell, in
         }
 }
 
-/* What a rung's open span took in this poll goes to its owners, by their packets. */
+/* Splits this poll's part of a rung's open span among its owners, in proportion to their packets. */
 static void share(struct radio_ladder *ladder, size_t rung)
 {
         struct radio_ladder_work *work = ladder->work;
@@ -160,7 +164,7 @@ static void share(struct radio_ladder *ladder, size_t rung)
         memset(&work->inside[rung], 0, sizeof(work->inside[rung]));
 }
 
-/* A span grows, also at the ages that are of interest. */
+/* Lengthens the open span of a rung by @ms and counts the time in its early parts. */
 static void grow(struct radio_ladder *ladder, size_t rung, int64_t ms)
 {
         const struct radio_shape *shape = ladder->shape;
@@ -179,8 +183,9 @@ static void grow(struct radio_ladder *ladder, size_t rung, int64_t ms)
 }
 
 /*
- * Silence since the last packet, of which some may have been counted at a poll, until a time. @next: whose packet ends it
- * then; SIZE_MAX: none yet.
+ * Counts the silence from the last packet until @until_ms; an earlier poll may have counted the first part of
+ * it.
+ * @next: owner of the packet that ends the silence then; SIZE_MAX: the silence goes on.
  */
 static void be_silent(struct radio_ladder *ladder, int64_t until_ms, size_t next)
 {
@@ -189,10 +194,11 @@ static void be_silent(struct radio_ladder *ladder, int64_t until_ms, size_t next
         bool ends = next != SIZE_MAX;
 
         for (size_t k = 0; k < shape->n_rungs; k++) {
-                int64_t asleep_ms = ladder->last_ms + shape->rung_ms[k]; /* from then on, with this timer */
+                /* a radio with this timer sleeps from then on */
+                int64_t asleep_ms = ladder->last_ms + shape->rung_ms[k];
                 int64_t shared_ms = ladder->last_ms + MAX(shape->rung_ms[k], shape->share_ms);
                 int64_t up_ms = MAX(0, MIN(until_ms, asleep_ms) - ladder->now_ms);
-                /* is it shared by the owners of the span, or the opener's? */
+                /* true: the span's owners share this time; false: the opener pays for it */
                 bool inside = ladder->began && until_ms < shared_ms && (ends || ladder->work->inside[k].packets > 0);
 
                 if (inside)
@@ -216,7 +222,7 @@ static void be_silent(struct radio_ladder *ladder, int64_t until_ms, size_t next
         ladder->now_ms = MAX(ladder->now_ms, until_ms);
 }
 
-/* Until a time within a burst: whatever its timer, the radio is up. */
+/* Counts the time until @until_ms within a burst: the radio is up at every rung. */
 static void be_busy(struct radio_ladder *ladder, int64_t until_ms)
 {
         const struct radio_shape *shape = ladder->shape;

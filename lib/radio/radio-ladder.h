@@ -3,61 +3,66 @@
 #pragma once
 
 /*
- * What is kept of a radio's traffic, so that any automaton can be priced later: for a ladder of silences, how long a
- * radio that sleeps after each would have been up, and how often it would have woken (docs/radios.md). All are
- * integers, times in ms, and sums: those of polls, hours and days add up. At each rung the owners add up to the traffic
- * as a whole, to the last ms.
+ * The stored summary of a radio's traffic, from which any automaton can be priced later (METHOD.md).
+ *
+ * Method: assume a radio that falls asleep after a silence of length T, and compute how long it would have
+ * been up and how often it would have woken. Do so for a ladder of about twenty T ("rungs"). A span is the
+ * time between two sleeps at one rung; the owner whose packet wakes the radio is its opener.
+ *
+ * All cells are integer sums, times in ms, so polls, hours and days add up. At each rung the owners' cells
+ * add up to those of the whole traffic, exact to the ms.
  */
 
 #include "radio-shape.h"
 
-/* An owner's burst ends when the owner sends and receives nothing for so long. */
+/* A burst of an owner ends when the owner sends and receives nothing for this long. */
 #define RADIO_BURST_GAP_NS INT64_C(50000000)
-#define RADIO_LARGE_BYTES 256 /* least of a large packet */
+#define RADIO_LARGE_BYTES 256 /* a packet of at least this size is large */
 
 struct radio_burst {
-        uint64_t owner;              /* whatever the caller tells owners apart by */
-        int64_t first_ns, last_ns;   /* times of its first and last packet, of any one clock; the others are taken as
-                                        evenly spaced */
+        uint64_t owner;              /* any number by which the caller distinguishes owners */
+        /* first and last packet, by one clock for all bursts; packets between are assumed evenly spaced */
+        int64_t first_ns, last_ns;
         uint64_t packets[RADIO_DIRECTIONS], bytes[RADIO_DIRECTIONS];
-        uint64_t large;              /* of its packets */
+        uint64_t large;              /* number of large packets */
 };
 
 struct radio_amounts {
         uint64_t owner;
         uint64_t bytes[RADIO_DIRECTIONS];
-        int64_t *cells;              /* radio_shape_cells() of them, as radio_cell_...() order them */
+        int64_t *cells;              /* radio_shape_cells() cells in the order of radio_cell_...() */
 };
 
 struct radio_ladder {
         const struct radio_shape *shape;
         bool began;
-        int64_t now_ms, last_ms;     /* counted until; the last packet's time */
+        int64_t now_ms, last_ms;     /* counted up to now_ms; time of the last packet */
         size_t last_class;
         struct {
-                uint64_t opener;     /* of its open span, and how old that was at the last packet */
+                uint64_t opener;     /* who opened the open span; age_ms: the span's age at the last packet */
                 int64_t age_ms;
         } rungs[RADIO_RUNGS_MAX];
-        struct radio_amounts *owners; /* of the last poll, by owner */
+        struct radio_amounts *owners; /* amounts of the last poll, sorted by owner */
         size_t n_owners, owners_capacity;
         int64_t *cells;
         size_t cells_capacity;
         struct radio_ladder_work *work;
 };
 
-/* @shape must outlive it. radio_ladder_clear() it. 0; -ENOMEM. */
+/* @shape must outlive the ladder; end with radio_ladder_clear(). Returns 0 or -ENOMEM. */
 int radio_ladder_start(struct radio_ladder *ladder, const struct radio_shape *shape);
 void radio_ladder_clear(struct radio_ladder *ladder);
 
 /**
- * radio_ladder_poll() - what the bursts of a poll amount to
- * @ladder:   goes on from the poll before; afterwards its owners are those of this poll, until the next one
- * @bursts:   of all owners of one kind of radio, also those that are still open; sorted here by time
- * @n:        how many
- * @until_ns: the poll's time, by the bursts' clock; a packet after it counts as one at that time
+ * radio_ladder_poll() - add the bursts of one poll
+ * @ladder:   continues from the previous poll; afterwards its owners are those of this poll, until the next one
+ * @bursts:   bursts of all owners of one kind of radio, also bursts that are still open; sorted by time here
+ * @n:        number of bursts
+ * @until_ns: time of the poll, by the bursts' clock; a later packet counts as one at this time
  *
- * The time within a span is shared among its owners by their packets of this poll, and so is silence that may yet end
- * it; silence that does end it at a rung is its opener's, who need not have sent anything in this poll.
+ * The owners of a span share its time by their packets of this poll, and also a silence that may not end the
+ * span. A silence that does end the span at a rung is charged to its opener, even if the opener sent nothing
+ * in this poll.
  *
  * Return: 0; -ENOMEM, and there are no owners.
  */

@@ -10,12 +10,13 @@
 #include "util/units.h"
 #include "util/util.h"
 
-#define SPACING_MS 25.0      /* within bursts, where the rate is low */
-#define SPAN_SPACING_MS 40   /* of radio_meter_span() */
-#define SLEEP_MS 400000.0    /* longer than the timers together: after it the radio sleeps */
-#define BASE_MS 1000000.0    /* over which its sleep is averaged */
-#define WARM_S 20            /* of traffic, before what is measured */
-#define FULL_S 4             /* at its rate; before that not more than RADIO_DENSE a second, to take less time */
+#define SPACING_MS 25.0      /* packet spacing within bursts at low rates */
+#define SPAN_SPACING_MS 40   /* packet spacing in radio_meter_span() */
+#define SLEEP_MS 400000.0    /* longer than all timers together, so the radio sleeps afterwards */
+#define BASE_MS 1000000.0    /* time over which the sleep power is averaged */
+#define WARM_S 20            /* traffic before a measurement starts */
+/* the last seconds at the full rate; before them at most RADIO_DENSE packets a second, to save time */
+#define FULL_S 4
 #define SMALL_BYTES 100
 #define LARGE_BYTES 1200
 #define MORE_BYTES 100
@@ -26,7 +27,7 @@ static int64_t ns_of(double ms)
         return (int64_t)llround(ms * 1e6);
 }
 
-/* A radio whose packets have a price in one direction, or in none, and whose others take no time. 0; -ENOMEM. */
+/* Copies a radio, but only the chosen directions keep prices and air time. Returns 0 or -ENOMEM. */
 static int copy_priced(const struct radio *radio, bool tx, bool rx, struct radio *ret)
 {
         const bool priced[RADIO_DIRECTIONS] = { [RADIO_TX] = tx, [RADIO_RX] = rx };
@@ -47,7 +48,7 @@ static int copy_priced(const struct radio *radio, bool tx, bool rx, struct radio
         return 0;
 }
 
-/* Another run that goes on from here, where nothing waits. 0; -ENOMEM. */
+/* Copies a run, with no packets waiting, so that both can continue separately. Returns 0 or -ENOMEM. */
 static int branch(const struct radio_run *from, struct radio_run *ret)
 {
         struct radio_run run = *from;
@@ -69,7 +70,7 @@ static int pass(struct radio_run *run, double ms)
         return radio_run_until(run, run->now_ns + ns_of(ms));
 }
 
-/* Above the base, since the run began. */
+/* Energy above the base since the run began. */
 static double above_uj(const struct radio_meter *meter, const struct radio_run *run)
 {
         return radio_run_energy_j(run) * UJ_PER_J - meter->base_mw * (double)run->now_ns / (double)NS_PER_MS;
@@ -113,8 +114,8 @@ void radio_meter_close(struct radio_meter *meter)
 }
 
 struct traffic {
-        int packets;       /* a second */
-        double spacing_ms; /* among them */
+        int packets;       /* per second */
+        double spacing_ms; /* between two packets */
         uint64_t bytes;
 };
 
@@ -135,14 +136,17 @@ size_t radio_meter_class_after(const struct radio_shape *shape, size_t class, do
         size_t rate = 0;
         int packets = 1;
 
-        for (int i = 0; i < MAX(1, traffic.packets - 1); i++) /* measure_wakes() */
+        for (int i = 0; i < MAX(1, traffic.packets - 1); i++) /* as many packets as measure_wakes() sends */
                 packets += i * traffic.spacing_ms + silence_ms < 1000;
         while (rate + 1 < shape->n_rates && packets >= shape->rate[rate + 1])
                 rate++;
         return rate + (class >= shape->n_rates ? shape->n_rates : 0);
 }
 
-/* Some seconds of traffic by turns, @first the first of each, but for the @less last packets. 0; -ENOMEM. */
+/*
+ * Sends seconds of traffic in alternating directions, each second beginning with @first; leaves out the @less
+ * last packets. Returns 0 or -ENOMEM.
+ */
 static int send(struct radio_run *run, const struct traffic *traffic, enum radio_direction first, int from_s,
                 int until_s, int less)
 {
@@ -157,7 +161,7 @@ static int send(struct radio_run *run, const struct traffic *traffic, enum radio
         return err;
 }
 
-/* Seconds before those at the full rate. */
+/* Sends the traffic before the seconds at the full rate. */
 static int warm(struct radio_run *run, const struct traffic *traffic, enum radio_direction first)
 {
         struct traffic thin = *traffic;
@@ -169,7 +173,7 @@ static int warm(struct radio_run *run, const struct traffic *traffic, enum radio
         return send(run, &thin, first, 0, WARM_S - FULL_S, 0);
 }
 
-/* Ends with the last packet, but for the @less last ones. 0; -ENOMEM. */
+/* Runs warm-up traffic up to its last packet, leaving out the @less last ones. Returns 0 or -ENOMEM. */
 static int start_warm(const struct radio_meter *meter, const struct traffic *traffic, int less, struct radio_run *run)
 {
         int err = radio_run_start(run, &meter->radio, meter->signal);
@@ -179,7 +183,7 @@ static int start_warm(const struct radio_meter *meter, const struct traffic *tra
         return err ? err : send(run, traffic, RADIO_TX, WARM_S - FULL_S, WARM_S, less);
 }
 
-/* What the FULL_S seconds take. 0; -ENOMEM. */
+/* Measures the energy of the FULL_S seconds. Returns 0 or -ENOMEM. */
 static int measure_traffic(const struct radio_meter *meter, const struct radio *radio, const struct traffic *traffic,
                            enum radio_direction first, double *ret)
 {
@@ -230,8 +234,8 @@ double radio_meter_sample_ms(const struct radio_shape *shape, size_t rung, int s
 }
 
 /*
- * From a packet to the next of its burst. Where they come closely, they do not come evenly: as in an exponential
- * distribution, in parts that are as likely. 0; -ENOMEM.
+ * Mean power between two packets of a burst. Dense packets do not come evenly: the gaps are taken from an
+ * exponential distribution, at the middles of BURST_PARTS equally likely parts. Returns 0 or -ENOMEM.
  */
 static int measure_burst(const struct radio_meter *meter, const struct radio_run *packet,
                          const struct traffic *traffic, double *ret)
@@ -291,8 +295,8 @@ static int measure_wake(const struct radio_meter *meter, const struct radio_run 
 }
 
 /*
- * The packet that wakes the radio counts as one of the class: if it came beside all of them, it would go beyond a
- * threshold that the class is just below, and each silence would seem to end with that.
+ * The packet that wakes the radio replaces one packet of the class. If it came in addition, the rate could
+ * pass a threshold just above the class, and that effect would be charged to every silence.
  */
 static int measure_wakes(const struct radio_meter *meter, const struct traffic *traffic, struct radio_silence *ret)
 {

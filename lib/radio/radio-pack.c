@@ -8,20 +8,23 @@
 #include "util/bytes.h"
 #include "util/util.h"
 
-/* Packs, or unpacks what is in @in: both go through the cells in the same order and expect the same. */
+/*
+ * State of one pass that packs, or unpacks @in. Both visit the cells in the same order and predict the same
+ * values.
+ */
 struct coder {
         bool unpacks;
         struct bytes out;
         struct bytes_reader in;
-        uint64_t zeros;  /* a run of them: to be written, or still to be returned */
-        uint64_t number; /* that was read, and is not 0; 0: none */
-        bool ran;        /* the last one read was a run */
+        uint64_t zeros;  /* length of a run of zeros that is still to be written or returned */
+        uint64_t number; /* a nonzero number already read; 0: none */
+        bool ran;        /* the last item read was a run */
         int err;
 };
 
 /*
- * A cell's difference to what is expected, as a number from 0 on: below and above by turns, 0, -1, 1, -2, ..., until a
- * cell would be negative; from there on only above.
+ * Maps the difference between a cell and its prediction to a number from 0: 0, -1, 1, -2, ... As a cell
+ * cannot be negative, only positive differences remain beyond the prediction.
  */
 static uint64_t fold(int64_t cell, int64_t expected)
 {
@@ -39,7 +42,7 @@ static int64_t unfold(uint64_t folded, int64_t expected)
         return folded % 2 ? expected - (int64_t)(folded / 2) - 1 : expected + (int64_t)(folded / 2);
 }
 
-/* The lowest bit: 0, a run of one more zero than the rest says; 1, a number that is one more than the rest says. */
+/* The lowest bit is 0 for a run (its length less one in the higher bits) and 1 for a number (less one). */
 static void put(struct coder *coder, uint64_t folded)
 {
         if (folded == 0) {
@@ -53,7 +56,7 @@ static void put(struct coder *coder, uint64_t folded)
                 coder->err = bytes_put(&coder->out, (folded - 1) * 2 + 1);
 }
 
-/* The next run or number; neither where there are no more. */
+/* Reads the next run or number; neither is set at the end of the input. */
 static void look(struct coder *coder)
 {
         uint64_t number;
@@ -113,7 +116,7 @@ static inline void code(struct coder *coder, int64_t *cell, int64_t expected)
                 *cell = unfold(folded, expected);
 }
 
-/* Most classes are empty: @n zeros in each of two rows, which are expected. */
+/* Most classes are empty: handles @n predicted zeros in each of two rows at once. */
 static bool skip_zeros(struct coder *coder, size_t n, const int64_t *a, const int64_t *b)
 {
         if (coder->unpacks) {
@@ -130,8 +133,9 @@ static bool skip_zeros(struct coder *coder, size_t n, const int64_t *a, const in
 }
 
 /*
- * From rung to rung as many silences as before. Each was up all the time since the rung before, but for those that
- * ended meanwhile: so it grows as before, less what is opened less.
+ * Predicts each rung from the one before: as many openings, and for up_ms as many silences. Each silence
+ * lasted the whole step between the rungs, except those that ended meanwhile; so up_ms grows as before, less
+ * the decrease of openings.
  */
 static void code_silences(struct coder *coder, const struct radio_shape *shape, int64_t *up_ms, int64_t *opened)
 {
@@ -149,7 +153,7 @@ static void code_silences(struct coder *coder, const struct radio_shape *shape, 
                         silences = MIN(MAX(silences + opened[k] - opened[k - 1], 0), INT32_MAX);
                 expected = up_ms[k - 1] + silences * ms;
                 code(coder, &up_ms[k], expected);
-                if (up_ms[k] != expected) /* a division takes longer than the rest */
+                if (up_ms[k] != expected) /* divide only if needed: the division is the slowest step */
                         silences = (up_ms[k] - up_ms[k - 1]) / ms;
         }
 }

@@ -1,7 +1,7 @@
 /* SPDX-FileCopyrightText: joulecast authors */
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* The keys of [radio NAME], [radio NAME STATE] and [carrier NAME], one after another. */
+/* Parses the keys of [radio NAME], [radio NAME STATE] and [carrier NAME] sections, one at a time. */
 
 #include <errno.h>
 #include <math.h>
@@ -41,8 +41,7 @@ static void split(const char *value, struct words *words)
 
 static bool is_name(const char *name)
 {
-        return *name && strlen(name) < RADIO_NAME_MAX &&
-               strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_") == strlen(name);
+        return *name && strlen(name) < RADIO_NAME_MAX && util_only_has(name, "-_");
 }
 
 static int wrong(const struct ini_place *place, const char *key, const char *value, const char *form)
@@ -187,7 +186,7 @@ static int parse_reset(const struct ini_place *place, const char *key, const cha
         return err ? err : ini_number(place, key, words.list[1], 1e-3, MS_MAX, &state->reset.ms);
 }
 
-/* tx_nj_per_byte and the like. 1: not one of them. */
+/* Parses tx_nj_per_byte and similar keys. Returns 1 if @key is none of them. */
 static int parse_price(const struct ini_place *place, const char *key, const char *value, struct radio_value *per_byte,
                        struct radio_value *per_packet)
 {
@@ -304,8 +303,8 @@ static void unknown(struct radio_value *values, size_t n)
 }
 
 /*
- * The entry of that name, or a new one with nothing but the name in it; NULL: all @max are taken. A list has room for
- * all of them from the first on, and each entry begins with its name.
+ * Finds the entry with @name, or appends one with only its name set; NULL if all @max are in use. The list
+ * has room for @max entries, and each entry begins with its name.
  */
 static void *find_or_add(void *list, size_t *n, size_t max, size_t size, const char *name)
 {

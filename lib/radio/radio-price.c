@@ -10,12 +10,13 @@
 #include "util/units.h"
 #include "util/util.h"
 
-#define AWAKE_MS 80 /* a silence that no radio sleeps in */
+#define AWAKE_MS 80 /* no radio sleeps within this silence */
 
 /*
- * Between two rungs a silent radio draws the mean power there, so a ms up at a rung counts for how much less it draws
- * above that rung than below. What this leaves out is jump_uj, the same for all silences that end between two rungs: how
- * far off the mean power is at their end, and what the packet that wakes takes more than one of its class that need not.
+ * Between two rungs a silent radio draws the mean power measured there. So a ms of up time at a rung costs
+ * the difference between the power below that rung and the power above it. The remainder is jump_uj, the same
+ * for all silences that end between two rungs: the error of the mean power at their end, plus the extra
+ * energy of a packet that wakes the radio over one of its class that does not.
  */
 static void price_class(struct radio_price *price, const struct radio_silence *silences, size_t index)
 {
@@ -43,7 +44,9 @@ static void price_class(struct radio_price *price, const struct radio_silence *s
         }
 }
 
-/* What a span takes that is opened after such a silence and lasts so long, beside what its amounts cost so far. */
+/*
+ * Energy of a span of @span_ms after @silence_ms, less the price of its amounts with the coefficients so far.
+ */
 static int beside_uj(const struct radio_price *price, const struct radio_meter *meter, double silence_ms,
                      double span_ms, double *ret)
 {
@@ -62,7 +65,7 @@ static int beside_uj(const struct radio_price *price, const struct radio_meter *
         return err;
 }
 
-/* @ret: a mean power at each age, of spans that are opened after such a silence. */
+/* Measures the mean extra power at each age of spans opened after @silence_ms, in @ret. */
 static int measure_early(const struct radio_price *price, const struct radio_meter *meter, double silence_ms,
                          double *ret)
 {
@@ -80,7 +83,10 @@ static int measure_early(const struct radio_price *price, const struct radio_met
         return err;
 }
 
-/* A promotion goes on beside the first packets. The coefficients are as for a span that is awake, and what differs. */
+/*
+ * A promotion continues during the first packets of a span. The early coefficients are the extra power over a
+ * span whose radio was awake, as differences from rung to rung.
+ */
 static int price_early(struct radio_price *price, const struct radio_meter *meter)
 {
         const struct radio_shape *shape = price->shape;
@@ -110,7 +116,7 @@ static int price_silences(struct radio_price *price, const struct radio_meter *m
         return err;
 }
 
-/* As if no rate moved the radio. Did one? */
+/* Removes all rate rules. Returns whether there were any. */
 static bool drop_rates(struct radio *radio)
 {
         bool had = false;
@@ -123,8 +129,9 @@ static bool drop_rates(struct radio *radio)
 }
 
 /*
- * All but the prices of packets and bytes. What is early is measured beside all else, and without rates: where the
- * packets that show a promotion come at the rate of a rule, they would show that.
+ * Finds all coefficients but the prices of packets and bytes. The early parts are measured without rate
+ * rules: the packets that reveal a promotion may come at the rate of a rule, and would then measure that rule
+ * instead.
  */
 static int price_time(struct radio_price *price, const struct radio_meter *meter)
 {
@@ -169,7 +176,7 @@ void radio_price_clear(struct radio_price *price)
         *price = (struct radio_price){ 0 };
 }
 
-/* Bytes are stored without their class: those of an owner's packets. */
+/* Bytes are stored without a class; their classes are assumed to be those of the owner's packets. */
 static double bytes_uj(const struct radio_price *price, const struct radio_amounts *amounts, size_t direction)
 {
         double packets = 0, sum = 0;

@@ -9,7 +9,7 @@
 
 struct radio_slot {
         uint64_t packets, large;
-        int64_t busy_ms; /* of its bursts; more than there are, where they overlap */
+        int64_t busy_ms; /* sum over its bursts; more than the slot where bursts overlap */
 };
 
 void radio_rate_clear(struct radio_rate *rate)

@@ -21,7 +21,7 @@ static int64_t uw_of_mw(double mw)
         return (int64_t)llround(mw * 1e3);
 }
 
-/* How many of the last packets its rules may look at; 0: none has to be kept. */
+/* Number of past packets that the radio's rules may look at; 0: none must be kept. */
 static size_t n_counted(const struct radio *radio)
 {
         uint64_t n = 0;
@@ -62,7 +62,7 @@ static const struct radio_state *now_in(const struct radio_run *run)
         return &run->radio->states[run->state];
 }
 
-/* For how long pulses were on from the state's beginning. */
+/* Time that pulses were on during the first @since_ns of the state. */
 static int64_t pulsed_ns(const struct radio_state *state, int64_t since_ns)
 {
         int64_t period = ns_of_ms(state->pulse.period_ms), on = ns_of_ms(state->pulse.on_ms), rest = since_ns % period;
@@ -87,7 +87,7 @@ static void pass(struct radio_run *run, int64_t until_ns)
         run->now_ns = until_ns;
 }
 
-/* When silence ends the state; INT64_MAX: never. */
+/* Time at which silence ends the state; INT64_MAX: never. */
 static int64_t timer_ns(const struct radio_run *run)
 {
         const struct radio_state *state = now_in(run);
@@ -100,7 +100,7 @@ static int64_t timer_ns(const struct radio_run *run)
         return since_ns + ns_of_ms(state->after.ms);
 }
 
-/* The next pulse, at which waiting packets are received; INT64_MAX: none waits. */
+/* Time of the next pulse, at which waiting packets are received; INT64_MAX: none waits. */
 static int64_t pulse_ns(const struct radio_run *run)
 {
         int64_t period;
@@ -117,7 +117,7 @@ static void enter(struct radio_run *run, size_t state)
         run->entered_ns = run->now_ns;
 }
 
-/* Have @packets come in the last @ms, now included? */
+/* Have at least @packets come in the last @ms, including one that comes now? */
 static bool came(const struct radio_run *run, uint64_t packets, double ms)
 {
         if (packets == 0 || run->n_recent < packets)
@@ -149,7 +149,7 @@ static bool restarts(const struct radio_run *run, const struct radio_state *stat
                bytes_in_last(run, state->reset.ms) >= state->reset.bytes;
 }
 
-/* The state's price, else the radio's; none is no price. */
+/* The state's price, or else the radio's; 0 if neither is given. */
 static int64_t price_fj(const struct radio_value *own, const struct radio_value *radios)
 {
         double nj = isnan(own->value) ? radios->value : own->value;
@@ -166,7 +166,7 @@ static void pay(struct radio_run *run, enum radio_direction direction, uint64_t 
         total->fj += price_fj(&state->nj_per_packet[direction], &run->radio->nj_per_packet[direction]);
 }
 
-/* One packet after the other is on the air. */
+/* Packets are on the air one after another. */
 static void occupy(struct radio_run *run, enum radio_direction direction, uint64_t bytes)
 {
         double kbps = run->radio->phy_kbps[direction], ns = kbps > 0 ? (double)bytes * 8e6 / kbps : 0;
@@ -178,7 +178,7 @@ static void occupy(struct radio_run *run, enum radio_direction direction, uint64
 
 static int deliver(struct radio_run *run, enum radio_direction direction, uint64_t bytes);
 
-/* Receives what waits: at a pulse, or when the state has changed, as the new one may receive at once. */
+/* Receives the waiting packets: at a pulse, or after a state change, as the new state may receive at once. */
 static int hear(struct radio_run *run)
 {
         struct radio_packet *waiting = TAKE_PTR(run->waiting);
@@ -188,7 +188,7 @@ static int hear(struct radio_run *run)
         run->n_waiting = run->capacity = 0;
         for (size_t i = 0; !err && i < n; i++) {
                 err = deliver(run, RADIO_RX, waiting[i].bytes);
-                if (!err) /* a state of no time ends before the next one is heard */
+                if (!err) /* a state with a timer of 0 ends before the next packet is heard */
                         err = radio_run_until(run, run->now_ns);
         }
         free(waiting);
@@ -264,7 +264,7 @@ int radio_run_packet(struct radio_run *run, int64_t time_ns, enum radio_directio
 
 double radio_total_j(const struct radio_total *total)
 {
-        return (double)total->fj / FJ_PER_J;
+        return wide_to_double(total->fj) / FJ_PER_J;
 }
 
 double radio_run_energy_j(const struct radio_run *run)
@@ -273,5 +273,5 @@ double radio_run_energy_j(const struct radio_run *run)
 
         for (size_t i = 0; i < run->radio->n_states; i++)
                 sum += run->totals[i].fj;
-        return (double)sum / FJ_PER_J;
+        return wide_to_double(sum) / FJ_PER_J;
 }

@@ -164,7 +164,10 @@ static void reach(const struct radio *radio, size_t i, bool *reached)
                         reach(radio, state->on[d].move.state, reached);
 }
 
-/* A cycle of timers, in ms: a shorter one would make a day of silence take for ever to compute. */
+/*
+ * Least duration of a cycle of timers, in ms: with a shorter one, a day of silence would take too long to
+ * compute.
+ */
 #define ROUND_MIN_MS 1.0
 
 static bool spins(const struct radio *radio, size_t first)
@@ -182,7 +185,7 @@ static bool spins(const struct radio *radio, size_t first)
                 if (at == first)
                         return took_ms < ROUND_MIN_MS;
         }
-        return false; /* it leads to a cycle without @first */
+        return false; /* it leads to a cycle that @first is not part of */
 }
 
 static int check_radio(struct radio *radio, const struct ini_place *place, const char *with)
@@ -195,7 +198,8 @@ static int check_radio(struct radio *radio, const struct ini_place *place, const
                         return ini_error(place, "no packet and no timer leads to the state %s of [radio %s]",
                                          radio->states[i].name, radio->name);
                 if (spins(radio, i))
-                        return ini_error(place, "the timers of [radio %s]%s form a cycle of less than %g ms, which begins "
+                        return ini_error(place, "the timers of [radio %s]%s form a cycle of less than %g ms, which"
+                                                " begins "
                                          "with the state %s", radio->name, with, ROUND_MIN_MS, radio->states[i].name);
         }
         return 0;

@@ -1,40 +1,49 @@
 /* SPDX-FileCopyrightText: joulecast authors */
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* What the words and numbers of a battery mean, and which of them to believe. */
+/* Parses the words and numbers of one unit. */
 
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "battery.h"
+#include "battery-private.h"
 #include "util/util.h"
 #include "util/words.h"
 
-#define PREFIX "POWER_SUPPLY_"
-
 /*
- * What a battery of a portable device can show. Wide enough for a watch (a fifth of a Wh) and an e-bike;
- * narrow enough to see that somebody wrote mV, mA or mAh.
+ * Limits for a battery of a portable device. They are wide enough for a watch (a fifth of a Wh) and an e-bike, and
+ * narrow enough to detect values in mV, mA or mAh.
  */
 #define VOLTAGE_MIN_UV 1500000
 #define VOLTAGE_MAX_UV 100000000
-#define CHARGE_MIN_UAH 20000
-#define CHARGE_MAX_UAH 1000000000
-#define ENERGY_MIN_UWH 70000
-#define ENERGY_MAX_UWH 10000000000
 #define CURRENT_MAX_UA 100000000
 #define POWER_MAX_UW 1000000000
-#define CURRENT_MIN_UA 2000  /* no device that runs this program lives on less */
-#define POWER_MIN_UW 5000
-#define OVERFULL 1.25        /* charge_now beyond this times charge_full is no charge */
 #define POWER_RATIO 3.0      /* power_now this far from current_now x voltage_now, either way, is in another unit */
-#define CAPACITY_SLACK 10    /* percent: gauges that learn a new full overshoot a little */
+/* If a full charge is in mAh or mWh, smaller readings than this times the minimum may be in mA or mW (40 A, 100 W). */
+#define THOUSANDTHS_RATIO 20
+#define CAPACITY_SLACK 10    /* percent: gauges overshoot a little when they learn a new full charge */
 #define TEMP_MIN_DC (-400)
 #define TEMP_MAX_DC 1000
 
-static void quirk(struct battery_unit *unit, const char *format, ...) __attribute__((format(printf, 2, 3)));
-static void quirk(struct battery_unit *unit, const char *format, ...)
+const struct battery_scale battery_scales[BATTERY_SCALES] = {
+        { "CHARGE_NOW", "CHARGE_FULL", "CHARGE_FULL_DESIGN", 20000, 1000000000,
+          BATTERY_CHARGE_NOW, BATTERY_CHARGE_FULL },
+        { "ENERGY_NOW", "ENERGY_FULL", "ENERGY_FULL_DESIGN", 70000, 10000000000,
+          BATTERY_ENERGY_NOW, BATTERY_ENERGY_FULL },
+};
+
+struct battery_levels_of battery_levels_of(struct battery_unit *unit, size_t scale)
+{
+        struct battery *battery = &unit->battery;
+
+        return scale == 0 ? (struct battery_levels_of){ &battery->charge_now_uah, &battery->charge_full_uah,
+                                                        &unit->charge_full_design_uah }
+                          : (struct battery_levels_of){ &battery->energy_now_uwh, &battery->energy_full_uwh,
+                                                        &unit->energy_full_design_uwh };
+}
+
+void battery_quirk(struct battery_unit *unit, const char *format, ...)
 {
         char text[256];
         va_list arguments;
@@ -47,8 +56,7 @@ static void quirk(struct battery_unit *unit, const char *format, ...)
         util_printable(text, unit->quirks[unit->n_quirks++], sizeof(unit->quirks[0]));
 }
 
-/* The value of a key, or false. */
-static bool find(const char *uevent, const char *key, char *value, size_t size)
+bool battery_find(const char *uevent, const char *key, char *value, size_t size)
 {
         size_t length = strlen(key);
 
@@ -56,10 +64,11 @@ static bool find(const char *uevent, const char *key, char *value, size_t size)
                 size_t n;
 
                 line += *line == '\n';
-                if (strncmp(line, PREFIX, strlen(PREFIX)) != 0 ||
-                    strncmp(line + strlen(PREFIX), key, length) != 0 || line[strlen(PREFIX) + length] != '=')
+                if (strncmp(line, BATTERY_PREFIX, strlen(BATTERY_PREFIX)) != 0 ||
+                    strncmp(line + strlen(BATTERY_PREFIX), key, length) != 0 ||
+                    line[strlen(BATTERY_PREFIX) + length] != '=')
                         continue;
-                line += strlen(PREFIX) + length + 1;
+                line += strlen(BATTERY_PREFIX) + length + 1;
                 n = strcspn(line, "\n");
                 snprintf(value, size, "%.*s", (int)MIN(n, size - 1), line);
                 return true;
@@ -67,19 +76,31 @@ static bool find(const char *uevent, const char *key, char *value, size_t size)
         return false;
 }
 
-enum found { MISSING, BAD, GOOD };
+/* Has the key this word as its value? */
+static bool is_word(const char *uevent, const char *key, const char *word)
+{
+        char value[32];
+
+        return battery_find(uevent, key, value, sizeof(value)) && strcmp(value, word) == 0;
+}
 
 /* A whole number of either sign. An error quotes only the beginning of the text. */
-static enum found find_number(struct battery_unit *unit, const char *uevent, const char *key, int64_t *ret)
+static bool find_number(struct battery_unit *unit, const char *uevent, const char *key, int64_t *ret)
 {
         char value[64];
 
-        if (!find(uevent, key, value, sizeof(value)))
-                return MISSING;
+        if (!battery_find(uevent, key, value, sizeof(value)))
+                return false;
         if (util_parse_i64(value, ret) == 0)
-                return GOOD;
-        quirk(unit, "%s is no number: \"%.24s\"", key, value);
-        return BAD;
+                return true;
+        battery_quirk(unit, "%s is no number: \"%.24s\"", key, value);
+        return false;
+}
+
+/* A 16-bit register with an unknown value holds its largest number, scaled by 1000 or 10000. */
+static bool is_largest(uint64_t value)
+{
+        return value == UINT64_C(65535000) || value == UINT64_C(655350000);
 }
 
 /* A level, in the range of a full battery or of a voltage; @zero: 0 is allowed, too. */
@@ -88,10 +109,10 @@ static bool find_level(struct battery_unit *unit, const char *uevent, const char
 {
         int64_t value;
 
-        if (find_number(unit, uevent, key, &value) != GOOD)
+        if (!find_number(unit, uevent, key, &value))
                 return false;
-        if (value < 0 || value > max || (value < min && !(zero && value >= 0))) {
-                quirk(unit, "%s is out of range, or in a wrong unit: %lld", key, (long long)value);
+        if (value < 0 || value > max || is_largest((uint64_t)value) || (value < min && !zero)) {
+                battery_quirk(unit, "%s is out of range, or in a wrong unit: %lld", key, (long long)value);
                 return false;
         }
         *ret = (uint64_t)value;
@@ -110,7 +131,7 @@ static void parse_status(struct battery_unit *unit, const char *uevent)
         };
         char value[64] = "";
 
-        find(uevent, "STATUS", value, sizeof(value));
+        battery_find(uevent, "STATUS", value, sizeof(value));
         for (size_t i = 0; i < ARRAY_SIZE(words); i++) {
                 if (strcmp(value, words[i].word) == 0) {
                         unit->battery.status = words[i].status;
@@ -118,112 +139,59 @@ static void parse_status(struct battery_unit *unit, const char *uevent)
                 }
         }
         if (*value)
-                quirk(unit, "STATUS is no word of the kernel's: \"%.24s\"", value);
+                battery_quirk(unit, "STATUS is no word of the kernel's: \"%.24s\"", value);
         else
-                quirk(unit, "STATUS is missing");
+                battery_quirk(unit, "STATUS is missing");
 }
 
-/*
- * A level just above 0 may be an almost empty battery or a full one in mAh:
- * without a full to compare it is neither.
- */
-static bool too_small(struct battery_unit *unit, const char *key, uint64_t now, uint64_t min, uint64_t full)
+/* Parses a level; 0 is an empty battery, or a gauge that knows nothing. */
+static void parse_now(struct battery_unit *unit, const char *uevent, const struct battery_scale *scale, uint64_t *now)
 {
-        if (full > 0 || now == 0 || now >= min)
-                return false;
-        quirk(unit, "%s is in a wrong unit, or almost nothing of an unknown full: %llu", key,
-              (unsigned long long)now);
-        return true;
+        if (find_level(unit, uevent, scale->now_key, scale->min, scale->max, true, now))
+                unit->battery.have |= scale->have_now;
 }
 
-/* Design first, where the gauge does not show today's full charge. */
-static void parse_charge(struct battery_unit *unit, const char *uevent)
+static void parse_full(struct battery_unit *unit, const char *uevent, const struct battery_scale *scale, uint64_t *full)
 {
-        struct battery *battery = &unit->battery;
-        uint64_t design = 0, full;
-        bool has_design = find_level(unit, uevent, "CHARGE_FULL_DESIGN", CHARGE_MIN_UAH, CHARGE_MAX_UAH,
-                                     false, &design);
+        char value[64];
+        uint64_t shown;
 
-        unit->charge_full_design_uah = design;
-        if (find_level(unit, uevent, "CHARGE_FULL", CHARGE_MIN_UAH, CHARGE_MAX_UAH, false,
-                       &battery->charge_full_uah))
-                battery->have |= BATTERY_CHARGE_FULL;
-        if ((battery->have & BATTERY_CHARGE_FULL) && has_design &&
-            (double)battery->charge_full_uah > OVERFULL * (double)design)
-                quirk(unit, "CHARGE_FULL is far above its design: %llu",
-                      (unsigned long long)battery->charge_full_uah);
-        if (!find_level(unit, uevent, "CHARGE_NOW", CHARGE_MIN_UAH, CHARGE_MAX_UAH, true,
-                        &battery->charge_now_uah))
+        if (find_level(unit, uevent, scale->full_key, scale->min, scale->max, false, full))
+                unit->battery.have |= scale->have_full;
+        else if (!battery_find(uevent, scale->full_key, value, sizeof(value)) || util_parse_u64(value, &shown) < 0)
                 return;
-        full = battery->have & BATTERY_CHARGE_FULL ? battery->charge_full_uah : design;
-        if (full > 0 && (double)battery->charge_now_uah > OVERFULL * (double)full) {
-                quirk(unit, "CHARGE_NOW is far above full: %llu",
-                      (unsigned long long)battery->charge_now_uah);
-                return;
-        }
-        if (too_small(unit, "CHARGE_NOW", battery->charge_now_uah, CHARGE_MIN_UAH, full))
-                return;
-        battery->have |= BATTERY_CHARGE_NOW;
-}
-
-static void parse_energy(struct battery_unit *unit, const char *uevent)
-{
-        struct battery *battery = &unit->battery;
-        uint64_t design = 0, full;
-        bool has_design = find_level(unit, uevent, "ENERGY_FULL_DESIGN", ENERGY_MIN_UWH, ENERGY_MAX_UWH,
-                                     false, &design);
-
-        unit->energy_full_design_uwh = design;
-        if (find_level(unit, uevent, "ENERGY_FULL", ENERGY_MIN_UWH, ENERGY_MAX_UWH, false,
-                       &battery->energy_full_uwh))
-                battery->have |= BATTERY_ENERGY_FULL;
-        if ((battery->have & BATTERY_ENERGY_FULL) && has_design &&
-            (double)battery->energy_full_uwh > OVERFULL * (double)design)
-                quirk(unit, "ENERGY_FULL is far above its design: %llu",
-                      (unsigned long long)battery->energy_full_uwh);
-        if (!find_level(unit, uevent, "ENERGY_NOW", ENERGY_MIN_UWH, ENERGY_MAX_UWH, true,
-                        &battery->energy_now_uwh))
-                return;
-        full = battery->have & BATTERY_ENERGY_FULL ? battery->energy_full_uwh : design;
-        if (full > 0 && (double)battery->energy_now_uwh > OVERFULL * (double)full) {
-                quirk(unit, "ENERGY_NOW is far above full: %llu",
-                      (unsigned long long)battery->energy_now_uwh);
-                return;
-        }
-        if (too_small(unit, "ENERGY_NOW", battery->energy_now_uwh, ENERGY_MIN_UWH, full))
-                return;
-        battery->have |= BATTERY_ENERGY_NOW;
-}
-
-static bool from_levels(const struct battery *battery, double *percent)
-{
-        if ((battery->have & BATTERY_CHARGE_NOW) && (battery->have & BATTERY_CHARGE_FULL))
-                *percent = 100.0 * (double)battery->charge_now_uah / (double)battery->charge_full_uah;
-        else if ((battery->have & BATTERY_ENERGY_NOW) && (battery->have & BATTERY_ENERGY_FULL))
-                *percent = 100.0 * (double)battery->energy_now_uwh / (double)battery->energy_full_uwh;
+        else if (shown == 0 || shown > scale->min)
+                unit->full_unknown |= scale->have_full;
         else
-                return false;
-        return true;
+                unit->in_thousandths = true;
+}
+
+static void parse_levels(struct battery_unit *unit, const char *uevent)
+{
+        for (size_t i = 0; i < BATTERY_SCALES; i++) {
+                const struct battery_scale *scale = &battery_scales[i];
+                struct battery_levels_of levels = battery_levels_of(unit, i);
+
+                find_level(unit, uevent, scale->design_key, scale->min, scale->max, false, levels.design);
+                parse_full(unit, uevent, scale, levels.full);
+                parse_now(unit, uevent, scale, levels.now);
+        }
 }
 
 static void parse_capacity(struct battery_unit *unit, const char *uevent)
 {
-        struct battery *battery = &unit->battery;
-        double percent;
         int64_t value;
-        enum found found = find_number(unit, uevent, "CAPACITY", &value);
 
-        if (found == GOOD && value > 100)
-                quirk(unit, "CAPACITY is over 100: %lld", (long long)value);
-        if (found == GOOD && value < 0)
-                quirk(unit, "CAPACITY is negative: %lld", (long long)value);
-        if (found == GOOD && value >= 0 && value <= 100 + CAPACITY_SLACK) {
-                battery->have |= BATTERY_CAPACITY;
-                battery->capacity_percent = (uint32_t)MIN(value, 100);
-        } else if (from_levels(battery, &percent)) {
-                battery->have |= BATTERY_CAPACITY;
-                battery->capacity_percent = (uint32_t)MIN(percent, 100);
-        }
+        if (!find_number(unit, uevent, "CAPACITY", &value))
+                return;
+        if (value > 100)
+                battery_quirk(unit, "CAPACITY is over 100: %lld", (long long)value);
+        if (value < 0)
+                battery_quirk(unit, "CAPACITY is negative: %lld", (long long)value);
+        if (value < 0 || value > 100 + CAPACITY_SLACK)
+                return;
+        unit->battery.have |= BATTERY_CAPACITY;
+        unit->battery.capacity_percent = (uint32_t)MIN(value, 100);
 }
 
 /* Drivers differ in the sign: the status decides the direction, this the magnitude. */
@@ -233,21 +201,21 @@ static bool parse_flow(struct battery_unit *unit, const char *uevent, const char
         int64_t value;
         uint64_t magnitude;
 
-        if (find_number(unit, uevent, key, &value) != GOOD)
+        min *= unit->in_thousandths ? THOUSANDTHS_RATIO : 1;
+        if (!find_number(unit, uevent, key, &value))
                 return false;
         magnitude = value < 0 ? -(uint64_t)value : (uint64_t)value;
-        if (magnitude > max) {
-                quirk(unit, "%s is out of range, or in a wrong unit: %lld", key, (long long)value);
+        if (magnitude > max || is_largest(magnitude)) {
+                battery_quirk(unit, "%s is out of range, or in a wrong unit: %lld", key, (long long)value);
                 return false;
         }
         if (unit->battery.status == BATTERY_DISCHARGING && magnitude < min) {
-                quirk(unit, magnitude ? "%s is too small while discharging, or in a wrong unit: %lld"
-                                      : "%s is %lld while discharging",
-                      key, (long long)value);
+                unit->rests = unit->rests ? unit->rests : key;
+                unit->rests_at = value;
                 return false;
         }
         if (unit->battery.status == BATTERY_UNKNOWN && magnitude < min)
-                return false; /* at rest beside another battery, or a gauge that does not know */
+                return false; /* the battery rests beside another one, or the gauge does not know */
         *ret = magnitude;
         return true;
 }
@@ -255,30 +223,30 @@ static bool parse_flow(struct battery_unit *unit, const char *uevent, const char
 static bool parse_volts_amperes(struct battery_unit *unit, const char *uevent, uint64_t *ret,
                                 uint64_t *current_ua)
 {
-        if (!parse_flow(unit, uevent, "CURRENT_NOW", CURRENT_MIN_UA, CURRENT_MAX_UA, current_ua) ||
+        if (!parse_flow(unit, uevent, "CURRENT_NOW", BATTERY_CURRENT_MIN_UA, CURRENT_MAX_UA, current_ua) ||
             !(unit->battery.have & BATTERY_VOLTAGE))
                 return false;
         *ret = *current_ua * (unit->battery.voltage_uv / 1000) / 1000;
         if (*ret <= POWER_MAX_UW)
                 return true;
-        quirk(unit, "CURRENT_NOW times VOLTAGE_NOW is out of range: %llu uW", (unsigned long long)*ret);
+        battery_quirk(unit, "CURRENT_NOW times VOLTAGE_NOW is out of range: %llu uW", (unsigned long long)*ret);
         return false;
 }
 
 /*
- * power_now is taken, unless it is far from current times voltage: both would have to be wrong, and in range, to
- * mislead; a handheld has shipped with a power_now of ten times the truth (68 W).
+ * power_now counts, unless it is far from current times voltage: an error is missed only if both are wrong and in
+ * range. A handheld has shipped with a power_now of ten times the true value (68 W).
  */
 static void parse_power(struct battery_unit *unit, const char *uevent)
 {
         struct battery *battery = &unit->battery;
         uint64_t power_uw = 0, product_uw = 0, current_ua = 0;
-        bool power = parse_flow(unit, uevent, "POWER_NOW", POWER_MIN_UW, POWER_MAX_UW, &power_uw);
+        bool power = parse_flow(unit, uevent, "POWER_NOW", BATTERY_POWER_MIN_UW, POWER_MAX_UW, &power_uw);
         bool product = parse_volts_amperes(unit, uevent, &product_uw, &current_ua);
         double ratio = power && product && power_uw && product_uw ? (double)power_uw / (double)product_uw : 1;
 
         if (ratio > POWER_RATIO || ratio < 1 / POWER_RATIO) {
-                quirk(unit, "POWER_NOW of %llu is far from CURRENT_NOW times VOLTAGE_NOW",
+                battery_quirk(unit, "POWER_NOW of %llu is far from CURRENT_NOW times VOLTAGE_NOW",
                       (unsigned long long)power_uw);
                 power = false;
         }
@@ -289,191 +257,128 @@ static void parse_power(struct battery_unit *unit, const char *uevent)
         battery->have |= BATTERY_POWER;
 }
 
-/* At which level charging ends, and whether the firmware can discharge on the charger. */
-static void parse_control(struct battery_unit *unit, const char *uevent)
+/* A percentage up to @most; 0: not shown. */
+static uint32_t find_threshold(const char *uevent, const char *key, uint64_t most)
 {
-        char value[128];
+        char value[32];
         uint64_t percent;
 
-        if (find(uevent, "CHARGE_CONTROL_END_THRESHOLD", value, sizeof(value)) &&
-            util_parse_u64(value, &percent) == 0 && percent > 0 && percent < 100)
-                unit->charge_limit_percent = (uint32_t)percent;
-        if (unit->charge_limit_percent && find(uevent, "CHARGE_CONTROL_START_THRESHOLD", value, sizeof(value)) &&
-            util_parse_u64(value, &percent) == 0 && percent > 0 && percent <= unit->charge_limit_percent)
-                unit->charge_start_percent = (uint32_t)percent;
-        if (find(uevent, "CHARGE_BEHAVIOUR", value, sizeof(value)))
-                unit->force_discharge = strstr(value, "force-discharge") != NULL;
+        if (!battery_find(uevent, key, value, sizeof(value)) || util_parse_u64(value, &percent) < 0 || percent > most)
+                return 0;
+        return (uint32_t)percent;
+}
+
+/* Parses the level at which charging ends, and whether the firmware can discharge on the charger. */
+static void parse_control(struct battery_unit *unit, const char *uevent)
+{
+        char value[128] = "";
+
+        unit->charge_limit_percent = find_threshold(uevent, "CHARGE_CONTROL_END_THRESHOLD", 99);
+        unit->charge_start_percent = find_threshold(uevent, "CHARGE_CONTROL_START_THRESHOLD",
+                                                    unit->charge_limit_percent);
+        battery_find(uevent, "CHARGE_BEHAVIOUR", value, sizeof(value));
+        unit->force_discharge = strstr(value, "force-discharge") != NULL;
+        unit->forced = strstr(value, "[force-discharge]") != NULL || strcmp(value, "force-discharge") == 0;
 }
 
 static void parse_temperature(struct battery_unit *unit, const char *uevent)
 {
         int64_t value;
 
-        if (find_number(unit, uevent, "TEMP", &value) != GOOD)
+        if (!find_number(unit, uevent, "TEMP", &value))
                 return;
         if (value < TEMP_MIN_DC || value > TEMP_MAX_DC) {
-                quirk(unit, "TEMP is out of range, or in a wrong unit: %lld", (long long)value);
+                battery_quirk(unit, "TEMP is out of range, or in a wrong unit: %lld", (long long)value);
                 return;
         }
         unit->battery.have |= BATTERY_TEMPERATURE;
         unit->battery.temperature_dc = (int32_t)value;
 }
 
-static uint64_t energy_of(const struct battery *battery, uint64_t charge_uah)
-{
-        return charge_uah * (battery->voltage_uv / 1000) / 1000;
-}
-
-static void add_energies(struct battery_unit *unit)
-{
-        const struct battery *battery = &unit->battery;
-        bool volts = battery->have & BATTERY_VOLTAGE;
-
-        if (battery->have & BATTERY_ENERGY_NOW) {
-                unit->energy_now_uwh = battery->energy_now_uwh;
-                unit->energy_have |= BATTERY_ENERGY_NOW;
-        } else if ((battery->have & BATTERY_CHARGE_NOW) && volts) {
-                unit->energy_now_uwh = energy_of(battery, battery->charge_now_uah);
-                unit->energy_have |= BATTERY_ENERGY_NOW;
-        }
-        if (battery->have & BATTERY_ENERGY_FULL) {
-                unit->energy_full_uwh = battery->energy_full_uwh;
-                unit->energy_have |= BATTERY_ENERGY_FULL;
-        } else if ((battery->have & BATTERY_CHARGE_FULL) && volts) {
-                unit->energy_full_uwh = energy_of(battery, battery->charge_full_uah);
-                unit->energy_have |= BATTERY_ENERGY_FULL;
-        }
-}
+/*
+ * Values of `type`, or their beginnings. Vendors' kernels have more: BMS and Main are parts of a charger; HVDCP, DASH
+ * and BrickID are ports.
+ */
+static const struct {
+        const char *type;
+        enum battery_role role;
+} types[] = {
+        { "Battery", ROLE_BATTERY }, { "Mains", ROLE_MAINS }, { "USB", ROLE_USB }, { "Wireless", ROLE_WIRELESS },
+};
 
 /*
- * Type Battery, not of another device. Old kernels' uevents lack the type: then whatever has a capacity or a level.
+ * Old kernels show no type, and drivers that set none show "Unknown". Such a supply is a battery if it shows a level;
+ * else it is a port if it shows `online`.
  */
-static bool is_our_battery(const char *uevent)
+static void parse_role(struct battery_unit *unit, const char *uevent)
 {
-        char value[32];
+        char type[32] = "Unknown";
 
-        if (find(uevent, "TYPE", value, sizeof(value))) {
-                if (strcmp(value, "Battery") != 0)
-                        return false;
-        } else if (!find(uevent, "CAPACITY", value, sizeof(value)) &&
-                   !find(uevent, "CHARGE_NOW", value, sizeof(value)) &&
-                   !find(uevent, "ENERGY_NOW", value, sizeof(value))) {
-                return false;
+        battery_find(uevent, "TYPE", type, sizeof(type));
+        for (size_t i = 0; i < ARRAY_SIZE(types); i++) {
+                if (strncmp(type, types[i].type, strlen(types[i].type)) == 0) {
+                        unit->role = types[i].role;
+                        return;
+                }
         }
-        if (find(uevent, "SCOPE", value, sizeof(value)) && strcmp(value, "Device") == 0)
-                return false;
-        return !find(uevent, "PRESENT", value, sizeof(value)) || strcmp(value, "0") != 0;
+        unit->of_another_type = strcmp(type, "Unknown") != 0;
+        unit->role = unit->shows & SHOWS_LEVEL ? ROLE_BATTERY : unit->shows & SHOWS_CONNECTION ? ROLE_USB
+                                                                                              : ROLE_LEFT_OUT;
 }
 
-bool battery_parse(const char *uevent, struct battery_unit *ret)
+static uint32_t parse_shows(const char *uevent)
 {
-        *ret = (struct battery_unit){ 0 };
-        if (!is_our_battery(uevent))
-                return false;
+        static const struct {
+                const char *key;
+                uint32_t shows;
+        } keys[] = {
+                { "CAPACITY", SHOWS_LEVEL },
+                { "CAPACITY_LEVEL", SHOWS_LEVEL },
+                { "CHARGE_NOW", SHOWS_LEVEL | SHOWS_ELECTRIC },
+                { "ENERGY_NOW", SHOWS_LEVEL | SHOWS_ELECTRIC },
+                { "CHARGE_FULL", SHOWS_ELECTRIC },
+                { "ENERGY_FULL", SHOWS_ELECTRIC },
+                { "VOLTAGE_NOW", SHOWS_ELECTRIC },
+                { "CURRENT_NOW", SHOWS_ELECTRIC },
+                { "POWER_NOW", SHOWS_ELECTRIC },
+                { "ONLINE", SHOWS_CONNECTION },
+        };
+        char value[64];
+        uint32_t shows = 0;
+
+        for (size_t i = 0; i < ARRAY_SIZE(keys); i++)
+                if (battery_find(uevent, keys[i].key, value, sizeof(value)) && strcmp(value, "Unknown") != 0)
+                        shows |= keys[i].shows;
+        return shows;
+}
+
+void battery_read_text(const char *uevent, struct battery_unit *ret)
+{
+        char value[32];
+        bool has_now = battery_find(uevent, "VOLTAGE_NOW", value, sizeof(value)); /* some drivers show averages alone */
+
+        *ret = (struct battery_unit){ .shows = parse_shows(uevent) };
+        parse_role(ret, uevent);
+        ret->of_device = is_word(uevent, "SCOPE", "Device");
+        ret->away = is_word(uevent, "PRESENT", "0");
+        /* A USB port's `online` is 1 for fixed and 2 for programmable voltage. */
+        ret->online = is_word(uevent, "ONLINE", "1") || is_word(uevent, "ONLINE", "2");
+        if (ret->role != ROLE_BATTERY || ret->of_another_type || ret->of_device || ret->away)
+                return;
         parse_status(ret, uevent);
-        if (find_level(ret, uevent, "VOLTAGE_NOW", VOLTAGE_MIN_UV, VOLTAGE_MAX_UV, false,
+        if (find_level(ret, uevent, has_now ? "VOLTAGE_NOW" : "VOLTAGE_AVG", VOLTAGE_MIN_UV, VOLTAGE_MAX_UV, false,
                        &ret->battery.voltage_uv))
                 ret->battery.have |= BATTERY_VOLTAGE;
-        parse_charge(ret, uevent);
-        parse_energy(ret, uevent);
+        parse_levels(ret, uevent);
         parse_capacity(ret, uevent);
         parse_power(ret, uevent);
         parse_temperature(ret, uevent);
         parse_control(ret, uevent);
-        add_energies(ret);
-        return true;
 }
 
-/* If any discharges, the sum discharges: the others rest meanwhile, whatever their status. */
-static enum battery_status sum_status(const struct battery_unit *units, size_t n)
+bool battery_parse(const char *uevent, struct battery_unit *ret)
 {
-        static const enum battery_status order[] = { BATTERY_DISCHARGING, BATTERY_CHARGING,
-                                                     BATTERY_NOT_CHARGING, BATTERY_FULL };
-
-        for (size_t i = 0; i < ARRAY_SIZE(order); i++)
-                for (size_t j = 0; j < n; j++)
-                        if (units[j].battery.status == order[i])
-                                return order[i];
-        return BATTERY_UNKNOWN;
-}
-
-static bool is_active(const struct battery *battery)
-{
-        return battery->status == BATTERY_DISCHARGING || battery->status == BATTERY_CHARGING;
-}
-
-/*
- * Percents of batteries of different sizes without a common gauge, weighted by what each holds, where all show
- * that.
- */
-static double weight_of(const struct battery_unit *units, size_t n, size_t i)
-{
-        bool weighed = true;
-
-        for (size_t k = 0; k < n; k++)
-                weighed = weighed && units[k].energy_have & BATTERY_ENERGY_FULL;
-        return weighed ? (double)units[i].energy_full_uwh : 1;
-}
-
-static uint32_t mean_capacity(const struct battery_unit *units, size_t n)
-{
-        double sum = 0, weights = 0;
-
-        for (size_t i = 0; i < n; i++) {
-                double weight = weight_of(units, n, i);
-
-                sum += weight * units[i].battery.capacity_percent;
-                weights += weight;
-        }
-        return weights > 0 ? (uint32_t)(sum / weights) : 0;
-}
-
-void battery_limit(const struct battery_unit *units, size_t n, struct charge_limit *ret)
-{
-        double end = 0, start = 0, weights = 0;
-        bool limited = false, starts = true;
-
-        for (size_t i = 0; i < n; i++) {
-                double weight = weight_of(units, n, i);
-                uint32_t limit = units[i].charge_limit_percent;
-
-                limited = limited || limit;
-                starts = starts && (!limit || units[i].charge_start_percent);
-                end += weight * (limit ? limit : 100);
-                start += weight * (limit ? units[i].charge_start_percent : 100);
-                weights += weight;
-        }
-        *ret = (struct charge_limit){ 0 };
-        if (!limited || !(weights > 0))
-                return;
-        ret->end_percent = end / weights;
-        ret->start_percent = starts ? start / weights : 0;
-}
-
-void battery_sum(const struct battery_unit *units, size_t n, struct battery *ret)
-{
-        struct battery sum = { .have = n ? UINT32_MAX : 0, .status = sum_status(units, n) };
-        double percent;
-
-        for (size_t i = 0; i < n; i++) {
-                const struct battery *battery = &units[i].battery;
-
-                sum.have &= battery->have | (n > 1 && !is_active(battery) ? BATTERY_POWER : 0);
-                sum.charge_now_uah += battery->charge_now_uah;
-                sum.charge_full_uah += battery->charge_full_uah;
-                sum.energy_now_uwh += battery->energy_now_uwh;
-                sum.energy_full_uwh += battery->energy_full_uwh;
-                sum.voltage_uv += battery->voltage_uv;
-                sum.power_uw += battery->have & BATTERY_POWER ? battery->power_uw : 0;
-                sum.current_ua += battery->have & BATTERY_POWER ? battery->current_ua : 0;
-                sum.temperature_dc =
-                        i ? MAX(sum.temperature_dc, battery->temperature_dc) : battery->temperature_dc;
-        }
-        sum.voltage_uv /= MAX(n, 1u);
-        sum.capacity_percent = mean_capacity(units, n);
-        if (n > 1 && from_levels(&sum, &percent)) {
-                sum.have |= BATTERY_CAPACITY;
-                sum.capacity_percent = (uint32_t)MIN(percent, 100);
-        }
-        *ret = sum;
+        battery_read_text(uevent, ret);
+        battery_judge(ret, 1);
+        return ret->role == ROLE_BATTERY;
 }

@@ -5,7 +5,7 @@
 #include "source.h"
 
 /*
- * Whether an adapter has a connection: the kernel shows one as hciN:HANDLE beside its adapter hciN. It does not tell
- * which app uses it, as the connection is bluetoothd's. -ENODEV: the kernel has no Bluetooth.
+ * Whether an adapter has a connection: the kernel shows one as hciN:HANDLE beside its adapter hciN. The app that uses
+ * it is not known, as the connection belongs to bluetoothd. -ENODEV: the kernel has no Bluetooth.
  */
 int bluetooth_open(int root_fd, struct source **ret);

@@ -19,7 +19,7 @@ static uint64_t read_number(int root_fd, const char *path)
         return value;
 }
 
-/* The maximum includes boost. A mode at a frequency that only boost reaches would never run as asked. */
+/* The maximum frequency without boost. A mode at a frequency that only boost reaches would not run at it. */
 static uint64_t without_boost(int root_fd, uint32_t policy, uint64_t min, uint64_t max)
 {
         char path[96];

@@ -2,8 +2,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
 /*
- * Which policies are of one kind. Laptops have a policy for each CPU, all of one kind or of two (P and E cores). To
- * measure each by itself would take a night each, and their effects could not be told apart.
+ * Groups policies by kind. Laptops have a policy for each CPU, all of one kind or of two (P and E cores). Measuring
+ * each alone would take a night per policy, and their effects could not be separated.
  */
 
 #include "cpu.h"
@@ -17,13 +17,12 @@
 #define CPU_FOLDER "sys/devices/system/cpu"
 
 /*
- * Without a list of frequencies, the highest frequencies of cores of one kind may differ by this part: favoured
- * cores boost by 100 to 300 MHz more. E cores are slower than P cores by an eighth at least, and are marked as
- * such.
+ * If there is no list of frequencies, the highest frequencies of cores of one kind may differ by this part: favoured
+ * cores boost by 100 to 300 MHz more. E cores are slower than P cores by at least an eighth, and are marked as such.
  */
 #define ALMOST 0.1
 
-/* What else tells kinds apart; 0 or "": unknown. */
+/* Other facts that distinguish kinds; 0 or "": unknown. */
 struct traits {
         uint64_t capacity;     /* 1024: the fastest of the machine */
         uint64_t min_khz, max_khz, base_khz;
@@ -126,7 +125,7 @@ int cpu_list_kinds(int root_fd, struct cpu_policy *list, size_t n)
                         first++;
                 list[i].kind = list[first].policy;
         }
-        for (size_t i = n; i > 0; i--) /* the first of a kind last, since the others are found by its number */
+        for (size_t i = n; i > 0; i--) /* backward: the others of a kind are counted by the number of its first */
                 if (count_kind(list, n, list[i - 1].kind) < CPU_KIND_MIN)
                         list[i - 1].kind = list[i - 1].policy;
         return 0;

@@ -9,7 +9,7 @@
 #include "cpu.h"
 #include "util/util.h"
 
-/* A number at @text and where it ends; NULL if there is none or it is too large. */
+/* Parses a number at @text and returns its end; NULL if there is none or it is too large. */
 static const char *number(const char *text, uint64_t *ret)
 {
         uint64_t value = 0;
@@ -116,7 +116,8 @@ char *cpu_print_list(const uint32_t *cpus, size_t n, char *buf, size_t size)
 
 bool cpu_parse_stat_line(const char *line, uint32_t *cpu, uint64_t *busy_ticks, uint64_t *idle_ticks)
 {
-        enum { USER, NICE, SYSTEM, IDLE, IOWAIT, IRQ, SOFTIRQ, FIELDS }; /* guest time is in user; steal is another's */
+        /* guest time is part of user; steal is time of other guests */
+        enum { USER, NICE, SYSTEM, IDLE, IOWAIT, IRQ, SOFTIRQ, FIELDS };
         uint64_t field[FIELDS] = { 0 }, id;
 
         if (strncmp(line, "cpu", 3) != 0 || line[3] < '0' || line[3] > '9')
@@ -127,10 +128,12 @@ bool cpu_parse_stat_line(const char *line, uint32_t *cpu, uint64_t *busy_ticks, 
         if (!line || id > UINT16_MAX)
                 return false;
         for (int i = 0; i < FIELDS; i++)
-                if (field[i] > UINT64_MAX >> 30)
+                if (i != IDLE && i != IOWAIT && field[i] > UINT64_MAX >> 30)
                         return false;
         *cpu = (uint32_t)id;
         *busy_ticks = field[USER] + field[NICE] + field[SYSTEM] + field[IRQ] + field[SOFTIRQ];
         *idle_ticks = field[IDLE] + field[IOWAIT];
+        if (MAX(field[IDLE], field[IOWAIT]) > UINT64_MAX >> 30)
+                *idle_ticks = 0;
         return true;
 }

@@ -2,7 +2,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
 /*
- * Operating points with the time spent there, and the busy time of each CPU.
+ * Operating points with the time spent at them, and the busy time of each CPU.
  * Ticks of both are USER_HZ (10 ms).
  */
 
@@ -20,7 +20,7 @@
 
 #define CPU_FOLDER "sys/devices/system/cpu"
 #define TICK_NS (NS_PER_S / 100)
-#define STAT_MAX (256 << 10) /* a line for each CPU, and one with a number for each interrupt */
+#define STAT_MAX (256 << 10) /* bytes: a line for each CPU, and one with a number for each interrupt */
 
 static ssize_t read_attribute(int root_fd, const struct cpu_policy *policy, const char *name, char *text,
                               size_t size)
@@ -57,13 +57,13 @@ static void read_governors(int root_fd, struct cpu_policy *policy)
 }
 
 /*
- * Reads @path as a policy. False: it is none, or one that is listed already (on older kernels each CPU links to
- * it).
+ * Reads @path as a policy. False: it is no policy, or one that is listed already (on older kernels each CPU links to
+ * its policy).
  */
 static bool read_policy(int root_fd, const char *path, const struct cpu_policy *list, size_t n,
                         struct cpu_policy *policy)
 {
-        char text[512];
+        char text[CPU_POLICY_CPUS_MAX * 5];
 
         *policy = (struct cpu_policy){ 0 };
         snprintf(policy->path, sizeof(policy->path), "%s", path);
@@ -139,8 +139,8 @@ int cpu_list(int root_fd, struct cpu_policy **ret, size_t *ret_n)
 }
 
 /*
- * A policy, once seen, stays. While all its CPUs are offline it shows its last state, so that processes that ran
- * there until then are still counted.
+ * A policy stays in the list once it was seen. While all its CPUs are offline it shows its last state, so that
+ * processes that ran there until then are still counted; if they were offline from the start, it shows none.
  */
 struct known_policy {
         struct cpu_policy policy;
@@ -153,7 +153,7 @@ struct cpu_source {
         int root_fd;
         struct known_policy *policies;   /* ascending */
         size_t n_policies, policies_capacity;
-        uint64_t online; /* which CPUs there were when the policies were listed */
+        uint64_t online; /* fingerprint() of the online CPUs when the policies were listed */
         char *stat;
 };
 
@@ -171,7 +171,8 @@ static bool has_own_clock(const struct cpu_source *self, const struct cpu_policy
         bool others = false;
 
         for (size_t i = 0; i < self->n_policies; i++)
-                others = others || (self->policies[i].policy.kind == policy->kind && &self->policies[i].policy != policy);
+                others = others || (self->policies[i].policy.kind == policy->kind &&
+                                    &self->policies[i].policy != policy);
         return others && policy->n_cpus == 1;
 }
 
@@ -197,7 +198,7 @@ static int read_cores(struct cpu_source *self, struct sample *sample)
 
                 if (!cpu_parse_stat_line(line, &cpu, &ticks, &idle_ticks)) {
                         if (sample->n_cores > 0)
-                                break; /* CPUs come first, together */
+                                break; /* the lines of CPUs are together at the beginning */
                         continue;
                 }
                 if (sample->n_cores > 0 && sample->cores[sample->n_cores - 1].cpu >= cpu)
@@ -222,21 +223,27 @@ static bool is_online(const struct cpu_policy *policy, const struct sample *samp
         return sample->n_cores == 0; /* unknown */
 }
 
-/* A driver without time_in_state (intel_pstate, amd-pstate) shows nothing between two polls: frequency unknown. */
+/*
+ * A driver without time_in_state (intel_pstate, amd-pstate) shows nothing between two polls, so the frequency is
+ * unknown. It is also unknown with a driver that never counts (guests of a hypervisor): all its times are 0.
+ */
 static void read_policy_times(const struct cpu_source *self, struct known_policy *known, uint64_t now_ns)
 {
         uint32_t policy = known->policy.policy;
         struct cpu_time_in_state points[CPU_POINTS_MAX];
         char text[4096];
+        bool counts = false;
         size_t n = 0;
 
         if (read_attribute(self->root_fd, &known->policy, "stats/time_in_state", text, sizeof(text)) > 0)
                 n = cpu_parse_time_in_state(text, points, CPU_POINTS_MAX);
-        for (size_t i = 0; i < n; i++)
+        for (size_t i = 0; i < n; i++) {
                 known->opps[i] = (struct opp){ policy, points[i].khz, points[i].ticks * TICK_NS };
-        if (n == 0)
-                known->opps[n++] = (struct opp){ policy, KHZ_UNKNOWN, now_ns };
-        known->n_opps = n;
+                counts = counts || points[i].ticks > 0;
+        }
+        known->n_opps = counts ? n : 1;
+        if (!counts)
+                known->opps[0] = (struct opp){ policy, KHZ_UNKNOWN, now_ns };
 }
 
 static int add_opp(struct sample *sample, const struct opp *opp)
@@ -253,7 +260,7 @@ static int add_policy(const struct cpu_source *self, struct known_policy *known,
 {
         int err = 0;
 
-        if (known->n_opps == 0 || is_online(&known->policy, sample))
+        if (is_online(&known->policy, sample))
                 read_policy_times(self, known, sample->monotonic_ns);
         for (size_t i = 0; !err && i < known->n_opps; i++)
                 err = add_opp(sample, &known->opps[i]);
@@ -275,7 +282,7 @@ static int by_number(const void *a, const void *b)
         return compare_policies(&one->policy, &other->policy);
 }
 
-/* The policies of @list, and the known ones that are not in it. */
+/* Updates the known policies from @list; those that are not in it stay. */
 static int learn_policies(struct cpu_source *self, const struct cpu_policy *list, size_t n)
 {
         for (size_t i = 0; i < n; i++) {
@@ -295,7 +302,7 @@ static int learn_policies(struct cpu_source *self, const struct cpu_policy *list
         return 0;
 }
 
-/* Only new policies are learnt: with some missing, kinds would be found differently. */
+/* Updates only if there are new policies: with some missing, kinds would be found differently. */
 static int list_again(struct cpu_source *self)
 {
         _cleanup_free_ struct cpu_policy *list = NULL;
@@ -309,7 +316,7 @@ static int list_again(struct cpu_source *self)
 }
 
 /*
- * A hash of which CPUs are online; their number is not enough, since one may go and another come between two polls.
+ * A hash of the online CPUs; their number is not enough, since one may go and another come between two polls.
  */
 static uint64_t fingerprint(const struct sample *sample)
 {

@@ -3,8 +3,15 @@
 
 /*
  * Bytes that reached storage: whole devices of /proc/diskstats (in sectors of 512 bytes, whatever the device's own;
- * Documentation/admin-guide/iostats.rst). Partitions are part of their disk's numbers. Devices on top of other
- * devices (dm, md, loop) or of memory (zram, ram) are not counted.
+ * Documentation/admin-guide/iostats.rst). Each byte counts once, where it meets hardware:
+ *
+ * - Partitions have no folder in /sys/block; they are part of their disk's numbers.
+ * - A device on top of other block devices has `slaves` (dm, md, bcache, drbd): those count.
+ * - A disk of the machine has `device`. A device without it (zvol, ublk, nbd), or at the end of a network (rbd),
+ *   passes its bytes on to a file, a disk or a network. It counts only on a machine without any disk.
+ * - An NVMe namespace with paths is their sum: the paths (nvme0c1n1) count, the head (nvme0n1) does not.
+ *
+ * A machine tree may not have `device` at all; then names decide.
  */
 
 #include "disk.h"
@@ -15,10 +22,10 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "counter.h"
 #include "util/util.h"
 
 #define SECTOR_BYTES 512
-#define DISKSTATS_MAX (256 << 10)
 
 bool disk_parse_line(const char *line, struct disk_line *ret)
 {
@@ -36,17 +43,43 @@ bool disk_parse_line(const char *line, struct disk_line *ret)
         return true;
 }
 
-static bool is_memory_or_loop(const char *name)
+enum disk_rank {
+        RANK_NONE,    /* its bytes are another device's, or stay in memory */
+        RANK_VIRTUAL, /* they leave the machine, or reach a file or disk that counts them, too */
+        RANK_DISK,
+};
+
+/* Ranks that sysfs alone does not show, by names, which a number follows. */
+static const struct {
+        const char *name;
+        enum disk_rank rank;
+} ranks[] = {
+        { "ram", RANK_NONE },    /* memory */
+        { "zram", RANK_NONE },   /* memory */
+        { "nullb", RANK_NONE },  /* nothing */
+        { "loop", RANK_NONE },   /* a file */
+        { "dm-", RANK_NONE },    /* other devices, before it has any */
+        { "md", RANK_NONE },     /* other devices, before it has any */
+        { "bcache", RANK_NONE }, /* other devices, before it has any */
+        { "fd", RANK_NONE },     /* floppy disks: the model has no coefficient for them */
+        { "sr", RANK_NONE },     /* optical disks, likewise */
+        { "nbd", RANK_VIRTUAL },    /* a network or a file */
+        { "rbd", RANK_VIRTUAL },    /* Ceph, by a network; its `device` is a bus of its own */
+        { "drbd", RANK_VIRTUAL },   /* a disk, and a network */
+        { "zd", RANK_VIRTUAL },     /* a volume of ZFS */
+        { "ublkb", RANK_VIRTUAL },  /* a program */
+        { "ubiblock", RANK_VIRTUAL }, /* flash without a disk's controller, which is no block device itself */
+};
+
+static enum disk_rank rank_by_name(const char *name)
 {
-        static const char *const prefixes[] = { "loop", "ram", "zram", "dm-", "md", "nbd", "fd", "sr" };
+        for (size_t i = 0; i < ARRAY_SIZE(ranks); i++) {
+                size_t length = strlen(ranks[i].name);
 
-        for (size_t i = 0; i < ARRAY_SIZE(prefixes); i++) {
-                size_t length = strlen(prefixes[i]);
-
-                if (strncmp(name, prefixes[i], length) == 0 && name[length] >= '0' && name[length] <= '9')
-                        return true;
+                if (strncmp(name, ranks[i].name, length) == 0 && name[length] >= '0' && name[length] <= '9')
+                        return ranks[i].rank;
         }
-        return false;
+        return RANK_DISK;
 }
 
 /* A folder with anything in it besides "." and "..". */
@@ -61,69 +94,118 @@ static bool has_entries(int root_fd, const char *path)
         return false;
 }
 
-bool disk_is_storage(int root_fd, const char *name)
+static bool has(int root_fd, const char *name, const char *attribute)
 {
         char path[128];
 
-        if (is_memory_or_loop(name))
-                return false;
-        snprintf(path, sizeof(path), "sys/block/%s", name);
-        if (faccessat(root_fd, path, F_OK, 0) < 0)
-                return false; /* a partition */
-        snprintf(path, sizeof(path), "sys/block/%s/slaves", name);
-        return !has_entries(root_fd, path);
+        snprintf(path, sizeof(path), "sys/block/%s/%s", name, attribute);
+        return faccessat(root_fd, path, F_OK, 0) == 0;
 }
 
-struct known_disk {
-        char name[64];
-        bool storage;
-};
+static enum disk_rank rank_of(int root_fd, const char *name)
+{
+        enum disk_rank rank = rank_by_name(name);
+        char path[128];
+
+        if (rank == RANK_NONE || !has(root_fd, name, "."))
+                return RANK_NONE;
+        snprintf(path, sizeof(path), "sys/block/%s/slaves", name);
+        return has_entries(root_fd, path) ? RANK_NONE : rank;
+}
+
+bool disk_is_storage(int root_fd, const char *name)
+{
+        return rank_of(root_fd, name) == RANK_DISK;
+}
+
+bool disk_head_of(const char *path, char *head, size_t size)
+{
+        unsigned subsystem, controller, namespace;
+        int length = 0;
+
+        if (sscanf(path, "nvme%9uc%9un%9u%n", &subsystem, &controller, &namespace, &length) != 3 || path[length])
+                return false;
+        snprintf(head, size, "nvme%un%u", subsystem, namespace);
+        return true;
+}
 
 struct disk_source {
         struct source source;
         int root_fd;
         char *text;
-        struct known_disk *known;
-        size_t n_known, capacity;
+        size_t capacity;
+        struct counters counters;
+        bool any_disk; /* so far */
 };
 
-/* Checked once per name: a disk does not become a partition. */
-static int is_storage(struct disk_source *self, const char *name, bool *ret)
+static uint64_t read_sequence(const struct disk_source *self, const char *name)
 {
-        for (size_t i = 0; i < self->n_known; i++) {
-                if (strcmp(self->known[i].name, name) == 0) {
-                        *ret = self->known[i].storage;
-                        return 0;
-                }
-        }
-        if (util_grow(&self->known, &self->capacity, self->n_known + 1, sizeof(*self->known)) < 0)
-                return -ENOMEM;
-        snprintf(self->known[self->n_known].name, sizeof(self->known->name), "%s", name);
-        *ret = self->known[self->n_known++].storage = disk_is_storage(self->root_fd, name);
-        return 0;
+        char path[128], text[32];
+        uint64_t sequence;
+
+        snprintf(path, sizeof(path), "sys/block/%s/diskseq", name);
+        return util_read_at(self->root_fd, path, text, sizeof(text)) > 0 &&
+               util_parse_u64(text, &sequence) == 0 ? sequence : 0;
+}
+
+static int see(struct disk_source *self, const struct disk_line *disk)
+{
+        struct counter counter = { .class = rank_of(self->root_fd, disk->name),
+                                   .value = { disk->read_bytes, disk->write_bytes } };
+
+        if (counter.class == RANK_NONE)
+                return 0;
+        memcpy(counter.name, disk->name, sizeof(disk->name));
+        counter.number = read_sequence(self, disk->name);
+        return counter_see(&self->counters, &counter);
+}
+
+/* Judged once all are known: where others have `device`, a disk without it is virtual; and the heads of paths. */
+static void settle(struct disk_source *self)
+{
+        struct counters *counters = &self->counters;
+        bool shown = false;
+        char head[64];
+
+        for (size_t i = 0; i < counters->n_seen; i++)
+                shown = shown || has(self->root_fd, counters->seen[i].name, "device");
+        for (size_t i = 0; shown && i < counters->n_seen; i++)
+                if (!has(self->root_fd, counters->seen[i].name, "device"))
+                        counters->seen[i].class = RANK_VIRTUAL;
+        for (size_t i = 0; i < counters->n_seen; i++)
+                for (size_t j = 0; disk_head_of(counters->seen[i].name, head, sizeof(head)) && j < counters->n_seen;
+                     j++)
+                        if (strcmp(counters->seen[j].name, head) == 0)
+                                counters->seen[j].class = RANK_NONE;
+        for (size_t i = 0; i < counters->n_seen; i++)
+                self->any_disk = self->any_disk || counters->seen[i].class == RANK_DISK;
 }
 
 static int disk_read(struct source *source, struct sample *sample)
 {
         struct disk_source *self = (struct disk_source *)source;
-        ssize_t n = util_read_at(self->root_fd, "proc/diskstats", self->text, DISKSTATS_MAX);
+        ssize_t n = counter_read_text(self->root_fd, "proc/diskstats", &self->text, &self->capacity);
+        const uint64_t *total;
         char *state = NULL;
+        int err = 0;
 
         if (n < 0)
                 return (int)n;
-        for (char *line = strtok_r(self->text, "\n", &state); line; line = strtok_r(NULL, "\n", &state)) {
+        self->counters.n_seen = 0;
+        for (char *line = strtok_r(self->text, "\n", &state); !err && line; line = strtok_r(NULL, "\n", &state)) {
                 struct disk_line disk;
-                bool storage;
 
-                if (!disk_parse_line(line, &disk))
-                        continue;
-                if (is_storage(self, disk.name, &storage) < 0)
-                        return -ENOMEM;
-                if (!storage)
-                        continue;
-                sample->read_bytes += disk.read_bytes;
-                sample->write_bytes += disk.write_bytes;
+                if (disk_parse_line(line, &disk))
+                        err = see(self, &disk);
         }
+        settle(self);
+        if (!err)
+                err = counter_add_up(&self->counters);
+        if (err)
+                return err;
+        total = self->counters.total[self->any_disk ? RANK_DISK : RANK_VIRTUAL];
+        sample->read_bytes = total[0];
+        sample->write_bytes = total[1];
         sample->have |= USAGE_DISK;
         return 0;
 }
@@ -133,8 +215,8 @@ static void disk_close(struct source *source)
         struct disk_source *self = (struct disk_source *)source;
 
         closep(&self->root_fd);
+        counter_clear(&self->counters);
         free(self->text);
-        free(self->known);
         free(self);
 }
 
@@ -151,9 +233,9 @@ int disk_open(int root_fd, struct source **ret)
                 return -ENOMEM;
         self->source.ops = &disk_ops;
         self->root_fd = openat(root_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-        self->text = malloc(DISKSTATS_MAX);
-        if (self->root_fd < 0 || !self->text) {
-                int err = self->text ? -errno : -ENOMEM;
+        self->counters.from_zero = true;
+        if (self->root_fd < 0) {
+                int err = -errno;
 
                 disk_close(&self->source);
                 return err;

@@ -7,13 +7,17 @@
 #include <fcntl.h>
 #include <string.h>
 
+#include "display-choice.h"
+#include "display-lit.h"
 #include "model/usage.h"
 #include "util/util.h"
 
 #define CONNECTORS_MAX 16
 
 struct connector {
-        bool internal;
+        enum connector_kind kind;
+        unsigned card;
+        bool silent;               /* see struct connector_says */
         int status, enabled, dpms; /* descriptors, or -1 */
 };
 
@@ -21,6 +25,7 @@ struct display_files {
         char backlight[64];            /* the one that drives the panel; "": none */
         int brightness, actual, power; /* its files */
         uint32_t max;
+        bool known, certain;           /* see struct backlight_choice */
         struct connector connectors[CONNECTORS_MAX];
         size_t n;
 };
@@ -48,59 +53,49 @@ static int open_in(int dir_fd, const char *name, const char *file)
         return openat(dir_fd, path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 }
 
-/* Several interfaces may drive one panel. Documentation/ABI/stable/sysfs-class-backlight: firmware, platform, raw. */
-static int backlight_rank(int dir_fd, const char *name)
+static int open_backlight(int root_fd, const char *wanted, struct display_files *files)
 {
-        char path[320], type[32];
+        char path[96];
+        struct backlight_choice choice;
+        int err = display_choose(root_fd, wanted, &choice);
 
-        snprintf(path, sizeof(path), "%s/type", name);
-        if (util_read_at(dir_fd, path, type, sizeof(type)) < 0)
-                return 1;
-        return strncmp(type, "firmware", 8) == 0 ? 3 : strncmp(type, "platform", 8) == 0 ? 2 : 1;
-}
-
-static uint32_t read_max(int dir_fd, const char *name)
-{
-        char path[320], text[32];
-        uint64_t max;
-
-        snprintf(path, sizeof(path), "%s/max_brightness", name);
-        if (util_read_at(dir_fd, path, text, sizeof(text)) < 0 || util_parse_u64(text, &max) < 0)
+        if (err && err != -ENOENT)
+                return err;
+        if (!choice.taken)
                 return 0;
-        return (uint32_t)MIN(max, UINT32_MAX);
-}
-
-static int open_backlight(int root_fd, struct display_files *files)
-{
-        _cleanup_closedir_ DIR *dir = util_opendir_at(root_fd, "sys/class/backlight");
-        const struct dirent *entry;
-        int best_rank = 0;
-
-        if (!dir)
-                return errno == ENOMEM ? -ENOMEM : 0;
-        while ((entry = readdir(dir))) {
-                size_t length = strlen(entry->d_name);
-                uint32_t max = entry->d_name[0] == '.' ? 0 : read_max(dirfd(dir), entry->d_name);
-                int rank = max > 0 && length < sizeof(files->backlight) ? backlight_rank(dirfd(dir), entry->d_name) : 0;
-
-                if (rank > best_rank || (rank && rank == best_rank && strcmp(entry->d_name, files->backlight) < 0)) {
-                        best_rank = rank;
-                        memcpy(files->backlight, entry->d_name, length + 1);
-                        files->max = max;
-                }
-        }
-        if (best_rank) {
-                files->brightness = open_in(dirfd(dir), files->backlight, "brightness");
-                files->actual = open_in(dirfd(dir), files->backlight, "actual_brightness");
-                files->power = open_in(dirfd(dir), files->backlight, "bl_power");
-        }
+        memcpy(files->backlight, choice.list[0].name, sizeof(files->backlight));
+        files->max = choice.list[0].max;
+        files->known = choice.known;
+        files->certain = choice.certain;
+        snprintf(path, sizeof(path), "sys/class/backlight/%s", files->backlight);
+        files->brightness = open_in(root_fd, path, "brightness");
+        files->actual = open_in(root_fd, path, "actual_brightness");
+        files->power = open_in(root_fd, path, "bl_power");
         return 0;
 }
 
-static bool is_internal(const char *name)
+/* nvidia-drm shows "disabled", and "On" or "Off", independently of the screen's state. */
+static bool is_silent(int drm_fd, unsigned card, enum connector_kind kind, const char *backlight)
 {
-        return strstr(name, "-eDP-") || strstr(name, "-DSI-") || strstr(name, "-LVDS-") ||
-               strstr(name, "-DPI-");
+        char path[64], driver[256];
+        ssize_t length;
+
+        if (kind & (CONNECTOR_PANEL | CONNECTOR_DSI) && strncmp(backlight, "nvidia_", 7) == 0)
+                return true;
+        snprintf(path, sizeof(path), "card%u/device/driver", card);
+        length = readlinkat(drm_fd, path, driver, sizeof(driver) - 1);
+        if (length <= 0)
+                return false;
+        driver[length] = '\0';
+        return strncmp(util_base_name(driver), "nvidia", 6) == 0;
+}
+
+static enum connector_kind read_kind(int drm_fd, const char *name)
+{
+        char path[320], modes[64];
+
+        snprintf(path, sizeof(path), "%s/modes", name);
+        return display_connector_kind(name, util_read_at(drm_fd, path, modes, sizeof(modes)) > 0 ? modes : "");
 }
 
 static int open_connectors(int root_fd, struct display_files *files)
@@ -116,7 +111,10 @@ static int open_connectors(int root_fd, struct display_files *files)
                 if (strncmp(entry->d_name, "card", 4) != 0 || !strchr(entry->d_name, '-') ||
                     strstr(entry->d_name, "Writeback"))
                         continue;
-                connector->internal = is_internal(entry->d_name);
+                if (sscanf(entry->d_name, "card%u", &connector->card) != 1)
+                        continue;
+                connector->kind = read_kind(dirfd(dir), entry->d_name);
+                connector->silent = is_silent(dirfd(dir), connector->card, connector->kind, files->backlight);
                 connector->status = open_in(dirfd(dir), entry->d_name, "status");
                 connector->enabled = open_in(dirfd(dir), entry->d_name, "enabled");
                 connector->dpms = open_in(dirfd(dir), entry->d_name, "dpms");
@@ -125,7 +123,7 @@ static int open_connectors(int root_fd, struct display_files *files)
         return 0;
 }
 
-int display_open(int root_fd, struct display_files **ret)
+int display_open(int root_fd, const char *wanted, struct display_files **ret)
 {
         struct display_files *files = calloc(1, sizeof(*files));
         int err;
@@ -133,7 +131,7 @@ int display_open(int root_fd, struct display_files **ret)
         if (!files)
                 return -ENOMEM;
         files->brightness = files->actual = files->power = -1;
-        err = open_backlight(root_fd, files);
+        err = open_backlight(root_fd, wanted, files);
         if (!err)
                 err = open_connectors(root_fd, files);
         if (!err && !files->backlight[0] && files->n == 0)
@@ -168,52 +166,45 @@ static bool number(int fd, uint32_t *ret)
         return true;
 }
 
-/* 1: on; 0: off; -1: not connected, or unknown. */
-static int connector_state(const struct connector *connector)
+static enum lit says(int fd, const char *on)
 {
-        char status[32], enabled[32], dpms[32];
-        bool says_enabled = text(connector->enabled, enabled, sizeof(enabled));
-        bool says_dpms = text(connector->dpms, dpms, sizeof(dpms));
+        char word[32];
 
-        if (text(connector->status, status, sizeof(status)) && strcmp(status, "disconnected") == 0)
-                return -1;
-        if (!says_enabled && !says_dpms)
-                return -1;
-        return (!says_enabled || strcmp(enabled, "disabled") != 0) && (!says_dpms || strcmp(dpms, "On") == 0);
+        return !text(fd, word, sizeof(word)) ? LIT_UNKNOWN : strcmp(word, on) == 0 ? LIT_ON : LIT_OFF;
 }
 
-/* 1: on; 0: off; -1: unknown. Only the built-in panel counts if there is one: the battery powers no monitor. */
-static int panel_state(const struct display_files *files)
+static struct screen_lit read_lit(const struct display_files *files, bool has_level)
 {
-        int any = -1, internal = -1;
+        struct connector_says list[CONNECTORS_MAX];
+        uint32_t power;
+        bool has_power = number(files->power, &power); /* other than 0 (FB_BLANK_UNBLANK) is off */
 
         for (size_t i = 0; i < files->n; i++) {
-                int one = connector_state(&files->connectors[i]);
+                const struct connector *connector = &files->connectors[i];
 
-                if (files->connectors[i].internal)
-                        internal = MAX(internal, one);
-                any = MAX(any, one);
+                list[i] = (struct connector_says){
+                        .kind = connector->kind, .card = connector->card, .silent = connector->silent,
+                        .connected = says(connector->status, "disconnected") != LIT_ON,
+                        .enabled = says(connector->enabled, "enabled"), .dpms = says(connector->dpms, "On"),
+                };
         }
-        return internal >= 0 ? internal : any;
+        return display_lit(list, files->n, !has_power ? LIT_UNKNOWN : power == 0 ? LIT_ON : LIT_OFF, has_level);
 }
 
 int display_read(const struct display_files *files, struct display_state *ret)
 {
-        struct display_state state = { .max_brightness = files->max };
+        struct display_state state = { .max_brightness = files->max, .certain = files->certain };
         /* Not actual_brightness first: with some drivers its scale differs from the one that calibration sets. */
         bool has_level = number(files->brightness, &state.brightness) || number(files->actual, &state.brightness);
-        int lit = panel_state(files);
-        uint32_t power;
+        struct screen_lit lit = read_lit(files, has_level);
 
         memcpy(state.backlight, files->backlight, sizeof(state.backlight));
-        if (!has_level || state.brightness > files->max)
+        if (!has_level || state.brightness > files->max || !files->known)
                 state.brightness = BRIGHTNESS_UNKNOWN;
-        state.screen_known = has_level || lit >= 0;
-        /*
-         * bl_power other than 0 (FB_BLANK_UNBLANK) means off even if the connector is on. Brightness 0 does not: many
-         * panels are still lit.
-         */
-        state.screen_on = lit != 0 && (!number(files->power, &power) || power == 0);
+        state.has_panel = lit.has_panel;
+        state.screen_known = lit.panel != LIT_UNKNOWN;
+        state.screen_on = lit.panel == LIT_ON;
+        state.monitor_on = lit.monitor != LIT_OFF;
         if (!state.screen_known && !state.backlight[0])
                 return -ENODATA;
         *ret = state;
@@ -223,7 +214,7 @@ int display_read(const struct display_files *files, struct display_state *ret)
 int display_look(int root_fd, struct display_state *ret)
 {
         struct display_files *files;
-        int err = display_open(root_fd, &files);
+        int err = display_open(root_fd, NULL, &files);
 
         if (err)
                 return err;

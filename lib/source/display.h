@@ -7,14 +7,24 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* What the machine does not have is unset. */
+/* A part that the machine does not have is unset. */
 struct display_state {
         char backlight[64];      /* name; "": none */
         uint32_t max_brightness; /* 0: unknown */
+        bool certain;            /* the backlight is the panel's, see display-choice.h: it may be calibrated */
+        bool has_panel;
         bool screen_known;
-        bool screen_on;
-        uint32_t brightness;     /* the driver's value; BRIGHTNESS_UNKNOWN without a backlight */
+        bool screen_on;          /* the built-in panel; brightness 0 does not mean off: many panels are still lit */
+        bool monitor_on;         /* a monitor on a cable is lit, or may be */
+        /* the driver's value; BRIGHTNESS_UNKNOWN without a backlight, or if it may be another's */
+        uint32_t brightness;
 };
+
+/* Can somebody look at it? On a machine without a panel at its monitor. */
+static inline bool display_is_lit(const struct display_state *state)
+{
+        return state->screen_on || (!state->has_panel && state->monitor_on);
+}
 
 /*
  * For the service, which keeps the files open, so that a read takes a few microseconds. Blanking by bl_power or the
@@ -22,9 +32,13 @@ struct display_state {
  */
 struct display_files;
 
-int display_open(int root_fd, struct display_files **ret); /* -ENODEV: no backlight and no connector */
+/* @wanted: see display_choose(). -ENODEV: no backlight and no connector. */
+int display_open(int root_fd, const char *wanted, struct display_files **ret);
 void display_close(struct display_files *files);
 int display_read(const struct display_files *files, struct display_state *ret); /* 0; -ENODATA */
 
-/* All at once. 0; -ENODEV: no backlight and no connected screen; -ENOMEM. */
+/*
+ * Opens and reads everything once, with the backlight set in joulecast.conf. 0; -ENODEV: there is no backlight and no
+ * connected screen; -ENOMEM.
+ */
 int display_look(int root_fd, struct display_state *ret);

@@ -12,17 +12,20 @@
 
 #include "util/util.h"
 
-#define MOST_DESCRIPTORS 4096 /* looked at, in ascending order: a GPU is opened early */
+#define MOST_DESCRIPTORS 4096 /* only the lowest descriptors are checked: a GPU is opened early */
 
-static bool is_gpu(int dir_fd, const char *name)
+static bool driver_counts(const struct gpu_source *self, const char *driver)
 {
-        char target[64];
-        ssize_t length = readlinkat(dir_fd, name, target, sizeof(target) - 1);
+        for (size_t i = 0; i < self->n_counting; i++)
+                if (strcmp(self->counting[i], driver) == 0)
+                        return true;
+        return false;
+}
 
-        if (length <= 0)
-                return false;
-        target[length] = '\0';
-        return strncmp(target, "/dev/dri/render", 15) == 0 || strncmp(target, "/dev/dri/card", 13) == 0;
+static void learn_driver(struct gpu_source *self, const char *driver)
+{
+        if (!driver_counts(self, driver) && self->n_counting < ARRAY_SIZE(self->counting))
+                snprintf(self->counting[self->n_counting++], sizeof(self->counting[0]), "%s", driver);
 }
 
 static bool read_client(const struct gpu_source *self, pid_t pid, int fd, struct gpu_client *ret)
@@ -30,14 +33,35 @@ static bool read_client(const struct gpu_source *self, pid_t pid, int fd, struct
         char path[48], text[4096];
 
         snprintf(path, sizeof(path), "%d/fdinfo/%d", (int)pid, fd);
-        return util_read_at(self->proc_fd, path, text, sizeof(text)) > 0 && gpu_parse_fdinfo(text, ret);
+        *ret = (struct gpu_client){ 0 };
+        if (util_read_at(self->proc_fd, path, text, sizeof(text)) <= 0)
+                return false;
+        gpu_parse_driver(text, ret->driver, sizeof(ret->driver));
+        return gpu_parse_fdinfo(text, ret);
+}
+
+/* Remembers the first driver without times, unless it has shown times since. */
+static void miss_client(const struct gpu_source *self, struct holder *holder, const char *driver, const char *node)
+{
+        if (!gpu_node_draws(self, node) || (holder->uncounted[0] && !driver_counts(self, holder->uncounted)))
+                return;
+        snprintf(holder->uncounted, sizeof(holder->uncounted), "%.31s", *driver ? driver : node);
+}
+
+bool gpu_holder_counts(struct gpu_source *self, const struct holder *holder)
+{
+        if (holder->uncounted[0] && !driver_counts(self, holder->uncounted))
+                return false;
+        for (size_t i = 0; i < holder->n; i++)
+                if (gpu_node_is_off(self, holder->held[i].node))
+                        return false;
+        return true;
 }
 
 static struct held *find_client(struct holder *holder, const struct gpu_client *client)
 {
         for (size_t i = 0; i < holder->n; i++)
-                if (holder->held[i].last.client == client->client &&
-                    strcmp(holder->held[i].last.device, client->device) == 0)
+                if (gpu_same_client(&holder->held[i].last, client))
                         return &holder->held[i];
         return NULL;
 }
@@ -47,13 +71,13 @@ static uint64_t total_of(const struct held *held)
         return held->last.busy_ns + held->cycles_ns;
 }
 
-/* The part of its time that belongs to its holder. */
+/* The part of a client's time that belongs to its holder. */
 static uint64_t busy_of(const struct held *held)
 {
         return held->shared ? 0 : total_of(held) - held->base_ns;
 }
 
-/* Several engines may be busy at the same time. Cycles that went backward are a gap. */
+/* Takes the new readings. Several engines may be busy at the same time. Cycles that went backward are a gap. */
 static void take_over(struct held *held, const struct gpu_client *now, uint64_t now_ns)
 {
         uint64_t total = now->total_cycles - MIN(held->last.total_cycles, now->total_cycles);
@@ -84,16 +108,26 @@ static struct held *find_owner(struct gpu_source *self, const struct holder *hol
 }
 
 /*
- * A client whose descriptor was passed on or inherited is in several processes, and counts once: for the process
- * that had it first, except that a user's process takes precedence over root's (logind keeps a copy of the card
- * that it opens for the compositor).
+ * A user's process comes before root's (logind keeps a copy of the card that it opens for the compositor), then the
+ * earlier process.
+ */
+static bool comes_before(const struct holder *one, const struct holder *other)
+{
+        if ((one->uid == 0) != (other->uid == 0))
+                return other->uid == 0;
+        return one->start_time < other->start_time;
+}
+
+/*
+ * A client whose descriptor was passed on or inherited is open in several processes, and counts once: for the process
+ * that comes before the others.
  */
 static void choose_owner(struct gpu_source *self, const struct holder *holder, struct held *held)
 {
         struct holder *other;
         struct held *owner = find_owner(self, holder, &held->last, &other);
 
-        held->shared = owner && !(other->uid == 0 && holder->uid != 0);
+        held->shared = owner && !comes_before(holder, other);
         if (held->shared)
                 return;
         if (owner) {
@@ -104,7 +138,8 @@ static void choose_owner(struct gpu_source *self, const struct holder *holder, s
 }
 
 /* Two descriptors of one client count once. */
-static int hold(struct gpu_source *self, struct holder *holder, int fd, const struct gpu_client *client)
+static int hold(struct gpu_source *self, struct holder *holder, int fd, const struct gpu_client *client,
+                const char *node)
 {
         struct held *held = find_client(holder, client);
         struct holder *other;
@@ -121,6 +156,8 @@ static int hold(struct gpu_source *self, struct holder *holder, int fd, const st
                 return -ENOMEM;
         held = &holder->held[holder->n++];
         *held = (struct held){ .fd = fd, .last = *client, .seen_ns = self->now_ns };
+        snprintf(held->node, sizeof(held->node), "%s", node);
+        learn_driver(self, client->driver);
         if (find_owner(self, holder, client, &other))
                 choose_owner(self, holder, held);
         return 0;
@@ -129,21 +166,26 @@ static int hold(struct gpu_source *self, struct holder *holder, int fd, const st
 int gpu_holder_look(struct gpu_source *self, struct holder *holder)
 {
         _cleanup_closedir_ DIR *dir = NULL;
-        char path[32];
+        char path[32], node[16];
         int err = 0;
         struct dirent *entry;
 
         snprintf(path, sizeof(path), "%d/fd", (int)holder->pid);
         dir = util_opendir_at(self->proc_fd, path);
+        holder->uncounted[0] = '\0';
         if (!dir)
                 return 0; /* gone, or another user's, and we are not root */
         for (size_t n = 0; !err && n < MOST_DESCRIPTORS && (entry = readdir(dir)); n++) {
                 struct gpu_client client;
                 uint64_t number;
 
-                if (util_parse_u64(entry->d_name, &number) == 0 && number <= INT32_MAX &&
-                    is_gpu(dirfd(dir), entry->d_name) && read_client(self, holder->pid, (int)number, &client))
-                        err = hold(self, holder, (int)number, &client);
+                if (util_parse_u64(entry->d_name, &number) < 0 || number > INT32_MAX ||
+                    !gpu_node_is_gpu(dirfd(dir), entry->d_name, node, sizeof(node)))
+                        continue;
+                if (read_client(self, holder->pid, (int)number, &client))
+                        err = hold(self, holder, (int)number, &client, node);
+                else
+                        miss_client(self, holder, client.driver, node);
         }
         return err;
 }
@@ -152,8 +194,7 @@ static bool read_held(const struct gpu_source *self, const struct holder *holder
 {
         struct gpu_client now;
 
-        if (!read_client(self, holder->pid, held->fd, &now) || now.client != held->last.client ||
-            strcmp(now.device, held->last.device) != 0)
+        if (!read_client(self, holder->pid, held->fd, &now) || !gpu_same_client(&now, &held->last))
                 return false;
         take_over(held, &now, self->now_ns);
         return true;
@@ -172,7 +213,7 @@ static void drop_closed(struct holder *holder)
         holder->n = kept;
 }
 
-/* A closed descriptor, or one of another client by now, may have a copy; without one the last total stays. */
+/* If a descriptor was closed, or belongs to another client now, a copy is searched for; else the last total stays. */
 int gpu_holder_read(struct gpu_source *self, struct holder *holder)
 {
         bool lost = false;

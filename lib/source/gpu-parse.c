@@ -56,7 +56,7 @@ static bool read_engine(const char *key, const char *colon, const char *value, s
             value[strspn(value, " \t")] == '-')
                 return false;
         number = strtoull(value, &end, 10);
-        if (end == value || (!capacity && strncmp(end, " ns", 3) != 0))
+        if (end == value || (!capacity && strncmp(end + strspn(end, " \t"), "ns", 2) != 0))
                 return false;
         engine = engine_of(engines, name, (size_t)(colon - name));
         if (!engine)
@@ -110,9 +110,28 @@ static void copy_word(const char *value, char *buf, size_t size)
         size_t length;
 
         value += strspn(value, " \t");
-        length = MIN(strcspn(value, " \t\n"), size - 1);
+        length = MIN(strcspn(value, " \t\r\n"), size - 1);
         memcpy(buf, value, length);
         buf[length] = '\0';
+}
+
+static bool is_key(const char *line, const char *key)
+{
+        return strncmp(line, key, strlen(key)) == 0;
+}
+
+void gpu_parse_driver(const char *text, char *buf, size_t size)
+{
+        buf[0] = '\0';
+        for (const char *line = text; *line && !buf[0]; line += strcspn(line, "\n"), line += *line == '\n')
+                if (is_key(line, "drm-driver:"))
+                        copy_word(line + strlen("drm-driver:"), buf, size);
+}
+
+bool gpu_same_client(const struct gpu_client *one, const struct gpu_client *other)
+{
+        return one->client == other->client && strcmp(one->device, other->device) == 0 &&
+               strcmp(one->driver, other->driver) == 0;
 }
 
 bool gpu_parse_fdinfo(const char *text, struct gpu_client *ret)
@@ -121,15 +140,18 @@ bool gpu_parse_fdinfo(const char *text, struct gpu_client *ret)
         struct engines engines = { 0 };
         bool counted = false, known = false;
 
+        gpu_parse_driver(text, client.driver, sizeof(client.driver));
         for (const char *line = text; *line; line += strcspn(line, "\n"), line += *line == '\n') {
                 const char *colon = line + strcspn(line, ":\n");
 
                 if (*colon != ':')
                         continue;
-                if (strncmp(line, "drm-client-id:", 14) == 0) {
-                        client.client = strtoull(colon + 1, NULL, 10);
-                        known = true;
-                } else if (strncmp(line, "drm-pdev:", 9) == 0) {
+                if (is_key(line, "drm-client-id:")) {
+                        char *end;
+
+                        client.client = strtoull(colon + 1, &end, 10);
+                        known = end != colon + 1;
+                } else if (is_key(line, "drm-pdev:")) {
                         copy_word(colon + 1, client.device, sizeof(client.device));
                 } else if (read_engine(line, colon, colon + 1, &engines) ||
                            read_cycles(line, colon, colon + 1, &engines)) {

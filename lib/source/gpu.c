@@ -18,7 +18,7 @@
 
 #include "util/util.h"
 
-#define POLLS_PER_LOOK 10 /* a program that opens the GPU late is found after so many polls */
+#define POLLS_PER_LOOK 10 /* a program that opens the GPU late is found after at most this number of polls */
 
 /* Both lists ascend by pid, so a new holder is inserted where the search ends. */
 static int holder_of(struct gpu_source *self, const struct process *process, size_t *at, struct holder **ret)
@@ -96,7 +96,12 @@ static int read_process(struct gpu_source *self, struct process *process, size_t
         if (!err)
                 err = gpu_holder_read(self, holder);
         process->gpu_busy_ns = gpu_holder_busy_ns(holder);
-        process->have |= USAGE_GPU;
+        if (gpu_holder_counts(self, holder)) {
+                process->have |= USAGE_GPU;
+                self->counted = self->counted || holder->n > 0;
+        } else {
+                self->missed = true;
+        }
         *total_ns += process->gpu_busy_ns;
         return err;
 }
@@ -106,9 +111,12 @@ static int gpu_read(struct source *source, struct sample *sample)
         struct gpu_source *self = (struct gpu_source *)source;
         uint64_t total_ns = 0;
         size_t at = 0;
-        int err = sample->have & SAMPLE_PROCESSES ? 0 : -ENODATA; /* without a list of processes, none of them is gone */
+        /* if there is no list of processes, none of them counts as gone */
+        int err = sample->have & SAMPLE_PROCESSES ? 0 : -ENODATA;
 
         self->now_ns = sample->monotonic_ns;
+        self->n_nodes = 0;
+        self->counted = self->missed = false;
         for (size_t i = 0; i < self->n; i++)
                 self->list[i].seen = false;
         for (size_t i = 0; !err && i < sample->n_processes; i++)
@@ -120,7 +128,8 @@ static int gpu_read(struct source *source, struct sample *sample)
         forget_gone(self);
         self->polls++;
         sample->gpu_busy_ns = total_ns + self->gone_ns;
-        sample->have |= USAGE_GPU;
+        if (self->counted || !self->missed) /* otherwise the machine's only GPU does not count */
+                sample->have |= USAGE_GPU;
         return 0;
 }
 
@@ -132,6 +141,7 @@ static void gpu_close(struct source *source)
                 free(self->list[i].held);
         free(self->list);
         closep(&self->proc_fd);
+        closep(&self->drm_fd);
         free(self);
 }
 
@@ -154,6 +164,7 @@ int gpu_open(int root_fd, struct source **ret)
         }
         self->source.ops = &gpu_ops;
         self->proc_fd = proc_fd;
+        self->drm_fd = openat(root_fd, "sys/class/drm", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
         *ret = &self->source;
         return 0;
 }

@@ -6,6 +6,10 @@
  * `phy80211`, hardware has `device`. A modem's device type is "wwan" (drivers/net/wwan/wwan_core.c, and FLAG_WWAN of
  * drivers/net/usb/usbnet.c), or it has IP packets without any header of a link (ARPHRD_RAWIP: drivers/net/ipa). PPP
  * over a modem's serial line is like any other PPP, and has no `device`. Without sysfs, names decide.
+ *
+ * One radio may have several interfaces. Those with stations of their own count: a monitor
+ * (ARPHRD_IEEE80211 and its kin) hears what the others receive, and those of single stations of an access
+ * point, which hostapd names after it ("wlan0.sta1"), are a part of it.
  */
 
 #include "net.h"
@@ -16,11 +20,14 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "counter.h"
 #include "util/util.h"
 #include "wifi-signal.h"
 
-#define NET_DEV_MAX (128 << 10)
-#define ARPHRD_RAWIP "519\n" /* include/uapi/linux/if_arp.h */
+/* include/uapi/linux/if_arp.h */
+#define ARPHRD_RAWIP "519\n"
+/* 802.11 plain, with Prism's header, and with radiotap's */
+static const char *const arphrd_monitors[] = { "801\n", "802\n", "803\n" };
 
 bool net_parse_line(const char *line, struct net_line *ret)
 {
@@ -51,25 +58,67 @@ static bool has(int root_fd, const char *name, const char *attribute)
         return faccessat(root_fd, path, F_OK, AT_SYMLINK_NOFOLLOW) == 0;
 }
 
+static bool read_attribute(int root_fd, const char *name, const char *attribute, char *text, size_t size)
+{
+        char path[96];
+
+        snprintf(path, sizeof(path), "sys/class/net/%s/%s", name, attribute);
+        return util_read_at(root_fd, path, text, size) > 0;
+}
+
 static bool is_modem(int root_fd, const char *name)
 {
-        char path[96], text[512];
+        char text[512];
 
-        snprintf(path, sizeof(path), "sys/class/net/%s/uevent", name);
-        if (util_read_at(root_fd, path, text, sizeof(text)) > 0 && strstr(text, "DEVTYPE=wwan\n"))
+        if (read_attribute(root_fd, name, "uevent", text, sizeof(text)) && strstr(text, "DEVTYPE=wwan\n"))
                 return true;
-        snprintf(path, sizeof(path), "sys/class/net/%s/type", name);
-        return util_read_at(root_fd, path, text, sizeof(text)) > 0 && strcmp(text, ARPHRD_RAWIP) == 0;
+        return read_attribute(root_fd, name, "type", text, sizeof(text)) && strcmp(text, ARPHRD_RAWIP) == 0;
+}
+
+static bool is_monitor(int root_fd, const char *name)
+{
+        char text[32];
+        bool any = false;
+
+        if (!read_attribute(root_fd, name, "type", text, sizeof(text)))
+                return false;
+        for (size_t i = 0; i < ARRAY_SIZE(arphrd_monitors); i++)
+                any = any || strcmp(text, arphrd_monitors[i]) == 0;
+        return any;
+}
+
+/* The part of a name before the last @sign, if that is an interface. */
+static bool named_after(int root_fd, const char *name, char sign, char ret[static 32])
+{
+        const char *end = strrchr(name, sign);
+
+        if (!end || end == name || end - name >= 32)
+                return false;
+        snprintf(ret, 32, "%.*s", (int)(end - name), name);
+        return has(root_fd, ret, ".");
+}
+
+/* An interface of a single station is named after another interface of its radio. */
+static bool is_part_of_another(int root_fd, const char *name)
+{
+        char above[32], radio[32], radio_above[32];
+
+        return named_after(root_fd, name, '.', above) &&
+               read_attribute(root_fd, name, "phy80211/index", radio, sizeof(radio)) &&
+               read_attribute(root_fd, above, "phy80211/index", radio_above, sizeof(radio_above)) &&
+               strcmp(radio, radio_above) == 0;
 }
 
 enum net_kind net_kind_of(int root_fd, const char *name)
 {
-        if (strcmp(name, "lo") == 0)
+        char above[32];
+
+        if (strcmp(name, "lo") == 0 || named_after(root_fd, name, ':', above)) /* an alias: an address of that one */
                 return NET_VIRTUAL;
         if (!has(root_fd, name, "."))
                 return strncmp(name, "wl", 2) == 0 ? NET_WIFI : NET_OTHER;
         if (has(root_fd, name, "wireless") || has(root_fd, name, "phy80211"))
-                return NET_WIFI;
+                return is_monitor(root_fd, name) ? NET_VIRTUAL : NET_WIFI;
         if (!has(root_fd, name, "device"))
                 return NET_VIRTUAL;
         return is_modem(root_fd, name) ? NET_CELLULAR : NET_OTHER;
@@ -94,30 +143,51 @@ enum net_kind net_kind_of_packets(int root_fd, const char *name)
 
 bool net_is_up(int root_fd, const char *name)
 {
-        char path[96], state[32];
+        char state[32];
 
-        snprintf(path, sizeof(path), "sys/class/net/%s/operstate", name);
-        return util_read_at(root_fd, path, state, sizeof(state)) > 0 && strncmp(state, "up", 2) == 0;
+        return read_attribute(root_fd, name, "operstate", state, sizeof(state)) && strncmp(state, "up", 2) == 0;
 }
+
+enum { COUNT_WIFI, COUNT_OTHER }; /* classes of the counters */
+
+/* An interface as the last reading found it. */
+struct net_seen {
+        struct net_line line;
+        enum net_kind kind;
+        uint64_t number; /* ifindex, for an interface whose bytes count */
+};
+
+struct net_list {
+        struct net_seen *list;
+        size_t n, capacity;
+};
 
 struct net_source {
         struct source source;
         int root_fd;
         char *text;
-        bool real; /* its interfaces are the kernel's, which can be asked */
+        size_t capacity;
+        struct net_list before, now;
+        size_t at; /* index in @before at which the search for the next line begins */
+        struct counters counters;
+        bool real; /* the interfaces are those of the running kernel, which can be asked */
         struct wifi_signal signal;
 };
 
-static int ask_signal(struct net_source *self, const char *name, int32_t *dbm)
+static uint64_t read_index(const struct net_source *self, const char *name)
 {
-        char path[96], text[16];
+        char text[16];
         uint64_t index;
 
-        snprintf(path, sizeof(path), "sys/class/net/%s/ifindex", name);
-        if (!self->real || util_read_at(self->root_fd, path, text, sizeof(text)) <= 0 ||
-            util_parse_u64(text, &index) < 0 || index > INT32_MAX)
-                return -ENOENT;
-        return wifi_signal_ask(&self->signal, (uint32_t)index, dbm);
+        return read_attribute(self->root_fd, name, "ifindex", text, sizeof(text)) &&
+               util_parse_u64(text, &index) == 0 && index <= INT32_MAX ? index : 0;
+}
+
+static int ask_signal(struct net_source *self, const char *name, int32_t *dbm)
+{
+        uint64_t index = self->real ? read_index(self, name) : 0;
+
+        return index ? wifi_signal_ask(&self->signal, (uint32_t)index, dbm) : -ENOENT;
 }
 
 static int look_up_signal(const struct net_source *self, const char *name, int32_t *dbm)
@@ -132,7 +202,7 @@ static int look_up_signal(const struct net_source *self, const char *name, int32
         return -ENODATA;
 }
 
-/* Of the first interface that has one. */
+/* Reads the signal of the interface, unless an earlier one has given it. */
 static void read_signal(struct net_source *self, const char *name, struct sample *sample)
 {
         int32_t dbm;
@@ -149,47 +219,117 @@ static void read_signal(struct net_source *self, const char *name, struct sample
         sample->signal.wifi_signal_dbm = dbm;
 }
 
-static void add_wifi(struct net_source *self, const struct net_line *line, struct sample *sample)
+static int count(struct net_source *self, const struct net_seen *seen, unsigned class)
 {
-        sample->wifi_rx_bytes += line->rx_bytes;
-        sample->wifi_tx_bytes += line->tx_bytes;
-        if (!net_is_up(self->root_fd, line->name))
-                return;
-        sample->wifi_on = true;
-        read_signal(self, line->name, sample);
+        struct counter counter = { .number = seen->number, .class = class,
+                                   .value = { seen->line.rx_bytes, seen->line.tx_bytes } };
+
+        memcpy(counter.name, seen->line.name, sizeof(seen->line.name));
+        return counter_see(&self->counters, &counter);
 }
 
-static void add_interface(struct net_source *self, const struct net_line *line, struct sample *sample)
+static int add_wifi(struct net_source *self, const struct net_seen *seen, struct sample *sample)
 {
-        switch (net_kind_of(self->root_fd, line->name)) {
+        const char *name = seen->line.name;
+
+        if (net_is_up(self->root_fd, name)) {
+                sample->wifi_on = true;
+                read_signal(self, name, sample);
+        }
+        return is_part_of_another(self->root_fd, name) ? 0 : count(self, seen, COUNT_WIFI);
+}
+
+/* Lines mostly come in the same order, so the search begins after the last hit. */
+static const struct net_seen *find_before(struct net_source *self, const char *name)
+{
+        for (size_t i = 0; i < self->before.n; i++) {
+                size_t at = (self->at + i) % self->before.n;
+
+                if (strcmp(self->before.list[at].line.name, name) == 0) {
+                        self->at = at + 1;
+                        return &self->before.list[at];
+                }
+        }
+        return NULL;
+}
+
+/*
+ * A machine with many containers has a thousand interfaces, most of them idle. An interface without new bytes counts as
+ * unchanged, which saves four system calls. WiFi is always read, as it may have gone up or down.
+ */
+static struct net_seen look_at(struct net_source *self, const struct net_line *line)
+{
+        const struct net_seen *before = find_before(self, line->name);
+        struct net_seen seen = { .line = *line };
+
+        if (before && before->kind != NET_WIFI && before->line.rx_bytes == line->rx_bytes &&
+            before->line.tx_bytes == line->tx_bytes)
+                return *before;
+        seen.kind = net_kind_of(self->root_fd, line->name);
+        if (seen.kind != NET_VIRTUAL)
+                seen.number = read_index(self, line->name);
+        return seen;
+}
+
+static int add_interface(struct net_source *self, const struct net_line *line, struct sample *sample)
+{
+        struct net_seen seen = look_at(self, line);
+        int err = util_grow(&self->now.list, &self->now.capacity, self->now.n + 1, sizeof(*self->now.list));
+
+        if (err)
+                return err;
+        self->now.list[self->now.n++] = seen;
+        switch (seen.kind) {
         case NET_VIRTUAL:
-                break;
+                return 0;
         case NET_WIFI:
-                add_wifi(self, line, sample);
-                break;
+                return add_wifi(self, &seen, sample);
         case NET_CELLULAR:
         case NET_OTHER:
-                sample->other_rx_bytes += line->rx_bytes;
-                sample->other_tx_bytes += line->tx_bytes;
-                break;
+                return count(self, &seen, COUNT_OTHER);
         }
+        return 0;
 }
 
-/* Without WiFi its bytes are known, and 0. */
+/* The interfaces of this reading become those of the reading before. */
+static void keep_interfaces(struct net_source *self)
+{
+        struct net_list old = self->before;
+
+        self->before = self->now;
+        self->now = old;
+        self->now.n = 0;
+        self->at = 0;
+}
+
+/* On a machine without WiFi the WiFi bytes are known to be 0. */
 static int net_read(struct source *source, struct sample *sample)
 {
         struct net_source *self = (struct net_source *)source;
-        ssize_t n = util_read_at(self->root_fd, "proc/net/dev", self->text, NET_DEV_MAX);
+        uint64_t (*total)[2] = self->counters.total;
+        ssize_t n = counter_read_text(self->root_fd, "proc/net/dev", &self->text, &self->capacity);
         char *state = NULL;
+        int err = 0;
 
         if (n < 0)
                 return (int)n;
-        for (char *line = strtok_r(self->text, "\n", &state); line; line = strtok_r(NULL, "\n", &state)) {
+        self->counters.n_seen = 0;
+        self->now.n = self->at = 0;
+        for (char *line = strtok_r(self->text, "\n", &state); !err && line; line = strtok_r(NULL, "\n", &state)) {
                 struct net_line parsed;
 
                 if (net_parse_line(line, &parsed))
-                        add_interface(self, &parsed, sample);
+                        err = add_interface(self, &parsed, sample);
         }
+        if (!err)
+                err = counter_add_up(&self->counters);
+        if (err)
+                return err;
+        keep_interfaces(self);
+        sample->wifi_rx_bytes = total[COUNT_WIFI][0];
+        sample->wifi_tx_bytes = total[COUNT_WIFI][1];
+        sample->other_rx_bytes = total[COUNT_OTHER][0];
+        sample->other_tx_bytes = total[COUNT_OTHER][1];
         sample->have |= USAGE_WIFI | USAGE_OTHER_NET;
         return 0;
 }
@@ -200,6 +340,9 @@ static void net_close(struct source *source)
 
         closep(&self->root_fd);
         wifi_signal_close(&self->signal);
+        counter_clear(&self->counters);
+        free(self->before.list);
+        free(self->now.list);
         free(self->text);
         free(self);
 }
@@ -219,9 +362,9 @@ int net_open(int root_fd, struct source **ret)
         self->source.ops = &net_ops;
         self->root_fd = openat(root_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
         self->signal.fd = -1;
-        self->text = malloc(NET_DEV_MAX);
-        if (self->root_fd < 0 || !self->text) {
-                int err = self->text ? -errno : -ENOMEM;
+        self->counters.wraps = true;
+        if (self->root_fd < 0) {
+                int err = -errno;
 
                 net_close(&self->source);
                 return err;

@@ -20,12 +20,12 @@ enum net_kind {
         NET_OTHER,   /* wired */
 };
 
-/* One line of /proc/net/dev; not of its header. */
+/* Parses one line of /proc/net/dev; false: it is a line of the header, or invalid. */
 bool net_parse_line(const char *line, struct net_line *ret);
 
 enum net_kind net_kind_of(int root_fd, const char *name);
-/* Also of an interface that stands on one other, as a modem's channel (rmnet, qmimux) and a VLAN do: the other's. */
+/* Likewise, but a virtual interface on exactly one other (a modem's channel: rmnet, qmimux; a VLAN) has its kind. */
 enum net_kind net_kind_of_packets(int root_fd, const char *name);
-bool net_is_up(int root_fd, const char *name); /* of a WiFi interface: associated */
+bool net_is_up(int root_fd, const char *name); /* a WiFi interface is up if it is associated */
 
 int net_open(int root_fd, struct source **ret);

@@ -20,7 +20,7 @@ enum {
         FIELD_START_TIME = 22,
 };
 
-#define TICKS_MOST (UINT64_MAX >> 26) /* so that two of them fit as ns */
+#define TICKS_MOST (UINT64_MAX >> 26) /* two of them, in ns, fit in 64 bits */
 
 /* False: negative (priority, nice), too large or cut off; such fields are skipped. */
 static uint64_t next_number(const char **at, const char *end, bool *good)

@@ -9,6 +9,13 @@
 #include "proc.h"
 #include "util/util.h"
 
+bool proc_hides(int root_fd)
+{
+        _cleanup_close_ int proc_fd = openat(root_fd, "proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+        return proc_fd >= 0 && util_is_procfs(proc_fd) && faccessat(proc_fd, "1/stat", R_OK, 0) < 0;
+}
+
 /*
  * The uid is among the first lines, whose lengths are bounded (a newline in the name is escaped). The line of
  * groups after it is not: users of a company's domain are in hundreds.

@@ -6,11 +6,12 @@
 
 #include "util/util.h"
 
-/* What a burst of processes needed is given back once a sample is small again. */
+/* The memory that a burst of processes needed is given back once a sample is small again. */
 static void shrink(struct sample *sample)
 {
         util_shrink(&sample->gone, &sample->capacity.gone, sample->n_gone);
         util_shrink(&sample->bursts, &sample->capacity.bursts, sample->n_bursts);
+        util_shrink(&sample->counted, &sample->capacity.counted, sample->n_counted);
         if (!util_shrink(&sample->processes, &sample->capacity.processes, sample->n_processes))
                 return;
         free(TAKE_PTR(sample->cpu_opps));
@@ -31,6 +32,7 @@ void sample_reset(struct sample *sample)
                 .cpu_opps = sample->cpu_opps,
                 .gone = sample->gone,
                 .bursts = sample->bursts,
+                .counted = sample->counted,
                 .shown_by = sample->shown_by,
                 .shown_poll = sample->shown_poll,
                 .taken = sample->taken,
@@ -49,6 +51,7 @@ void sample_clear(struct sample *sample)
         free(sample->cpu_opps);
         free(sample->gone);
         free(sample->bursts);
+        free(sample->counted);
         *sample = (struct sample){ 0 };
 }
 
@@ -107,6 +110,13 @@ struct process_burst *sample_add_burst(struct sample *sample)
         if (util_grow(&sample->bursts, &sample->capacity.bursts, sample->n_bursts + 1, sizeof(*sample->bursts)) < 0)
                 return NULL;
         return memset(&sample->bursts[sample->n_bursts++], 0, sizeof(*sample->bursts));
+}
+
+struct process_counted *sample_add_counted(struct sample *sample)
+{
+        if (util_grow(&sample->counted, &sample->capacity.counted, sample->n_counted + 1, sizeof(*sample->counted)) < 0)
+                return NULL;
+        return memset(&sample->counted[sample->n_counted++], 0, sizeof(*sample->counted));
 }
 
 struct opp *sample_add_opp(struct sample *sample)

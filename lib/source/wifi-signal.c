@@ -75,7 +75,7 @@ bool wifi_signal_parse_line(const char *line, const char *interface, int32_t *re
         return true;
 }
 
-/* What an answer is looked through for. */
+/* The attributes that are looked for in an answer. */
 struct question {
         uint8_t command;
         uint16_t flags;

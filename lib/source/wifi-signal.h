@@ -3,8 +3,8 @@
 #pragma once
 
 /*
- * How strongly a WiFi interface hears its access point: by nl80211 (linux/nl80211.h), which needs no privileges, or by
- * /proc/net/wireless of kernels and drivers that are older.
+ * Signal strength of the access point at a WiFi interface: by nl80211 (linux/nl80211.h), which needs no
+ * privileges, or by /proc/net/wireless of older kernels and drivers.
  */
 
 #include <stdbool.h>
@@ -12,20 +12,20 @@
 #include <stdint.h>
 
 struct wifi_signal {
-        int fd;          /* of generic netlink; -1: opened when it is first asked */
+        int fd;          /* generic netlink socket; -1: not open yet, opened by the first query */
         uint16_t family; /* the kernel's number for nl80211 */
         uint32_t sequence;
 };
 
 /*
- * Of the interface with this index, averaged by the driver if it does so. 0; -ENODATA: it is no client, or with no
- * access point, or its driver does not say; -ENOENT: there is no nl80211; another errno of the socket, which is then
- * opened anew.
+ * The signal of the interface with this index, averaged if the driver does so. 0; -ENODATA: the interface is no
+ * client, or has no access point, or its driver does not report a signal; -ENOENT: there is no nl80211; another errno
+ * of the socket, which is then opened anew.
  */
 int wifi_signal_ask(struct wifi_signal *signal, uint32_t interface, int32_t *ret_dbm);
 void wifi_signal_close(struct wifi_signal *signal);
 
 /* The attributes of an answer to NL80211_CMD_GET_STATION. False: no signal is among them, or it is not below 0. */
 bool wifi_signal_parse(const void *attributes, size_t length, int32_t *ret_dbm);
-/* A line of /proc/net/wireless; false also where its level is in a unit of the driver's own. */
+/* Parses a line of /proc/net/wireless; false also if its level is in a driver-specific unit. */
 bool wifi_signal_parse_line(const char *line, const char *interface, int32_t *ret_dbm);

@@ -7,7 +7,6 @@
  */
 
 #include <errno.h>
-#include <math.h>
 #include <string.h>
 
 #include "store-private.h"
@@ -223,8 +222,8 @@ static int put_alive(struct store *store, const struct interval *interval)
         return 0;
 }
 
-static int put_interval(struct store *store, const struct interval *interval, int64_t end_ns, int64_t first_usage,
-                        int64_t n_usages, int64_t recorded_ns)
+static int put_interval(struct store *store, const struct interval *interval, const struct recorded *recorded,
+                        int64_t first_usage, int64_t n_usages)
 {
         sqlite3_stmt *add = store_statement(store, SQL_ADD_INTERVAL);
         int err;
@@ -236,14 +235,14 @@ static int put_interval(struct store *store, const struct interval *interval, in
         if (err)
                 return err;
         sqlite3_clear_bindings(add);
-        sqlite3_bind_int64(add, 1, end_ns);
-        sqlite3_bind_int64(add, 2, interval->start_realtime_ns);
-        sqlite3_bind_int64(add, 3, store_clamp(interval->elapsed_ns));
-        sqlite3_bind_int64(add, 4, store_clamp(interval->suspend_ns));
-        if (interval->battery_have & INTERVAL_DISCHARGE)
-                sqlite3_bind_int64(add, 5, store_clamp(interval->discharge_uj));
-        if (interval->battery_have & INTERVAL_DISCHARGE_PERCENT)
-                sqlite3_bind_int64(add, 6, llround(interval->discharge_percent * 1e9));
+        sqlite3_bind_int64(add, 1, recorded->end_ns);
+        sqlite3_bind_int64(add, 2, recorded->start_ns);
+        sqlite3_bind_int64(add, 3, recorded->elapsed_ns);
+        sqlite3_bind_int64(add, 4, recorded->suspend_ns);
+        if (recorded->discharge_uj != DISCHARGE_UNKNOWN)
+                sqlite3_bind_int64(add, 5, recorded->discharge_uj);
+        if (recorded->discharge_npercent != DISCHARGE_UNKNOWN)
+                sqlite3_bind_int64(add, 6, recorded->discharge_npercent);
         bind_battery(add, 7, interval);
         sqlite3_bind_int64(add, 16, store->alive_id);
         sqlite3_bind_int64(add, 17, first_usage);
@@ -252,7 +251,7 @@ static int put_interval(struct store *store, const struct interval *interval, in
                 sqlite3_bind_blob(add, 19, store->bytes.data, (int)store->bytes.n, SQLITE_STATIC);
         if (interval->split_by != SPLIT_UNKNOWN)
                 sqlite3_bind_int64(add, 20, interval->split_by);
-        sqlite3_bind_int64(add, 21, recorded_ns);
+        sqlite3_bind_int64(add, 21, recorded->recorded_ns);
         if (interval->signal.have & SIGNAL_WIFI)
                 sqlite3_bind_int64(add, 22, interval->signal.wifi_signal_dbm);
         if (interval->signal.have & SIGNAL_CELLULAR)
@@ -274,8 +273,8 @@ int store_find_last(struct store *store)
         sqlite3_reset(last);
         if (store->recorded_ns < 0 || store->recorded_ns > INT64_MAX / 2)
                 return store_damaged(store);
-        if (store->doubt.age_ns == 0 && store->doubt.from_ns == 0)
-                store->doubt = (struct doubt){ store->recorded_ns, INT64_MIN, 0 };
+        if (!store->doubt.begun)
+                store->doubt = (struct doubt){ true, store->recorded_ns, INT64_MIN, 0 };
         store->last_known = true;
         return 0;
 }
@@ -302,26 +301,19 @@ int store_find_key(struct store *store, int64_t *end_ns)
         return more;
 }
 
-/* Times that no clock shows would break the arithmetic of hours and days. */
-static bool is_sane(const struct interval *interval)
+static int put_all(struct store *store, const struct interval *interval, const struct recorded *recorded)
 {
-        return interval->end_realtime_ns > -INT64_MAX / 2 && interval->end_realtime_ns < INT64_MAX / 2 &&
-               interval->start_realtime_ns <= interval->end_realtime_ns && interval->elapsed_ns < INT64_MAX / 4;
-}
-
-static int put_all(struct store *store, const struct interval *interval, int64_t end_ns, int64_t recorded_ns)
-{
-        int64_t first = 0, n = 0;
+        int64_t first = 0, n = 0, end_ns = recorded->end_ns;
         int err = put_rows(store, interval, end_ns, &first, &n);
 
         if (!err)
                 err = put_alive(store, interval);
         if (!err)
-                err = sleep_put(store, interval, end_ns, recorded_ns);
+                err = sleep_put(store, recorded);
         if (!err)
                 err = charge_put(store, interval);
         if (!err)
-                err = put_interval(store, interval, end_ns, first, n, recorded_ns);
+                err = put_interval(store, interval, recorded, first, n);
         if (!err && end_ns <= store->marks.open_ns) {
                 store->marks.open_ns = end_ns - 1;
                 err = store_marks_write(store, &store->marks);
@@ -329,9 +321,9 @@ static int put_all(struct store *store, const struct interval *interval, int64_t
         return err;
 }
 
-static int append(struct store *store, const struct interval *interval)
+static int append(struct store *store, struct interval *interval)
 {
-        int64_t end_ns = interval->end_realtime_ns, recorded_ns;
+        struct recorded recorded;
         int err = store_find_last(store);
 
         if (!err && interval->clock_step_ns)
@@ -339,13 +331,17 @@ static int append(struct store *store, const struct interval *interval)
         if (!err)
                 err = store_find_last(store);
         if (!err)
-                err = store_find_key(store, &end_ns);
+                err = sleep_add_late(store, interval);
+        if (!err)
+                err = store_recorded_of(interval, &recorded);
+        if (!err)
+                err = store_find_key(store, &recorded.end_ns);
         if (err)
                 return err;
-        recorded_ns = store->recorded_ns + store_clamp(MAX(interval->elapsed_ns, UINT64_C(1)));
-        err = put_all(store, interval, end_ns, recorded_ns);
-        store->last_ns = MAX(store->last_ns, end_ns);
-        store->recorded_ns = recorded_ns;
+        recorded.recorded_ns = store->recorded_ns + MAX(recorded.elapsed_ns, INT64_C(1));
+        err = put_all(store, interval, &recorded);
+        store->last_ns = MAX(store->last_ns, recorded.end_ns);
+        store->recorded_ns = recorded.recorded_ns;
         store->doubt.age_ns += interval->clock_step_ns ? 0 : interval->elapsed_ns;
         return err;
 }
@@ -373,7 +369,9 @@ int store_append(struct store *store, const struct interval *interval)
         const struct doubt doubt = store->doubt;
         uint64_t now_ns = util_boottime_ns();
         bool sync = is_sync_due(store, now_ns);
-        int err = store->mode == STORE_READ ? -EROFS : is_sane(interval) ? 0 : -ERANGE;
+        struct interval own = *interval; /* its rows are shared */
+        struct recorded recorded;
+        int err = store->mode == STORE_READ ? -EROFS : store_recorded_of(interval, &recorded);
 
         if (!err && sync)
                 err = store_wait_for_disk(store, true);
@@ -381,7 +379,7 @@ int store_append(struct store *store, const struct interval *interval)
                 err = store_begin(store);
         if (err)
                 return err;
-        err = store_finish(store, append(store, interval));
+        err = store_finish(store, append(store, &own));
         if (sync)
                 store_wait_for_disk(store, false);
         if (!err) {
@@ -396,7 +394,7 @@ int store_append(struct store *store, const struct interval *interval)
                 store->last_known = false;
                 store->power.known = false;
                 store->alive_id = 0;
-                names_load(store); /* what was rolled back has no number any more */
+                names_load(store); /* names that were added have no ids any more: they are rolled back, too */
         }
         return err;
 }

@@ -55,9 +55,10 @@ int store_put_aside(const char *path, enum store_aside why, const struct log *lo
         }
         unlink(shared); /* an index of the -wal, made anew */
         if (why == STORE_DAMAGED)
-                log_warning(log, "the damaged database is kept as %s, and a new one begins; sqlite3's .recover may still "
-                            "read it", aside);
+                log_warning(log, "the damaged database is kept as %s, and a new one begins; sqlite3's "
+                            ".recover may still read it", aside);
         else
-                log_warning(log, "the database of an older version of joulecast is kept as %s, and a new one begins", aside);
+                log_warning(log, "the database of an older version of joulecast is kept as %s, and a new one "
+                                 "begins", aside);
         return 0;
 }

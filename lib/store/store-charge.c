@@ -16,6 +16,32 @@
 
 #define FULL_PERCENT 99
 
+/* Another full charge, by more than this part: another battery, and its level says nothing of a charger. */
+#define SAME_FULL 0.02
+
+static bool is_full_of(uint64_t full, uint64_t before)
+{
+        return full == 0 || before == 0 || fabs((double)full - (double)before) <= SAME_FULL * (double)before;
+}
+
+static uint64_t shown(const struct battery *battery, uint32_t bit, uint64_t full)
+{
+        return battery->have & bit ? full : 0;
+}
+
+/* Takes the level of the battery over. False: it is another battery than before. */
+static bool set_level(struct store_power *power, const struct battery *battery)
+{
+        uint64_t charge = shown(battery, BATTERY_CHARGE_FULL, battery->charge_full_uah),
+                 energy = shown(battery, BATTERY_ENERGY_FULL, battery->energy_full_uwh);
+        bool same = is_full_of(charge, power->charge_full_uah) && is_full_of(energy, power->energy_full_uwh);
+
+        power->level_percent = store_level_percent(battery, battery->have);
+        power->charge_full_uah = charge;
+        power->energy_full_uwh = energy;
+        return same;
+}
+
 /* -1: unknown. Where it no longer charges on external power, it is as full as its charger or its owner lets it be. */
 static int state_of(const struct battery *battery)
 {
@@ -54,7 +80,7 @@ static int load(struct store *store)
                 return more;
         if (more == 1) {
                 store_read_battery(row, 0, &battery);
-                power->level_percent = store_level_percent(&battery, battery.have);
+                set_level(power, &battery);
         }
         sqlite3_reset(row);
         return 0;
@@ -84,14 +110,15 @@ int charge_put(struct store *store, const struct interval *interval)
 {
         const struct battery *battery = &interval->battery;
         struct store_power *power = &store->power;
-        double level = store_level_percent(battery, battery->have);
+        double level = store_level_percent(battery, battery->have), before;
         int state = interval->have & SAMPLE_BATTERY ? state_of(battery) : -1, err = power->known ? 0 : load(store);
         bool unseen, changed;
 
         if (err || state < 0)
                 return err;
-        unseen = state == STORE_ON_BATTERY && power->state == STORE_ON_BATTERY &&
-                 level > power->level_percent + UNSEEN_PERCENT;
+        before = power->level_percent;
+        unseen = set_level(power, battery) && state == STORE_ON_BATTERY && power->state == STORE_ON_BATTERY &&
+                 level > before + UNSEEN_PERCENT;
         /* A full battery is topped up now and then, and some change their mind with every poll. */
         changed = state != power->state && !(state == STORE_CHARGING && power->state == STORE_FULL);
         if (unseen)
@@ -101,7 +128,6 @@ int charge_put(struct store *store, const struct interval *interval)
                 err = put(store, interval->start_realtime_ns, state, level, battery);
         if (changed)
                 power->state = state;
-        power->level_percent = level;
         return err;
 }
 

@@ -9,7 +9,7 @@
 
 #define STORE_VFS "joulecast"
 #define STORE_SUM_BYTES 8
-#define STORE_HEADER_BYTES 100 /* of a database's first page */
+#define STORE_HEADER_BYTES 100 /* length of the header in a database's first page */
 #define STORE_HAS_SUMS 0x4a4f55 /* a file control of ours: int *, whether this database has checksums */
 
 /* Makes it known by its name. A database without checksums is read and written as it is. Returns a code of SQLite's. */

@@ -3,9 +3,9 @@
 
 /*
  * Clocks that are set. Which time was wrong, the one before or the one after, shows by how long each lasted: what
- * was recorded under one that did not last an hour gets the times of the next. A jump that is taken back leaves
- * nothing, and what a machine records until a time server tells it the year is dated right. Beyond that rows keep the
- * dates they got.
+ * was recorded under one that did not last an hour gets the times of the next, and through several steps those of the
+ * last. A jump that is taken back leaves nothing, and what a machine records until a time server tells it the year is
+ * dated right. Beyond that rows keep the dates they got.
  */
 
 #include <errno.h>
@@ -14,6 +14,9 @@
 #include "util/tuning.h"
 #include "util/util.h"
 #include "util/words.h"
+
+/* A clock that leaps more often than every hour: what is older than a day keeps its dates. */
+#define MOST_DOUBT_NS DAY_NS
 
 struct doubtful {
         int64_t end_ns, start_ns, first_usage, n_usages;
@@ -29,7 +32,16 @@ static void list_clear(struct doubtful_list *list)
         free(list->list);
 }
 
-static int list_doubtful(struct store *store, struct doubtful_list *ret)
+/* Since when a step shows dates to be wrong. A clock that is set a little all the time was right each time. */
+static int64_t since_ns(const struct store *store, int64_t step_ns)
+{
+        bool little = llabs(step_ns) < TUNING_CLOCK_TOLD_NS;
+
+        return MAX(store->doubt.from_ns,
+                   store->recorded_ns - (little ? (int64_t)TUNING_CLOCK_DOUBT_NS : MOST_DOUBT_NS));
+}
+
+static int list_doubtful(struct store *store, int64_t from_ns, struct doubtful_list *ret)
 {
         sqlite3_stmt *rows = store_statement(store, SQL_DOUBTFUL);
         int more = 0, err = 0;
@@ -37,7 +49,7 @@ static int list_doubtful(struct store *store, struct doubtful_list *ret)
         if (!rows)
                 return -EBADMSG;
         sqlite3_bind_int64(rows, 1, store->marks.open_ns);
-        sqlite3_bind_int64(rows, 2, store->doubt.from_ns);
+        sqlite3_bind_int64(rows, 2, from_ns);
         while (!err && (more = store_step(store, rows)) == 1) {
                 err = util_grow(&ret->list, &ret->capacity, ret->n + 1, sizeof(*ret->list));
                 if (!err)
@@ -82,7 +94,7 @@ static int redate(struct store *store, const struct doubtful *row, int64_t start
 }
 
 /* The later ones first if all go forward, so that none takes the place of the next. */
-static int redate_all(struct store *store, const struct doubtful_list *rows, int64_t step_ns)
+static int redate_all(struct store *store, const struct doubtful_list *rows, int64_t before_ns, int64_t step_ns)
 {
         int err = 0;
 
@@ -94,9 +106,9 @@ static int redate_all(struct store *store, const struct doubtful_list *rows, int
                 if (__builtin_add_overflow(row->start_ns, step_ns, &start_ns) ||
                     __builtin_add_overflow(row->end_ns, step_ns, &end_ns))
                         return store_damaged(store);
-                if (at == 0 && store->doubt.before_ns != INT64_MIN && store->doubt.before_ns <= end_ns &&
-                    llabs(start_ns - store->doubt.before_ns) < TUNING_CLOCK_SET_NS)
-                        start_ns = store->doubt.before_ns;
+                if (at == 0 && before_ns != INT64_MIN && before_ns <= end_ns &&
+                    llabs(start_ns - before_ns) < TUNING_CLOCK_SET_NS)
+                        start_ns = before_ns;
                 err = redate(store, row, start_ns, end_ns);
         }
         return err;
@@ -123,14 +135,14 @@ static void tell(const struct store *store, int64_t step_ns, size_t n)
         print_step(step_ns, step, sizeof(step));
         if (n > 0)
                 log_info(store->log,
-                         words_counted("the clock was set %s; the %zu interval recorded since it was set last, or since the "
-                                       "start, got the new times",
-                                       "the clock was set %s; the %zu intervals recorded since it was set last, or since the "
-                                       "start, got the new times", n), step, n);
+                         words_counted("the clock was set %s; the %zu interval recorded since it was set "
+                                       "last, or since the start, got the new times",
+                                       "the clock was set %s; the %zu intervals recorded since it was set "
+                                       "last, or since the start, got the new times", n), step, n);
         else
                 log_warning(store->log,
-                            "the clock was set %s; what is recorded from here on has the new times, and others if it is "
-                            "set again within an hour", step);
+                            "the clock was set %s; what is recorded from here on has the new times, and "
+                            "others if it is set again within an hour", step);
 }
 
 int store_clock_was_set(struct store *store, const struct interval *interval)
@@ -141,13 +153,14 @@ int store_clock_was_set(struct store *store, const struct interval *interval)
         int err = 0;
 
         if (doubt->age_ns >= TUNING_CLOCK_DOUBT_NS) {
-                *doubt = (struct doubt){ store->recorded_ns, interval->start_realtime_ns - step_ns, 0 };
+                *doubt = (struct doubt){ true, store->recorded_ns, interval->start_realtime_ns - step_ns, 0 };
         } else {
-                /* A clock that is set all the time does not change more and more each time. */
-                doubt->from_ns = MAX(doubt->from_ns, store->recorded_ns - (int64_t)TUNING_CLOCK_DOUBT_NS);
-                err = list_doubtful(store, &rows);
+                int64_t from_ns = since_ns(store, step_ns);
+
+                err = list_doubtful(store, from_ns, &rows);
                 if (!err)
-                        err = redate_all(store, &rows, step_ns);
+                        err = redate_all(store, &rows,
+                                         from_ns == doubt->from_ns ? doubt->before_ns : INT64_MIN, step_ns);
                 if (!err && store->marks.open_ns != open_ns)
                         err = store_marks_write(store, &store->marks);
                 doubt->age_ns = 0;

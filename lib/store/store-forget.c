@@ -2,10 +2,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
 /*
- * Forgetting, in one transaction. Of some apps: their rows go to the other programs of nobody, so that the machine's sums,
- * and what is learnt from them, stay right without a name or a user. Of everything: intervals, sums, sleeps and charges of
- * the span go. An hour or a day that is only partly in the span is summed up anew where its parts are kept; where they are
- * not, it goes as a whole.
+ * Forgetting, in one transaction. Of some apps: their rows go to the other programs of nobody, so that the
+ * machine's sums, and what is learnt from them, stay right without a name or a user. Of everything:
+ * intervals, sums, sleeps and charges of the span go. An hour or a day that is only partly in the span is
+ * summed up anew where its parts are kept; where they are not, it goes as a whole.
  */
 
 #include <errno.h>
@@ -106,7 +106,8 @@ static int find_apps(struct forget *forget)
         for (size_t i = 0; i < store->n_apps; i++) {
                 const struct app_name *app = &store->apps[i];
 
-                forget->gone[i] = *app->app && app->id != forget->others && (what->uid < 0 || what->uid == (int64_t)app->uid) &&
+                forget->gone[i] = *app->app && app->id != forget->others &&
+                                  (what->uid < 0 || what->uid == (int64_t)app->uid) &&
                                   (!what->app || strcmp(what->app, app->app) == 0);
         }
         return 0;
@@ -141,7 +142,8 @@ static int give_usages(struct forget *forget, int64_t end_ns, int64_t first, int
                 const struct listed *row = &list.rows[i];
 
                 if (row->second == forget->others || is_gone(forget, row->second))
-                        err = run(store, SQL_GIVE_USAGE, row->id, forget->others, longest[row->third != 0] == i ? row->fourth : 0);
+                        err = run(store, SQL_GIVE_USAGE, row->id, forget->others,
+                                  longest[row->third != 0] == i ? row->fourth : 0);
         }
         return err;
 }
@@ -234,7 +236,8 @@ static int forget_intervals(struct forget *forget)
 
 static int drop_intervals(struct forget *forget)
 {
-        static const enum statement drops[] = { SQL_FORGET_USAGE, SQL_FORGET_INTERVALS, SQL_FORGET_SLEEPS, SQL_FORGET_CHARGES };
+        static const enum statement drops[] = { SQL_FORGET_USAGE, SQL_FORGET_INTERVALS, SQL_FORGET_SLEEPS,
+                                                SQL_FORGET_CHARGES };
         struct store *store = forget->store;
         int err = 0;
 
@@ -255,7 +258,10 @@ static int add_part(const struct times *part, struct times *times, bool first)
         return store_add_times(times, part);
 }
 
-/* What is kept of an hour, or of the hours of a day, into the store's totals. How many parts it has, or a negative errno. */
+/*
+ * Sums the kept parts of an hour, or the hours of a day, into the store's totals. Returns the number of parts, or a
+ * negative errno.
+ */
 static int sum_up(struct store *store, enum store_grain grain, int64_t bucket_ns, struct times *times)
 {
         sqlite3_stmt *parts = store_statement(store, grain == STORE_HOUR ? SQL_FOLDED : SQL_HOURS_OF);
@@ -291,7 +297,7 @@ static int sum_up(struct store *store, enum store_grain grain, int64_t bucket_ns
         return err ? err : more < 0 ? more : n;
 }
 
-/* Of a sum whose parts are not kept, or are all in the span. */
+/* Gives the usage of forgotten apps to the others, in a sum whose parts are not kept, or are all in the span. */
 static int give_totals(struct forget *forget, struct totals *totals)
 {
         size_t n = totals->n;
@@ -315,7 +321,8 @@ static int give_totals(struct forget *forget, struct totals *totals)
 }
 
 /* Replaces a period by the store's totals; without any @parts it is gone. */
-static int replace_period(struct forget *forget, enum store_grain grain, const struct listed *period, int parts, const struct times *times)
+static int replace_period(struct forget *forget, enum store_grain grain, const struct listed *period,
+                          int parts, const struct times *times)
 {
         struct store *store = forget->store;
         int err = store_drop_period(store, period->id);
@@ -427,7 +434,7 @@ static int forget_all(struct forget *forget)
         return err;
 }
 
-/* What was freed is overwritten, and given back; and the -wal, which may have it, too, is emptied. */
+/* Overwrites the freed pages and gives them back; and empties the -wal, which may have them, too. */
 static int make_small(struct store *store)
 {
         int code = sqlite3_exec(store->db, "VACUUM", NULL, NULL, NULL);

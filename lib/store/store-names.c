@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "store-private.h"
+#include "util/subordinate.h"
 #include "util/tuning.h"
 #include "util/util.h"
 
@@ -66,9 +67,11 @@ static char *printable_copy(const unsigned char *text, size_t size)
         return copy ? util_printable((const char *)text, copy, size) : NULL;
 }
 
-/* How many apps a user has; asked for one user after another, mostly the same. */
-static struct app_count *count_of(struct store *store, uid_t uid)
+/* How many apps a user has, those of subordinate ids too; asked for one user after another, mostly the same. */
+static struct app_count *count_of(struct store *store, uid_t any)
 {
+        uid_t uid = subordinate_owner(any);
+
         for (size_t i = 0; i < store->n_users; i++) {
                 size_t at = (store->last_user + i) % store->n_users;
 
@@ -227,6 +230,7 @@ static int add_app(struct store *store, const char *app, uid_t uid, int64_t *ret
 /* The row that a new name of @uid shares with others', where there are too many: its index plus one, or 0. */
 static size_t find_others(struct store *store, uid_t *uid)
 {
+        *uid = subordinate_owner(*uid);
         if (*app_slot(store, TUNING_OTHER_APPS, *uid) == 0 &&
             store->n_apps >= TUNING_STORE_APPS + TUNING_STORE_OTHERS)
                 *uid = (uid_t)-1;

@@ -10,7 +10,7 @@
 #include "util/util.h"
 
 /* Columns of SQL_POLLS beside those of SQL_INTERVAL. */
-enum { SUSPEND = 3, DISCHARGE_UJ, DISCHARGE_NPERCENT, SPLIT_BY = 10, BATTERY = 14 };
+enum { SUSPEND = 3, SPLIT_BY = 10, BATTERY = 14 };
 
 /* Largest difference between the fall of the level and what was counted: noise, but no charger. */
 #define DRIFT_PERCENT 0.5
@@ -33,12 +33,16 @@ bool store_goes_on(const struct store_poll *before, const struct store_poll *pol
 {
         uint32_t have = before->battery.have & poll->battery.have;
         double fallen = store_level_percent(&before->battery, have) - store_level_percent(&poll->battery, have);
+        bool discharges = before->battery.status == BATTERY_DISCHARGING && poll->battery.status == BATTERY_DISCHARGING;
+        bool others = discharges && isfinite(fallen) && isnan(poll->discharge_percent); /* the batteries were changed */
 
-        return poll->start_ns == before->end_ns && !(fabs(fallen - poll->discharge_percent) > DRIFT_PERCENT);
+        return poll->start_ns == before->end_ns && !others && !(fabs(fallen - poll->discharge_percent) > DRIFT_PERCENT);
 }
 
 /* Rows of the poll that is being read. */
 struct rows {
+        bool (*needs)(const void *data, const struct store_poll *poll); /* NULL: each poll */
+        const void *data;
         struct store_row *list;
         size_t capacity;
 };
@@ -64,6 +68,11 @@ static int list_rows(struct store *store, const struct times *times, struct rows
         return err;
 }
 
+static double known(const struct times *times, enum time_sum known_ns, enum time_sum sum)
+{
+        return times->sums[known_ns] > 0 ? (double)times->sums[sum] : NAN;
+}
+
 /* @rows: NULL: they are left out. */
 static int read_poll(struct store *store, sqlite3_stmt *row, struct rows *rows, struct store_poll *ret)
 {
@@ -71,10 +80,6 @@ static int read_poll(struct store *store, sqlite3_stmt *row, struct rows *rows, 
         int err = store_times_of_interval(row, &times);
 
         totals_reset(&store->totals);
-        if (!err && rows)
-                err = totals_add_interval(store, &store->totals, row);
-        if (!err && rows)
-                err = list_rows(store, &times, rows);
         if (err)
                 return err;
         *ret = (struct store_poll){
@@ -82,17 +87,20 @@ static int read_poll(struct store *store, sqlite3_stmt *row, struct rows *rows, 
                 .end_ns = times.end_ns,
                 .elapsed_ns = (uint64_t)times.sums[SUM_ELAPSED_NS],
                 .suspend_ns = (uint64_t)sqlite3_column_int64(row, SUSPEND),
-                .discharge_j = sqlite3_column_type(row, DISCHARGE_UJ) == SQLITE_NULL
-                                       ? NAN : (double)times.sums[SUM_DISCHARGE_UJ] / 1e6,
-                .discharge_percent = sqlite3_column_type(row, DISCHARGE_NPERCENT) == SQLITE_NULL
-                                             ? NAN : (double)times.sums[SUM_DISCHARGE_NPERCENT] / 1e9,
+                .discharge_j = known(&times, SUM_KNOWN_NS, SUM_DISCHARGE_UJ) / 1e6,
+                .discharge_percent = known(&times, SUM_PERCENT_KNOWN_NS, SUM_DISCHARGE_NPERCENT) / 1e9,
                 .split_by = split_by(row),
-                .rows = rows ? rows->list : NULL,
-                .n_rows = store->totals.n,
         };
         ret->signal = store_read_signal(row);
         store_read_battery(row, BATTERY, &ret->battery);
-        return 0;
+        if (!rows || (rows->needs && !rows->needs(rows->data, ret)))
+                return 0;
+        err = totals_add_interval(store, &store->totals, row);
+        if (!err)
+                err = list_rows(store, &times, rows);
+        ret->rows = rows->list;
+        ret->n_rows = store->totals.n;
+        return err;
 }
 
 static int walk(struct store *store, int64_t from_ns, int64_t to_ns, struct rows *rows,
@@ -103,7 +111,7 @@ static int walk(struct store *store, int64_t from_ns, int64_t to_ns, struct rows
 
         if (err)
                 return err;
-        err = rows ? names_load(store) : 0;
+        err = rows ? store_load_names(store) : 0;
         polls = err ? NULL : store_statement(store, SQL_POLLS);
         if (!err && !polls)
                 err = -EBADMSG;
@@ -124,12 +132,19 @@ static int walk(struct store *store, int64_t from_ns, int64_t to_ns, struct rows
         return err ? err : stop;
 }
 
+int store_polls_that(struct store *store, int64_t from_ns, int64_t to_ns,
+                     bool (*needs)(const void *data, const struct store_poll *poll),
+                     int (*poll)(void *data, const struct store_poll *poll), void *data)
+{
+        _cleanup_(rows_clear) struct rows rows = { .needs = needs, .data = data };
+
+        return walk(store, from_ns, to_ns, &rows, poll, data);
+}
+
 int store_polls(struct store *store, int64_t from_ns, int64_t to_ns,
                 int (*poll)(void *data, const struct store_poll *poll), void *data)
 {
-        _cleanup_(rows_clear) struct rows rows = { 0 };
-
-        return walk(store, from_ns, to_ns, &rows, poll, data);
+        return store_polls_that(store, from_ns, to_ns, NULL, poll, data);
 }
 
 int store_levels(struct store *store, int64_t from_ns, int64_t to_ns,

@@ -3,8 +3,8 @@
 #pragma once
 
 /*
- * What the files of the store share among themselves,
- * and nobody else includes. SQLite stays behind this line.
+ * Shared by the files of the store, and included by no others.
+ * SQLite's types and codes do not go beyond these files.
  */
 
 #include <sqlite3.h>
@@ -50,11 +50,15 @@ enum statement {
         SQL_PERIOD_USAGE,
         SQL_PERIOD_USAGE_TIMES,
         SQL_ADD_PERIOD,
-        SQL_ADD_PERIOD_USAGE,
+        SQL_ADD_SUMMARY,
         SQL_DROP_PERIOD,
-        SQL_DROP_PERIOD_USAGE,
+        SQL_DROP_SUMMARY,
+        SQL_SUMMARY,
+        SQL_SUMMARIES,
+        SQL_PERIODS,
         SQL_LAST_BATTERY,
         SQL_BATTERY_STEP,
+        SQL_LOOK,
         SQL_MARKS,
         SQL_SET_MARKS,
         SQL_OLD_INTERVALS,
@@ -70,6 +74,10 @@ enum statement {
         SQL_LAST_CHARGE,
         SQL_DROP_CHARGES,
         SQL_CHARGES,
+        SQL_LAST_SUSPEND,
+        SQL_ADD_LATE,
+        SQL_ADD_LATE_SLEEP,
+        SQL_SET_LEVELS,
         SQL_SINCE_FULL,
         SQL_SINCE_UNPLUG,
         SQL_SINCE_RESUME,
@@ -104,10 +112,12 @@ struct marks {
 };
 
 /*
- * What was recorded since the clock was set, or since the store was opened, is dated anew if it is set again within
- * TUNING_CLOCK_DOUBT_NS: a clock that was ahead for a moment, or wrong until a time server was asked.
+ * Intervals in doubt: those since the clock was set after it had stayed for TUNING_CLOCK_DOUBT_NS, or since the store
+ * was opened. They are dated anew each time the clock is set again within that time: it may have been ahead for a
+ * moment, or wrong until a time server was asked, and may be set in one step or several.
  */
 struct doubt {
+        bool begun;
         int64_t from_ns;   /* recorded time at which it began */
         int64_t before_ns; /* end of the interval before it; INT64_MIN: unknown */
         uint64_t age_ns;   /* recorded since the clock was set */
@@ -118,6 +128,7 @@ struct store_power {
         bool known;           /* read from the database, or set */
         int state;            /* enum store_power_state; -1: none yet */
         double level_percent; /* NaN: unknown */
+        uint64_t charge_full_uah, energy_full_uwh; /* 0: unknown */
 };
 
 struct app_name { /* ascending by id */
@@ -127,7 +138,7 @@ struct app_name { /* ascending by id */
         uid_t uid;
 };
 
-struct app_count { /* of one user */
+struct app_count { /* number of apps of one user */
         uid_t uid;
         size_t n;
 };
@@ -139,7 +150,7 @@ struct key_name { /* ascending by id: what points are counted by, where that is 
         uint32_t key;
 };
 
-/* What one app used in one state, while summing up. */
+/* Sum of the usage of one app in one state. */
 struct total {
         size_t app; /* index into the store's apps */
         enum app_state state;
@@ -156,10 +167,21 @@ struct totals {
         struct total *list;
         size_t n;
         size_t capacity;
-        struct totals_slot *slots; /* of app * 2 + state */
+        struct totals_slot *slots; /* indexed by app * 2 + state */
         size_t slots_capacity;
         uint64_t intervals;        /* that were added */
-        bool times;                /* of usages only the machine's times are read */
+        bool times;                /* only the machine's times are read from usages */
+};
+
+/*
+ * The amounts that a database has, in the order of the columns of table usage, which is also that of the packed ones in
+ * table summary. That of an older version may lack some, and have another order.
+ */
+struct layout {
+        enum amount amounts[AMOUNT_COUNT];
+        size_t n_amounts;
+        enum keyed keyed[KEYED_COUNT];
+        size_t n_keyed;
 };
 
 struct store {
@@ -168,6 +190,8 @@ struct store {
         char *path;
         int lock_fd;
         enum store_mode mode;
+        bool rows_apart;       /* an older version: its periods have table period_usage and no summary */
+        struct layout layout;
         int told;              /* the last code of SQLite that the log heard of */
         sqlite3_stmt *statements[SQL_COUNT];
 
@@ -181,7 +205,7 @@ struct store {
         size_t n_keys, keys_capacity, next_key;
 
         struct bytes bytes;    /* scratch of append and fold */
-        int64_t *ids;          /* of the app of each row that is being appended */
+        int64_t *ids;          /* id of the app of each row that is being appended */
         size_t ids_capacity;
         struct bytes alive;    /* last set written ... */
         int64_t alive_id;      /* ... and its row; 0: none */
@@ -195,6 +219,10 @@ struct store {
         uint64_t sync_ns;      /* see store_sync_within() */
         uint64_t appended_ns;  /* boottime of the last commit ... */
         uint64_t synced_ns;    /* ... and of the last one that waited for the disk */
+        struct battery step;   /* result of store_battery_step(), if step_known, for this version of the file */
+        struct store_battery battery; /* sums of all times, if battery_known, in this version of the file */
+        bool step_known, battery_known, names_known;
+        uint32_t step_version, battery_version, names_version;
         int64_t checked_ns;    /* store_roll_up() had nothing left to do at this time */
 };
 
@@ -217,7 +245,7 @@ int store_wait_for_disk(struct store *store, bool wait); /* at commits from here
 /* Ends a transaction: commits if @err is 0, else rolls back. Returns @err or what the commit says. */
 int store_finish(struct store *store, int err);
 
-/* What is damaged, or what others wrote, may be anything: a number is an integer that is not negative. */
+/* Is a column a number, an integer that is not negative? Damaged data, or other programs' data, may be anything. */
 static inline bool store_is_number(sqlite3_stmt *row, int column)
 {
         return sqlite3_column_type(row, column) == SQLITE_INTEGER && sqlite3_column_int64(row, column) >= 0;
@@ -229,6 +257,35 @@ static inline int64_t store_clamp(uint64_t number)
         return number > INT64_MAX ? INT64_MAX : (int64_t)number;
 }
 
+/* @text with the table of amounts in its places, @COLUMNS@ and the like. sqlite3_free() it. */
+char *store_usage_columns(const struct store *store, const char *text);
+
+/* Tables that store-convert.c makes, too. */
+#define STORE_USAGE_TABLE                                                                                              \
+        "CREATE TABLE usage (id INTEGER PRIMARY KEY, interval INTEGER NOT NULL REFERENCES interval, @TYPES@);"
+#define STORE_CHARGE_TABLE                                                                                             \
+        "CREATE TABLE charge (start_ns INTEGER PRIMARY KEY, state INTEGER NOT NULL, level_npercent INTEGER,"           \
+        " charge_full_uah INTEGER, energy_full_uwh INTEGER);"
+#define STORE_SUMMARY_TABLE                                                                                            \
+        "CREATE TABLE summary (period INTEGER PRIMARY KEY REFERENCES period, usages BLOB NOT NULL);"
+int store_execute(struct store *store, const char *text); /* statements without results */
+int store_set_version(struct store *store);               /* sets the version of this joulecast */
+/* Within a transaction of a reader: a writer may have converted an older database that was open here. */
+int store_follow_version(struct store *store);
+
+/* store-convert.c */
+#define STORE_CHARGES_SINCE 60000   /* versions below this one have no table charge */
+#define STORE_SUMMARIES_SINCE 70000 /* versions below this one have table period_usage, and no table summary */
+int store_convert(struct store *store, int64_t version); /* makes an older version this one; for a writer */
+void store_is_converted(struct store *store);            /* from here on it is read as this version */
+
+/* store-layout.c */
+void store_layout_fill(struct layout *layout); /* with all amounts of this version */
+bool store_layout_is_full(const struct layout *layout);
+bool store_layout_has_amount(const struct layout *layout, enum amount amount);
+bool store_layout_has_keyed(const struct layout *layout, enum keyed keyed);
+int store_layout_read(struct store *store, struct layout *ret); /* as the database has it */
+
 /* store-names.c */
 int names_load(struct store *store);
 void names_clear(struct store *store);
@@ -239,12 +296,13 @@ const struct app_name *names_find_app(const struct store *store, uint64_t id);
 
 /* store-usage.c. Readers return -EBADMSG for anything that no writer wrote. */
 struct bytes_reader store_reader_of(sqlite3_stmt *statement, int column);
-int store_put_points(struct store *store, enum keyed keyed, const struct points *points); /* to the end of store->bytes */
+/* To the end of store->bytes. */
+int store_put_points(struct store *store, enum keyed keyed, const struct points *points);
 int store_get_points(const struct store *store, enum keyed keyed, struct bytes_reader reader, struct points *ret);
 
-/* A row of table usage or period_usage, which have the same columns; their numbers as those of bindings. */
+/* A row of table usage, or of the older period_usage, which has the same columns; numbered as bindings are. */
 enum {
-        USAGE_COLUMN_SPAN = 1, /* end_ns of the interval, or id of the period */
+        USAGE_COLUMN_SPAN = 1, /* end_ns of the interval, or, of the older one, id of the period */
         USAGE_COLUMN_APP,
         USAGE_COLUMN_STATE,
         USAGE_COLUMN_ACTIVE,
@@ -271,16 +329,25 @@ bool store_is_common_column(int column);
 bool store_is_common(const struct usage *usage);
 int store_insert_usages(struct store *store, enum statement which, const struct store_usage *rows, size_t n);
 int store_read_usage(const struct store *store, sqlite3_stmt *row, const struct points *shape, struct usage *ret);
-int store_read_usage_times(sqlite3_stmt *row, struct usage *ret); /* of SQL_USAGE_TIMES */
+int store_read_usage_times(sqlite3_stmt *row, struct usage *ret); /* @row: a row of SQL_USAGE_TIMES */
 
 /* store-totals.c */
 void totals_reset(struct totals *totals);
 void totals_clear(struct totals *totals);
 struct total *totals_of(struct store *store, struct totals *totals, uint64_t app_id, enum app_state state,
                         int *err);
-int totals_add_interval(struct store *store, struct totals *totals, sqlite3_stmt *row); /* of SQL_INTERVAL */
+int totals_add_interval(struct store *store, struct totals *totals, sqlite3_stmt *row); /* a row of SQL_INTERVAL */
 int totals_add_period(struct store *store, struct totals *totals, int64_t period);
+/* Adds the usage of an app in a period. Empties @usage. */
+int totals_add_usage(struct store *store, struct totals *totals, uint64_t app, enum app_state state, uint64_t active_ns,
+                     struct usage *usage);
 int totals_add(struct store *store, struct totals *to, const struct totals *from);
+
+/* store-summary.c */
+int store_add_summary(struct store *store, int64_t period, const struct totals *totals);
+int store_summary_add(struct store *store, struct totals *totals, int64_t period);
+/* The ids of the apps of all periods. */
+int store_each_summary_app(struct store *store, void (*each)(void *data, uint64_t app), void *data);
 
 /* As the columns of a period. Of a level there is the time in which it is known, and its product with that time. */
 enum time_sum {
@@ -306,20 +373,45 @@ struct times {
         bool details; /* all that it sums is still there, too */
 };
 
-/* Of the store's own totals, for those who read; valid until they change. */
+/* Checks of a row of table interval. */
+#define DISCHARGE_UNKNOWN INT64_C(-1)
+struct recorded {
+        int64_t start_ns, end_ns, elapsed_ns, suspend_ns, recorded_ns;
+        int64_t discharge_uj, discharge_npercent; /* or DISCHARGE_UNKNOWN */
+        enum cpu_split_by split_by;
+        struct signal signal;
+};
+
+/* store-valid.c */
+/**
+ * store_check() - may this be in a database?
+ * @recorded: a discharge that no battery gives becomes unknown
+ *
+ * Return: 0; -ERANGE: no clock shows such times.
+ */
+int store_check(struct recorded *recorded, struct times *ret);
+int store_recorded_of(const struct interval *interval, struct recorded *ret); /* and checks it */
+bool store_is_sane(const struct times *times);
+bool store_is_possible_uj(int64_t uj);
+void store_drop_impossible_sum(struct times *times); /* before a sum is written */
+
+/* A row of the store's own totals, for readers; valid until the totals change. */
 struct store_row totals_row(struct store *store, size_t i, const struct times *times);
 
-struct signal store_read_signal(sqlite3_stmt *row); /* of SQL_INTERVAL */
-int store_times_of_interval(sqlite3_stmt *row, struct times *ret); /* of SQL_INTERVAL */
+struct signal store_read_signal(sqlite3_stmt *row); /* @row: a row of SQL_INTERVAL */
+int store_times_of_interval(sqlite3_stmt *row, struct times *ret); /* @row: a row of SQL_INTERVAL */
 int store_times_of_period(struct store *store, int64_t period, struct times *ret);
 
 /* store-query.c */
-int store_told(struct store *store, int err); /* what a reader found wrong: told the log */
+int store_load_names(struct store *store); /* within a transaction; of a reader only if anybody wrote */
+int store_told(struct store *store, int err); /* logs damage that a reader found, and returns the error */
 void store_read_battery(sqlite3_stmt *row, int column, struct battery *ret); /* BATTERY_COLUMNS from @column on */
 
 /* store-sleep.c */
 /* If it was one. */
-int sleep_put(struct store *store, const struct interval *interval, int64_t end_ns, int64_t recorded_ns);
+int sleep_put(struct store *store, const struct recorded *recorded);
+/* A fall that the gauge reported late goes to the sleep, or to @interval if the sleep is not stored any more. */
+int sleep_add_late(struct store *store, struct interval *interval);
 
 /* store-charge.c */
 int charge_put(struct store *store, const struct interval *interval); /* if the state of the battery changed */
@@ -338,7 +430,8 @@ int store_marks_write(struct store *store, const struct marks *marks);
 int store_drop_period(struct store *store, int64_t period);
 int store_add_times(struct times *to, const struct times *from);
 /* A new period; @totals may get fewer apps. */
-int store_write_period(struct store *store, enum store_grain grain, int64_t bucket_ns, const struct times *times, struct totals *totals);
+int store_write_period(struct store *store, enum store_grain grain, int64_t bucket_ns,
+                       const struct times *times, struct totals *totals);
 
 /* store-append.c */
 int store_find_last(struct store *store);                 /* last_ns and recorded_ns */

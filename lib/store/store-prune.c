@@ -10,13 +10,14 @@
 #include <string.h>
 
 #include "store-private.h"
+#include "util/subordinate.h"
 #include "util/tuning.h"
 #include "util/util.h"
 
-/* What an app of a sum did; it may have a total in each state. */
+/* Times of an app in a sum, over both states if it has totals in both. */
 struct weight {
         size_t app; /* index into the store's apps */
-        uid_t uid;
+        uid_t uid; /* who pays for it */
         uint64_t busy_ns, active_ns;
 };
 
@@ -48,7 +49,8 @@ static size_t weigh(const struct store *store, const struct totals *totals, stru
         for (size_t i = 0; i < totals->n; i++) {
                 const struct total *total = &totals->list[i];
 
-                weights[i] = (struct weight){ total->app, store->apps[total->app].uid, usage_busy_ns(&total->usage),
+                weights[i] = (struct weight){ total->app, subordinate_owner(store->apps[total->app].uid),
+                                              usage_busy_ns(&total->usage),
                                               total->active_ns };
         }
         qsort(weights, totals->n, sizeof(*weights), by_app);
@@ -131,6 +133,18 @@ static void mark(const struct store *store, uint64_t id, bool *used)
                 used[app - store->apps] = true;
 }
 
+struct marking {
+        const struct store *store;
+        bool *used;
+};
+
+static void mark_summary_app(void *data, uint64_t id)
+{
+        const struct marking *marking = data;
+
+        mark(marking->store, id, marking->used);
+}
+
 static int mark_rows(struct store *store, bool *used)
 {
         sqlite3_stmt *rows = store_statement(store, SQL_USED_APPS);
@@ -192,6 +206,8 @@ int store_drop_unused_apps(struct store *store)
         if (!used)
                 return -ENOMEM;
         err = mark_rows(store, used);
+        if (!err)
+                err = store_each_summary_app(store, mark_summary_app, &(struct marking){ store, used });
         if (!err)
                 err = mark_alive(store, used);
         if (!err)

@@ -17,7 +17,7 @@
 
 struct piece {
         enum store_grain grain;
-        int64_t id; /* of a period; of an interval its end */
+        int64_t id; /* id of a period, or end of an interval */
         int64_t start_ns;
 };
 
@@ -121,21 +121,46 @@ static int plan_period(struct plan *plan, enum store_grain grain, sqlite3_stmt *
         return add_piece(plan, grain, sqlite3_column_int64(row, 0), start_ns);
 }
 
-static int plan_periods(struct store *store, struct plan *plan, enum store_grain grain, int64_t length_ns)
+/* Those that begin after @after_ns and before @before_ns. */
+static int plan_periods(struct store *store, struct plan *plan, enum store_grain grain, int64_t after_ns,
+                        int64_t before_ns)
 {
         sqlite3_stmt *periods = store_statement(store, SQL_PERIOD_PIECES);
-        int64_t from_ns = plan->query->from_ns;
         int more = 0, err = 0;
 
         if (!periods)
                 return -EBADMSG;
         sqlite3_bind_int64(periods, 1, grain);
-        sqlite3_bind_int64(periods, 2, from_ns < INT64_MIN + length_ns ? INT64_MIN : from_ns - length_ns);
-        sqlite3_bind_int64(periods, 3, plan->query->to_ns);
+        sqlite3_bind_int64(periods, 2, after_ns);
+        sqlite3_bind_int64(periods, 3, before_ns);
         while (!err && (more = store_step(store, periods)) == 1)
                 err = plan_period(plan, grain, periods);
         sqlite3_reset(periods);
         return err ? err : more;
+}
+
+/* The last begin of a period that cannot reach into the span. */
+static int64_t before_span(const struct plan *plan, int64_t length_ns)
+{
+        int64_t from_ns = plan->query->from_ns;
+
+        return from_ns < INT64_MIN + length_ns ? INT64_MIN : from_ns - length_ns;
+}
+
+/* Those between the days that speak for theirs. */
+static int plan_hours(struct store *store, struct plan *plan)
+{
+        int64_t after_ns = before_span(plan, HOUR_NS);
+        int err = 0;
+
+        for (size_t i = 0; !err && i < plan->days.n; i++) {
+                int64_t day_ns = plan->days.list[i];
+
+                if (after_ns < day_ns - 1)
+                        err = plan_periods(store, plan, STORE_HOUR, after_ns, day_ns);
+                after_ns = MAX(after_ns, day_ns + DAY_NS - 1);
+        }
+        return err ? err : plan_periods(store, plan, STORE_HOUR, after_ns, plan->query->to_ns);
 }
 
 /* Whether a period that is read holds the interval. */
@@ -209,9 +234,9 @@ static int make_plan(struct store *store, const struct store_query *query, struc
 
         plan->query = query;
         if (!err)
-                err = plan_periods(store, plan, STORE_DAY, DAY_NS);
+                err = plan_periods(store, plan, STORE_DAY, before_span(plan, DAY_NS), query->to_ns);
         if (!err)
-                err = plan_periods(store, plan, STORE_HOUR, HOUR_NS);
+                err = plan_hours(store, plan);
         if (!err)
                 err = plan_intervals(store, plan);
         if (!err && plan->n > 0)
@@ -256,11 +281,15 @@ static bool may_see(const struct store_query *query, struct store_row *row)
 static int emit(struct store *store, const struct emission *emission, const struct times *times)
 {
         const struct store_query *query = emission->query;
+        uint64_t awake_ns = (uint64_t)MAX(times->end_ns - times->start_ns, INT64_C(0));
         int stop = 0;
 
         for (size_t i = 0; !stop && i < store->totals.n; i++) {
                 struct store_row row = totals_row(store, i, times);
 
+                if (!*row.app) /* the base, which is the first */
+                        awake_ns = row.usage->time_ns;
+                row.awake_ns = awake_ns;
                 /* By the name that is shown: a question for another user's app must not find it among the others. */
                 if (may_see(query, &row) && (!query->app || strcmp(query->app, row.app) == 0))
                         stop = emission->row(emission->data, &row);
@@ -293,6 +322,29 @@ static int read_piece(struct store *store, const struct piece *piece, bool usage
         return err;
 }
 
+/* Within a transaction: a number that is another one once anybody wrote to the database. */
+static int read_version(struct store *store, uint32_t *ret)
+{
+        int err = store_run(store, SQL_LOOK); /* only what is read shows what others wrote */
+
+        sqlite3_file_control(store->db, "main", SQLITE_FCNTL_DATA_VERSION, ret);
+        return err;
+}
+
+/* A reader's are as good as they were while nobody wrote; a writer's own may have been rolled back. */
+int store_load_names(struct store *store)
+{
+        uint32_t version = 0;
+        int err = read_version(store, &version);
+
+        if (err || (store->mode == STORE_READ && store->names_known && store->names_version == version))
+                return err;
+        err = names_load(store);
+        store->names_known = !err;
+        store->names_version = version;
+        return err;
+}
+
 int store_rows(struct store *store, const struct store_query *query,
                int (*row)(void *data, const struct store_row *row), void *data)
 {
@@ -303,7 +355,9 @@ int store_rows(struct store *store, const struct store_query *query,
         if (err)
                 return err;
         store->totals.times = query->times;
-        err = names_load(store);
+        err = store_load_names(store);
+        if (!err)
+                err = store_follow_version(store);
         if (!err)
                 err = make_plan(store, query, &plan);
         for (size_t i = 0; !err && !stop && i < plan.n; i++) {
@@ -395,7 +449,7 @@ static int read_last_battery(struct store *store, int64_t from_ns, int64_t to_ns
         return more < 0 ? more : 0;
 }
 
-int store_battery_step(struct store *store, struct battery *ret)
+static int find_battery_step(struct store *store, struct battery *ret)
 {
         sqlite3_stmt *steps = store_statement(store, SQL_BATTERY_STEP);
         struct battery step = { 0 };
@@ -420,24 +474,42 @@ int store_battery_step(struct store *store, struct battery *ret)
         return more < 0 ? more : 0;
 }
 
-/* Of a time and a level's product with it. */
+/* A day of polls is read for it: once, as long as the database stays the same. */
+int store_battery_step(struct store *store, struct battery *ret)
+{
+        uint32_t version = 0;
+        int err = store_run(store, SQL_BEGIN_READ);
+
+        if (err)
+                return err;
+        err = read_version(store, &version);
+        if (!err && (!store->step_known || store->step_version != version)) {
+                store->step = (struct battery){ 0 };
+                err = find_battery_step(store, &store->step);
+                store->step_known = !err;
+                store->step_version = version;
+        }
+        err = store_finish(store, err);
+        if (!err)
+                *ret = store->step;
+        return err;
+}
+
+/* Mean of a level, from a time and the level's product with it; NaN: the time is 0. */
 static double mean_of(const int64_t *sums)
 {
         return sums[0] > 0 ? (double)sums[1] / (double)sums[0] : NAN;
 }
 
-int store_battery(struct store *store, int64_t from_ns, int64_t to_ns, struct store_battery *ret)
+static int sum_battery(struct store *store, int64_t from_ns, int64_t to_ns, struct store_battery *ret)
 {
         const struct store_query query = { .from_ns = from_ns, .to_ns = to_ns, .grain = STORE_BEST, .uid = -1 };
         struct times all = { .start_ns = INT64_MAX, .end_ns = INT64_MIN };
         struct battery last = { 0 };
         _cleanup_(plan_clear) struct plan plan = { 0 };
         struct stretches stretches = { 0 };
-        int err = store_run(store, SQL_BEGIN_READ);
+        int err = make_plan(store, &query, &plan);
 
-        if (err)
-                return err;
-        err = make_plan(store, &query, &plan);
         for (size_t i = 0; !err && i < plan.n; i++) {
                 struct times times;
 
@@ -447,11 +519,8 @@ int store_battery(struct store *store, int64_t from_ns, int64_t to_ns, struct st
         }
         if (!err)
                 err = read_last_battery(store, from_ns, to_ns, &last);
-        err = store_finish(store, store_told(store, err));
-        if (err)
-                return err;
-        if (plan.n == 0)
-                return -ENODATA;
+        if (err || plan.n == 0)
+                return err ? err : -ENODATA;
         *ret = (struct store_battery){
                 .elapsed_ns = (uint64_t)all.sums[SUM_ELAPSED_NS],
                 .known_ns = (uint64_t)all.sums[SUM_KNOWN_NS],
@@ -468,4 +537,39 @@ int store_battery(struct store *store, int64_t from_ns, int64_t to_ns, struct st
                 .stretches = stretches.n,
         };
         return 0;
+}
+
+/* Those of all times, within a transaction. A reader makes them once, as an answer asks for them several times. */
+static int all_battery(struct store *store, struct store_battery *ret)
+{
+        uint32_t version = 0;
+        int err = read_version(store, &version);
+        bool known = store->mode == STORE_READ && store->battery_known && store->battery_version == version;
+
+        if (!err && !known) {
+                store->battery_known = false;
+                err = sum_battery(store, INT64_MIN, INT64_MAX, &store->battery);
+                store->battery_known = !err;
+                store->battery_version = version;
+        }
+        if (!err)
+                *ret = store->battery;
+        return err;
+}
+
+int store_battery(struct store *store, int64_t from_ns, int64_t to_ns, struct store_battery *ret)
+{
+        struct store_battery battery;
+        int err = store_run(store, SQL_BEGIN_READ);
+
+        if (err)
+                return err;
+        if (from_ns == INT64_MIN && to_ns == INT64_MAX)
+                err = all_battery(store, &battery);
+        else
+                err = sum_battery(store, from_ns, to_ns, &battery);
+        err = store_finish(store, store_told(store, err));
+        if (!err)
+                *ret = battery;
+        return err;
 }

@@ -39,7 +39,7 @@ int store_marks_write(struct store *store, const struct marks *marks)
 
 int store_drop_period(struct store *store, int64_t period)
 {
-        static const enum statement drops[] = { SQL_DROP_PERIOD_USAGE, SQL_DROP_PERIOD };
+        static const enum statement drops[] = { SQL_DROP_SUMMARY, SQL_DROP_PERIOD };
         int err = 0;
 
         for (size_t i = 0; !err && i < ARRAY_SIZE(drops); i++) {
@@ -65,40 +65,26 @@ int store_add_times(struct times *to, const struct times *from)
         return 0;
 }
 
-static int write_usages(struct store *store, const struct totals *totals, int64_t period)
-{
-        int err = 0;
-
-        for (size_t i = 0; !err && i < totals->n; i++) {
-                const struct total *total = &totals->list[i];
-
-                if (total->active_ns == 0 && usage_is_empty(&total->usage))
-                        continue;
-                err = store_insert_usages(store, SQL_ADD_PERIOD_USAGE,
-                                          &(struct store_usage){ period, store->apps[total->app].id, total->state,
-                                                                 total->active_ns, &total->usage, false }, 1);
-        }
-        return err;
-}
-
 int store_write_period(struct store *store, enum store_grain grain, int64_t bucket_ns,
                         const struct times *times, struct totals *totals)
 {
         sqlite3_stmt *add = store_statement(store, SQL_ADD_PERIOD);
+        struct times written = *times;
         int err = store_cut_apps(store, totals);
 
         if (err || !add)
                 return err ? err : -EBADMSG;
+        store_drop_impossible_sum(&written);
         sqlite3_bind_int64(add, 1, grain);
         sqlite3_bind_int64(add, 2, bucket_ns);
         sqlite3_bind_int64(add, 3, times->start_ns);
         sqlite3_bind_int64(add, 4, times->end_ns);
         for (size_t i = 0; i < ARRAY_SIZE(times->sums); i++)
-                sqlite3_bind_int64(add, 5 + (int)i, times->sums[i]);
+                sqlite3_bind_int64(add, 5 + (int)i, written.sums[i]);
         sqlite3_bind_int64(add, 5 + TIME_SUMS, times->recorded_ns);
         sqlite3_bind_int64(add, 6 + TIME_SUMS, times->details);
         err = store_step(store, add);
-        return err ? err : write_usages(store, totals, sqlite3_last_insert_rowid(store->db));
+        return err ? err : store_add_summary(store, sqlite3_last_insert_rowid(store->db), totals);
 }
 
 /* Adds a sum to its bucket: to the period that is there, if there is one. Empties @totals. */
@@ -172,7 +158,7 @@ static int next_part(struct store *store, struct bucket *bucket, int64_t start_n
         return err;
 }
 
-/* What came together in an hour goes to its day, too. */
+/* Closes the open hour, and adds its sums to its day. */
 static int close_hour(struct store *store, struct folding *folding)
 {
         const struct bucket *hour = &folding->hour;
@@ -390,7 +376,7 @@ int store_roll_up(struct store *store, int64_t now_ns, const struct store_retent
         err = store_finish(store, roll_up(store, now_ns, retention, &marks));
         totals_reset(&store->totals);
         if (err) {
-                names_load(store); /* what was rolled back has no number any more */
+                names_load(store); /* names that were added have no ids any more: they are rolled back, too */
                 return err;
         }
         store->marks = marks;

@@ -15,7 +15,12 @@
 #define APPLICATION_ID_VIRTUAL 0x4a4f5556 /* "JOUV": a virtual device did it */
 
 /* Each amount has its columns, so a database with fewer of them is an older one. */
-#define SCHEMA_VERSION (60000 + 1000 * RADIO_PACK_VERSION + 100 * KEYED_COUNT + AMOUNT_COUNT)
+#define AMOUNTS_VERSION (1000 * RADIO_PACK_VERSION + 100 * KEYED_COUNT + AMOUNT_COUNT)
+#define SCHEMA_VERSION (STORE_SUMMARIES_SINCE + AMOUNTS_VERSION)
+/* A writer converts older ones, from the first one that packs the amounts of radios as this one does ... */
+#define OLDEST_VERSION 41000
+/* ... and readers read those that have the same tables and columns, but for amounts and summaries. */
+#define READABLE_VERSION 60000
 
 /* A poll changes a few pages, and each is written whole: 10 kB a poll with these, 20 kB with SQLite's of 4096. */
 #define PAGE_SIZE "1024"
@@ -25,10 +30,11 @@
 /*
  * Times are realtime ns; a span of time is open at its start and closed at its end. One row of `interval` for each
  * poll, of `usage` for each owner (app, user, state) in it; from there into periods of an hour (grain 1)
- * and periods of a day (grain 2), one for each bucket, with rows in `period_usage`. Clocks jump, so how far that has
- * come (`mark`) and what is old goes by `recorded_ns`: all time that was recorded until then. `split_by` is enum
- * cpu_split_by; a period has the time in which CPU time was split in either way, and the sums of enum time_sum.
- * @COLUMNS@ and the like are the table of amounts (usage_columns()); store-usage.c describes them.
+ * and periods of a day (grain 2), one for each bucket, with what all owners used in `summary`
+ * (store-summary.c). Clocks jump, so how far that has come (`mark`) and what is old goes by `recorded_ns`:
+ * all time that was recorded until then. `split_by` is enum cpu_split_by; a period has the time in which
+ * CPU time was split in either way, and the sums of enum time_sum.
+ * @COLUMNS@ and the like are the table of amounts (store_usage_columns()); store-usage.c describes them.
  */
 static const char schema[] =
         "CREATE TABLE app (id INTEGER PRIMARY KEY, app TEXT NOT NULL, uid INTEGER NOT NULL, name TEXT,"
@@ -43,7 +49,7 @@ static const char schema[] =
         " temperature_dc INTEGER, wifi_signal_dbm INTEGER, cellular_signal_percent INTEGER,"
         " alive INTEGER REFERENCES alive, first_usage INTEGER NOT NULL,"
         " n_usages INTEGER NOT NULL, shape BLOB, split_by INTEGER, recorded_ns INTEGER NOT NULL);"
-        "CREATE TABLE usage (id INTEGER PRIMARY KEY, interval INTEGER NOT NULL REFERENCES interval, @TYPES@);"
+        STORE_USAGE_TABLE
         "CREATE TABLE period (id INTEGER PRIMARY KEY, grain INTEGER NOT NULL, bucket_ns INTEGER NOT NULL,"
         " start_ns INTEGER NOT NULL, end_ns INTEGER NOT NULL, elapsed_ns INTEGER NOT NULL,"
         " known_ns INTEGER NOT NULL, percent_known_ns INTEGER NOT NULL, discharge_uj INTEGER NOT NULL,"
@@ -51,21 +57,20 @@ static const char schema[] =
         " wifi_signal_ns INTEGER NOT NULL, wifi_signal_dbm_ns INTEGER NOT NULL,"
         " cellular_signal_ns INTEGER NOT NULL, cellular_signal_percent_ns INTEGER NOT NULL,"
         " recorded_ns INTEGER NOT NULL, details INTEGER NOT NULL, UNIQUE (grain, bucket_ns));"
-        "CREATE TABLE period_usage (period INTEGER NOT NULL REFERENCES period, @TYPES@,"
-        " PRIMARY KEY (period, app, state)) WITHOUT ROWID;"
+        STORE_SUMMARY_TABLE
         "CREATE TABLE mark (folded_ns INTEGER NOT NULL, open_ns INTEGER NOT NULL);"
         "INSERT INTO mark VALUES (0, " NEVER ");"
         "CREATE TABLE sleep (end_ns INTEGER PRIMARY KEY, elapsed_ns INTEGER NOT NULL, suspend_ns INTEGER NOT NULL,"
         " discharge_uj INTEGER, discharge_npercent INTEGER, recorded_ns INTEGER NOT NULL);"
-        "CREATE TABLE charge (start_ns INTEGER PRIMARY KEY, state INTEGER NOT NULL, level_npercent INTEGER,"
-        " charge_full_uah INTEGER, energy_full_uwh INTEGER);";
+        STORE_CHARGE_TABLE;
 
 static const char begin_anew[] =
-        "DELETE FROM usage; DELETE FROM period_usage; DELETE FROM period; DELETE FROM interval; DELETE FROM sleep;"
+        "DELETE FROM usage; DELETE FROM summary; DELETE FROM period; DELETE FROM interval; DELETE FROM sleep;"
         "DELETE FROM charge; DELETE FROM alive; DELETE FROM key; DELETE FROM app;"
         "UPDATE mark SET folded_ns = 0, open_ns = " NEVER ";";
 
-#define TABLES "('app','key','alive','interval','usage','period','period_usage','mark','sleep','charge')"
+/* And that of the periods' apps. */
+#define TABLES "'app','key','alive','interval','usage','period','mark','sleep'"
 #define N_TABLES 10
 
 #define INTERVAL_COLUMNS                                                                                     \
@@ -77,6 +82,10 @@ static const char begin_anew[] =
         "battery_status, capacity_percent, charge_now_uah, charge_full_uah, energy_now_uwh, energy_full_uwh," \
         " voltage_uv, power_uw, temperature_dc"
 
+/* Unknown stays unknown; a discharge is at most the whole battery. */
+#define ADD_LATE "discharge_uj = max(discharge_uj + ?2, 0)," \
+                 " discharge_npercent = min(max(discharge_npercent + ?3, 0), 100000000000) WHERE end_ns = ?1"
+
 #define SIGNAL_SUMS "wifi_signal_ns, wifi_signal_dbm_ns, cellular_signal_ns, cellular_signal_percent_ns"
 
 static const char *const statement_text[SQL_COUNT] = {
@@ -86,14 +95,15 @@ static const char *const statement_text[SQL_COUNT] = {
         [SQL_ROLLBACK] = "ROLLBACK",
         [SQL_APPS] = "SELECT id, app, uid, name FROM app ORDER BY id",
         [SQL_ADD_APP] = "INSERT INTO app (app, uid) VALUES (?1, ?2)",
-        [SQL_USED_APPS] = "SELECT app FROM usage UNION SELECT app FROM period_usage",
+        [SQL_USED_APPS] = "SELECT DISTINCT app FROM usage",
         [SQL_DROP_APP] = "DELETE FROM app WHERE id = ?1",
         [SQL_ALIVE] = "SELECT apps FROM alive",
         [SQL_KEYS] = "SELECT id, keyed, \"group\", key FROM key ORDER BY id",
         [SQL_ADD_KEY] = "INSERT INTO key (keyed, \"group\", key) VALUES (?1, ?2, ?3)",
         [SQL_ADD_ALIVE] = "INSERT INTO alive (apps) VALUES (?1)",
         [SQL_HAS_INTERVAL] = "SELECT 1 FROM interval WHERE end_ns = ?1",
-        [SQL_LAST_KEY] = "SELECT max(end_ns), max(ifnull(max(recorded_ns), 0), (SELECT folded_ns FROM mark)) FROM interval",
+        [SQL_LAST_KEY] = "SELECT max(end_ns), max(ifnull(max(recorded_ns), 0), (SELECT folded_ns FROM mark)) "
+                         "FROM interval",
         [SQL_ADD_INTERVAL] =
                 "INSERT INTO interval (end_ns, start_ns, elapsed_ns, suspend_ns, discharge_uj, discharge_npercent,"
                 " battery_status, capacity_percent, charge_now_uah, charge_full_uah, energy_now_uwh, energy_full_uwh,"
@@ -127,9 +137,12 @@ static const char *const statement_text[SQL_COUNT] = {
                            " percent_known_ns, discharge_uj, discharge_npercent, counted_ns, shared_ns,"
                            " " SIGNAL_SUMS ", recorded_ns, details)"
                            " VALUES (?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13,?14,?15,?16,?17)",
-        [SQL_ADD_PERIOD_USAGE] = "INSERT INTO period_usage (period, @COLUMNS@) VALUES @ROW@",
+        [SQL_ADD_SUMMARY] = "INSERT INTO summary (period, usages) VALUES (?1, ?2)",
+        [SQL_SUMMARY] = "SELECT usages FROM summary WHERE period = ?1",
+        [SQL_SUMMARIES] = "SELECT usages FROM summary",
+        [SQL_PERIODS] = "SELECT id FROM period ORDER BY id",
         [SQL_DROP_PERIOD] = "DELETE FROM period WHERE id = ?1",
-        [SQL_DROP_PERIOD_USAGE] = "DELETE FROM period_usage WHERE period = ?1",
+        [SQL_DROP_SUMMARY] = "DELETE FROM summary WHERE period = ?1",
         [SQL_LAST_BATTERY] =
                 "SELECT " BATTERY_COLUMNS " FROM interval"
                 " WHERE end_ns > ?1 AND end_ns <= ?2 AND battery_status IS NOT NULL ORDER BY end_ns DESC LIMIT 1",
@@ -138,9 +151,11 @@ static const char *const statement_text[SQL_COUNT] = {
                 "SELECT min(iif(capacity > 0, capacity, NULL)), min(iif(charge > 0, charge, NULL)),"
                 " min(iif(energy > 0, energy, NULL)) FROM (SELECT lag(capacity_percent) OVER time - capacity_percent"
                 " AS capacity, lag(charge_now_uah) OVER time - charge_now_uah AS charge, lag(energy_now_uwh) OVER time"
-                " - energy_now_uwh AS energy FROM (SELECT end_ns, capacity_percent, charge_now_uah, energy_now_uwh"
+                " - energy_now_uwh AS energy, ifnull(discharge_uj, discharge_npercent) AS known FROM (SELECT end_ns,"
+                " capacity_percent, charge_now_uah, energy_now_uwh, discharge_uj, discharge_npercent"
                 " FROM interval WHERE battery_status = ?1 ORDER BY end_ns DESC LIMIT 2880) WINDOW time AS (ORDER BY"
-                " end_ns))",
+                " end_ns)) WHERE known IS NOT NULL",
+        [SQL_LOOK] = "SELECT 1 FROM mark",
         [SQL_MARKS] = "SELECT folded_ns, open_ns FROM mark",
         [SQL_SET_MARKS] = "UPDATE mark SET folded_ns = ?1, open_ns = ?2",
         /* The newest interval stays: it knows the battery. */
@@ -162,6 +177,14 @@ static const char *const statement_text[SQL_COUNT] = {
                              " LIMIT 1 OFFSET 10000)",
         [SQL_CHARGES] = "SELECT start_ns, state, level_npercent, charge_full_uah, energy_full_uwh FROM charge"
                         " WHERE start_ns > ?1 AND start_ns <= ?2 ORDER BY start_ns",
+        [SQL_LAST_SUSPEND] = "SELECT end_ns FROM interval WHERE recorded_ns > ?1 AND suspend_ns > 0"
+                             " ORDER BY recorded_ns DESC LIMIT 1",
+        [SQL_ADD_LATE] = "UPDATE interval SET " ADD_LATE,
+        [SQL_ADD_LATE_SLEEP] = "UPDATE sleep SET " ADD_LATE,
+        [SQL_SET_LEVELS] = "UPDATE interval SET capacity_percent = iif(capacity_percent IS NULL, NULL, ?2),"
+                           " charge_now_uah = iif(charge_now_uah IS NULL, NULL, ?3),"
+                           " energy_now_uwh = iif(energy_now_uwh IS NULL, NULL, ?4) WHERE recorded_ns >="
+                           " (SELECT recorded_ns FROM interval WHERE end_ns = ?1)",
         /* The change after it was full; the last poll, while it is. */
         [SQL_SINCE_FULL] = "SELECT ifnull((SELECT min(start_ns) FROM charge WHERE start_ns > full.at),"
                            " (SELECT max(end_ns) FROM interval)) FROM (SELECT max(start_ns) AS at FROM charge"
@@ -178,14 +201,18 @@ static const char *const statement_text[SQL_COUNT] = {
         [SQL_REDATE_SLEEP] = "UPDATE OR REPLACE sleep SET end_ns = ?2 WHERE end_ns = ?1",
         [SQL_REDATE_CHARGE] = "UPDATE OR REPLACE charge SET start_ns = start_ns + (?2 - ?1)"
                              " WHERE start_ns BETWEEN ?1 - 1 AND ?1",
-        [SQL_INTERVALS_OF] = "SELECT end_ns, first_usage, n_usages, alive FROM interval WHERE end_ns > ?1 AND end_ns <= ?2",
+        [SQL_INTERVALS_OF] = "SELECT end_ns, first_usage, n_usages, alive FROM interval WHERE end_ns > ?1 "
+                             "AND end_ns <= ?2",
         [SQL_USAGE_APPS] = "SELECT id, app, state, active_ns FROM usage WHERE id >= ?1 AND id < ?2 AND interval = ?3",
         [SQL_GIVE_USAGE] = "UPDATE usage SET app = ?2, active_ns = ?3 WHERE id = ?1",
         [SQL_GET_ALIVE] = "SELECT apps FROM alive WHERE id = ?1",
         [SQL_SET_ALIVE] = "UPDATE interval SET alive = ?2 WHERE end_ns = ?1",
-        [SQL_DROP_LOST_ALIVE] = "DELETE FROM alive WHERE id NOT IN (SELECT alive FROM interval WHERE alive IS NOT NULL)",
-        [SQL_PERIOD_BUCKETS] = "SELECT id, bucket_ns, details FROM period WHERE grain = ?1 AND bucket_ns > ?2 AND bucket_ns < ?3",
-        [SQL_HOURS_OF] = "SELECT id FROM period WHERE grain = 1 AND bucket_ns >= ?1 AND bucket_ns < ?2 ORDER BY bucket_ns",
+        [SQL_DROP_LOST_ALIVE] = "DELETE FROM alive WHERE id NOT IN (SELECT alive FROM interval WHERE alive "
+                                "IS NOT NULL)",
+        [SQL_PERIOD_BUCKETS] = "SELECT id, bucket_ns, details FROM period WHERE grain = ?1 AND bucket_ns > "
+                               "?2 AND bucket_ns < ?3",
+        [SQL_HOURS_OF] = "SELECT id FROM period WHERE grain = 1 AND bucket_ns >= ?1 AND bucket_ns < ?2 ORDER "
+                         "BY bucket_ns",
         [SQL_FOLDED] = INTERVALS " WHERE end_ns > ?1 AND end_ns <= ?2 AND recorded_ns <= ?3 ORDER BY recorded_ns",
         [SQL_FORGET_USAGE] = "DELETE FROM usage WHERE interval > ?1 AND interval <= ?2",
         [SQL_FORGET_INTERVALS] = "DELETE FROM interval WHERE end_ns > ?1 AND end_ns <= ?2",
@@ -209,13 +236,25 @@ static void append_name(sqlite3_str *text, int column, bool types)
                 sqlite3_str_appendall(text, keyed_kinds[keyed / 2].word);
 }
 
-static void append_names(sqlite3_str *text, bool common, bool types)
+static bool has_column(const struct layout *layout, int column)
+{
+        int amount = column - USAGE_COLUMN_AMOUNTS, keyed = amount - AMOUNT_COUNT;
+
+        return amount < 0 || (keyed < 0 ? store_layout_has_amount(layout, amount)
+                                        : store_layout_has_keyed(layout, keyed / 2));
+}
+
+/* A column that @layout lacks is NULL; NULL as @layout: none lacks. */
+static void append_names(sqlite3_str *text, const struct layout *layout, bool common, bool types)
 {
         for (int column = USAGE_COLUMN_APP; column < USAGE_COLUMNS_END; column++) {
                 if (common && !store_is_common_column(column))
                         continue;
                 sqlite3_str_appendall(text, column > USAGE_COLUMN_APP ? ", " : "");
-                append_name(text, column, types);
+                if (layout && !has_column(layout, column))
+                        sqlite3_str_appendall(text, "NULL");
+                else
+                        append_name(text, column, types);
         }
 }
 
@@ -230,8 +269,7 @@ static void append_rows(sqlite3_str *text, bool common, int n)
         }
 }
 
-/* @text with the table of amounts in its places. sqlite3_free() it. */
-static char *usage_columns(const char *text)
+char *store_usage_columns(const struct store *store, const char *text)
 {
         sqlite3_str *full = sqlite3_str_new(NULL);
         const char *at;
@@ -244,8 +282,10 @@ static char *usage_columns(const char *text)
                         append_rows(full, false, 1);
                 else if (strncmp(at, "@COMMON_ROWS@", 13) == 0)
                         append_rows(full, true, USAGES_AT_ONCE);
+                else if (strncmp(at, "@TYPES@", 7) == 0 || strncmp(at, "@ALL_COLUMNS@", 13) == 0)
+                        append_names(full, NULL, false, at[1] == 'T');
                 else
-                        append_names(full, common, strncmp(at, "@TYPES@", 7) == 0);
+                        append_names(full, &store->layout, common, false);
         }
         sqlite3_str_appendall(full, text);
         return sqlite3_str_finish(full);
@@ -312,7 +352,7 @@ sqlite3_stmt *store_statement(struct store *store, enum statement which)
         sqlite3_stmt **statement = &store->statements[which];
 
         if (!*statement) {
-                char *text = usage_columns(statement_text[which]);
+                char *text = store_usage_columns(store, statement_text[which]);
                 int code = text ? sqlite3_prepare_v3(store->db, text, -1, SQLITE_PREPARE_PERSISTENT, statement, NULL) :
                                   SQLITE_NOMEM;
 
@@ -359,7 +399,7 @@ int store_finish(struct store *store, int err)
         return err;
 }
 
-static int execute(struct store *store, const char *text)
+int store_execute(struct store *store, const char *text)
 {
         int code = sqlite3_exec(store->db, text, NULL, NULL, NULL);
 
@@ -369,7 +409,7 @@ static int execute(struct store *store, const char *text)
 /* No prepared statements: this happens when its text is read. */
 int store_wait_for_disk(struct store *store, bool wait)
 {
-        return execute(store, wait ? "PRAGMA synchronous = FULL" : "PRAGMA synchronous = NORMAL");
+        return store_execute(store, wait ? "PRAGMA synchronous = FULL" : "PRAGMA synchronous = NORMAL");
 }
 
 static int query_number(struct store *store, const char *text, int64_t *ret)
@@ -398,11 +438,12 @@ static int refuse(const struct store *store, const char *why)
  * Real tables by our names, no view that pretends to be one and no trigger:
  * what others wrote is data only.
  */
-static int check_tables(struct store *store)
+static int check_tables(struct store *store, int64_t version)
 {
         int64_t tables = 0, strangers = 0;
         int err = query_number(store,
-                               "SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name IN " TABLES,
+                               "SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name IN (" TABLES
+                               ",'charge','summary','period_usage')",
                                &tables);
 
         if (!err)
@@ -412,7 +453,7 @@ static int check_tables(struct store *store)
                                    &strangers);
         if (err)
                 return err;
-        if (tables != N_TABLES || strangers > 0)
+        if (tables != N_TABLES - (version < STORE_CHARGES_SINCE) || strangers > 0)
                 return refuse(store, strangers > 0 ? "it holds views or triggers" : "tables are missing");
         return 0;
 }
@@ -422,6 +463,27 @@ static bool is_simulated(const struct store *store)
         return store->mode == STORE_SIMULATE || store->mode == STORE_SIMULATE_MORE;
 }
 
+int store_set_version(struct store *store)
+{
+        char text[64];
+
+        snprintf(text, sizeof(text), "PRAGMA user_version = %d", SCHEMA_VERSION);
+        return store_execute(store, text);
+}
+
+int store_follow_version(struct store *store)
+{
+        int64_t version = 0;
+        int err;
+
+        if (!store->rows_apart && store_layout_is_full(&store->layout))
+                return 0;
+        err = query_number(store, "PRAGMA user_version", &version);
+        if (!err && version == SCHEMA_VERSION)
+                store_is_converted(store);
+        return err;
+}
+
 static int32_t application_id(const struct store *store)
 {
         return is_simulated(store) ? APPLICATION_ID_VIRTUAL : APPLICATION_ID;
@@ -429,7 +491,7 @@ static int32_t application_id(const struct store *store)
 
 static int create(struct store *store)
 {
-        char *tables = usage_columns(schema);
+        char *tables = store_usage_columns(store, schema);
         int sum_bytes = STORE_SUM_BYTES;
         char *text = sqlite3_mprintf("PRAGMA page_size = " PAGE_SIZE "; PRAGMA journal_mode = WAL; BEGIN IMMEDIATE;"
                                      " %s PRAGMA application_id = %d; PRAGMA user_version = %d; COMMIT;", tables,
@@ -437,7 +499,7 @@ static int create(struct store *store)
         int err;
 
         sqlite3_file_control(store->db, "main", SQLITE_FCNTL_RESERVE_BYTES, &sum_bytes);
-        err = tables && text ? execute(store, text) : -ENOMEM;
+        err = tables && text ? store_execute(store, text) : -ENOMEM;
         sqlite3_free(tables);
         sqlite3_free(text);
         return err;
@@ -446,10 +508,10 @@ static int create(struct store *store)
 /* In one transaction: a crash leaves what was there. */
 static int empty(struct store *store)
 {
-        int err = execute(store, "BEGIN IMMEDIATE");
+        int err = store_execute(store, "BEGIN IMMEDIATE");
 
         if (!err)
-                err = execute(store, begin_anew);
+                err = store_execute(store, begin_anew);
         return store_finish(store, err);
 }
 
@@ -463,10 +525,19 @@ static int refuse_other_kind(const struct store *store)
         return -EEXIST;
 }
 
-/* Of a version that is gone, it is worth as much as before: nobody puts it aside. */
+static int refuse_older(const struct store *store)
+{
+        log_error(store->log,
+                  "an older version of joulecast made %s; what writes to it next converts it, as joulecastd does when "
+                  "it starts", store->path);
+        return -EPROTONOSUPPORT;
+}
+
+/* A newer version's database is not put aside: it keeps its value even if that version is not installed any more. */
 static int refuse_newer(const struct store *store)
 {
-        log_error(store->log, "a newer version of joulecast made %s; use that one, or name another database", store->path);
+        log_error(store->log, "a newer version of joulecast made %s; use that one, or name another database",
+                  store->path);
         return -EPROTONOSUPPORT;
 }
 
@@ -499,15 +570,20 @@ int store_prepare_database(struct store *store)
                 return refuse(store, "another program made it");
         if (store->mode != STORE_READ && id != application_id(store))
                 return refuse_other_kind(store);
-        if (version < SCHEMA_VERSION && store->mode != STORE_READ)
-                return -ESTALE;
+        store->rows_apart = version < STORE_SUMMARIES_SINCE;
+        if (version < OLDEST_VERSION)
+                return store->mode == STORE_READ ? refuse(store, "an older one made it") : -ESTALE;
         if (version > SCHEMA_VERSION)
                 return refuse_newer(store);
-        if (version != SCHEMA_VERSION)
-                return refuse(store, "an older one made it");
+        if (version < READABLE_VERSION && store->mode == STORE_READ)
+                return refuse_older(store);
         err = check_sums(store);
         if (!err)
-                err = check_tables(store);
+                err = check_tables(store, version);
+        if (!err && version < SCHEMA_VERSION)
+                err = store_layout_read(store, &store->layout);
+        if (!err && version < SCHEMA_VERSION && store->mode != STORE_READ)
+                err = store_convert(store, version);
         if (!err && store->mode == STORE_SIMULATE)
                 err = empty(store);
         return err;

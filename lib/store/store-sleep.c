@@ -13,15 +13,17 @@
 #include "util/tuning.h"
 #include "util/util.h"
 
+/* A gauge tells within a minute of the resume what it took, and takes it back within three; and a poll may be late. */
+#define LATE_NS (INT64_C(300) * (int64_t)NS_PER_S)
+
 /*
  * Also without a known discharge there is nothing to learn:
  * it was on a charger, or its battery says nothing.
  */
-static bool is_sleep(const struct interval *interval)
+static bool is_sleep(const struct recorded *recorded)
 {
-        return interval->suspend_ns >= TUNING_SLEEP_NS && interval->suspend_ns <= interval->elapsed_ns &&
-               interval->elapsed_ns <= INT64_MAX &&
-               (interval->battery_have & (INTERVAL_DISCHARGE | INTERVAL_DISCHARGE_PERCENT));
+        return recorded->suspend_ns >= (int64_t)TUNING_SLEEP_NS &&
+               (recorded->discharge_uj != DISCHARGE_UNKNOWN || recorded->discharge_npercent != DISCHARGE_UNKNOWN);
 }
 
 static int drop_old(struct store *store, int64_t recorded_ns)
@@ -34,30 +36,92 @@ static int drop_old(struct store *store, int64_t recorded_ns)
         return store_step(store, drop);
 }
 
-int sleep_put(struct store *store, const struct interval *interval, int64_t end_ns, int64_t recorded_ns)
+static void bind_discharge(sqlite3_stmt *statement, int column, int64_t discharge)
+{
+        if (discharge != DISCHARGE_UNKNOWN)
+                sqlite3_bind_int64(statement, column, discharge);
+}
+
+int sleep_put(struct store *store, const struct recorded *recorded)
 {
         sqlite3_stmt *add;
         int err;
 
-        if (!is_sleep(interval))
+        if (!is_sleep(recorded))
                 return 0;
-        err = store_begin(store);
-        if (err)
-                return err;
         add = store_statement(store, SQL_ADD_SLEEP);
         if (!add)
                 return -EBADMSG;
         sqlite3_clear_bindings(add);
-        sqlite3_bind_int64(add, 1, end_ns);
-        sqlite3_bind_int64(add, 2, (int64_t)interval->elapsed_ns);
-        sqlite3_bind_int64(add, 3, (int64_t)interval->suspend_ns);
-        if (interval->battery_have & INTERVAL_DISCHARGE)
-                sqlite3_bind_int64(add, 4, (int64_t)MIN(interval->discharge_uj, (uint64_t)INT64_MAX));
-        if (interval->battery_have & INTERVAL_DISCHARGE_PERCENT)
-                sqlite3_bind_int64(add, 5, llround(interval->discharge_percent * 1e9));
-        sqlite3_bind_int64(add, 6, recorded_ns);
+        sqlite3_bind_int64(add, 1, recorded->end_ns);
+        sqlite3_bind_int64(add, 2, recorded->elapsed_ns);
+        sqlite3_bind_int64(add, 3, recorded->suspend_ns);
+        bind_discharge(add, 4, recorded->discharge_uj);
+        bind_discharge(add, 5, recorded->discharge_npercent);
+        sqlite3_bind_int64(add, 6, recorded->recorded_ns);
         err = store_step(store, add);
-        return err ? err : drop_old(store, recorded_ns);
+        return err ? err : drop_old(store, recorded->recorded_ns);
+}
+
+/* The newest interval with a suspend, if the sums of hours do not have it yet. 1; 0: none; a negative errno. */
+static int find_suspend(struct store *store, int64_t *end_ns)
+{
+        sqlite3_stmt *last = store_statement(store, SQL_LAST_SUSPEND);
+        int more;
+
+        if (!last)
+                return -EBADMSG;
+        sqlite3_bind_int64(last, 1, MAX(store->recorded_ns - LATE_NS, store->marks.folded_ns));
+        more = store_step(store, last);
+        if (more != 1)
+                return more;
+        *end_ns = sqlite3_column_int64(last, 0);
+        sqlite3_reset(last);
+        return 1;
+}
+
+static int add_late(struct store *store, enum statement which, int64_t end_ns, const struct interval *interval)
+{
+        sqlite3_stmt *add = store_statement(store, which);
+
+        if (!add)
+                return -EBADMSG;
+        sqlite3_bind_int64(add, 1, end_ns);
+        sqlite3_bind_int64(add, 2, interval->slept_uj);
+        sqlite3_bind_int64(add, 3, llround(fmin(fmax(interval->slept_percent, -100), 100) * 1e9));
+        return store_step(store, add);
+}
+
+/* Since the suspend the level was the one that is known now. */
+static int set_levels(struct store *store, int64_t end_ns, const struct battery *battery)
+{
+        sqlite3_stmt *set = store_statement(store, SQL_SET_LEVELS);
+
+        if (!set)
+                return -EBADMSG;
+        sqlite3_bind_int64(set, 1, end_ns);
+        sqlite3_bind_int64(set, 2, battery->capacity_percent);
+        sqlite3_bind_int64(set, 3, store_clamp(battery->charge_now_uah));
+        sqlite3_bind_int64(set, 4, store_clamp(battery->energy_now_uwh));
+        return store_step(store, set);
+}
+
+int sleep_add_late(struct store *store, struct interval *interval)
+{
+        int64_t end_ns = 0;
+        int found, err;
+
+        if (interval->slept_uj == 0 && interval->slept_percent == 0)
+                return 0;
+        found = find_suspend(store, &end_ns);
+        if (found == 0)
+                interval_add_slept(interval);
+        if (found <= 0)
+                return found;
+        err = add_late(store, SQL_ADD_LATE, end_ns, interval);
+        if (!err)
+                err = add_late(store, SQL_ADD_LATE_SLEEP, end_ns, interval);
+        return err ? err : set_levels(store, end_ns, &interval->battery);
 }
 
 /* NaN: NULL, or what no writer wrote. */
@@ -81,6 +145,8 @@ static bool read_sleep(sqlite3_stmt *row, struct store_sleep *ret)
                 .discharge_j = number_of(row, 3, 1e-6),
                 .discharge_percent = number_of(row, 4, 1e-9),
         };
+        if (ret->discharge_percent > 100) /* older versions took another battery's level for it */
+                ret->discharge_j = ret->discharge_percent = NAN;
         return true;
 }
 

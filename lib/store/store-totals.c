@@ -95,29 +95,37 @@ int totals_add(struct store *store, struct totals *to, const struct totals *from
         return err;
 }
 
-/* A row of table usage or period_usage. One that only was alive was counted as far as others are. */
+int totals_add_usage(struct store *store, struct totals *totals, uint64_t app, enum app_state state, uint64_t active_ns,
+                     struct usage *usage)
+{
+        struct total *total;
+        int err;
+
+        total = totals_of(store, totals, app, state, &err);
+        if (!total)
+                return err;
+        if (__builtin_add_overflow(total->active_ns, active_ns, &total->active_ns))
+                return -EBADMSG;
+        return usage_is_empty(usage) ? 0 : usage_move(&total->usage, usage);
+}
+
+/* A row of table usage, or of the older period_usage. One that only was alive was counted as far as others are. */
 static int add_usage(struct store *store, struct totals *totals, sqlite3_stmt *row, const struct points *shape)
 {
-        int64_t app = sqlite3_column_int64(row, USAGE_COLUMN_APP - 1);
-        int64_t active_ns = sqlite3_column_int64(row, USAGE_COLUMN_ACTIVE - 1);
+        uint64_t app = (uint64_t)sqlite3_column_int64(row, USAGE_COLUMN_APP - 1);
+        uint64_t active_ns = (uint64_t)sqlite3_column_int64(row, USAGE_COLUMN_ACTIVE - 1);
         enum app_state state = sqlite3_column_int64(row, USAGE_COLUMN_STATE - 1) ? STATE_FOREGROUND : STATE_BACKGROUND;
         struct totals_slot *slot;
-        struct total *total;
         struct usage usage = { 0 };
         size_t index;
         int err = store_is_number(row, USAGE_COLUMN_ACTIVE - 1) ? 0 : -EBADMSG;
 
         if (!err)
                 err = totals->times ? store_read_usage_times(row, &usage) : store_read_usage(store, row, shape, &usage);
-        if (err)
-                return err;
-        total = totals_of(store, totals, (uint64_t)app, state, &err);
-        if (!err && !usage_is_empty(&usage))
-                err = usage_move(&total->usage, &usage);
-        usage_clear(&usage);
         if (!err)
-                err = add_active(store, totals, (uint64_t)app, state, (uint64_t)active_ns);
-        slot = err ? NULL : slot_of(store, totals, (uint64_t)app, state, &index, &err);
+                err = totals_add_usage(store, totals, app, state, active_ns, &usage);
+        usage_clear(&usage);
+        slot = err ? NULL : slot_of(store, totals, app, state, &index, &err);
         if (slot)
                 slot->interval = totals->intervals;
         return err;
@@ -163,6 +171,7 @@ struct store_row totals_row(struct store *store, size_t i, const struct times *t
                 .state = total->state,
                 .active_ns = total->active_ns,
                 .usage = &total->usage,
+                .take = &total->usage,
         };
 }
 
@@ -202,33 +211,13 @@ int totals_add_interval(struct store *store, struct totals *totals, sqlite3_stmt
         return err;
 }
 
-/* uJ and 10^-9 percent: no battery gives a gigajoule in a day, nor more than all between two polls. */
-#define MOST_UJ INT64_C(1000000000000000)
-#define MOST_NPERCENT INT64_C(100000000000)
-
-/* A time, and the product of it and levels of @least..@most. */
-static bool is_mean(const int64_t *sums, int64_t elapsed_ns, int least, int most)
+/* NULL is unknown. */
+static bool take_discharge(sqlite3_stmt *row, int column, int64_t *ret)
 {
-        return sums[0] >= 0 && sums[0] <= elapsed_ns && (double)sums[1] >= (double)least * (double)sums[0] &&
-               (double)sums[1] <= (double)most * (double)sums[0];
-}
+        bool known = sqlite3_column_type(row, column) != SQLITE_NULL;
 
-static bool is_sane(const struct times *times)
-{
-        const int64_t *sums = times->sums, elapsed_ns = sums[SUM_ELAPSED_NS], most_ns = INT64_MAX / 4;
-
-        return times->start_ns > -INT64_MAX / 2 && times->start_ns <= times->end_ns && times->end_ns < INT64_MAX / 2 &&
-               elapsed_ns <= most_ns && sums[SUM_KNOWN_NS] <= elapsed_ns && sums[SUM_PERCENT_KNOWN_NS] <= elapsed_ns &&
-               sums[SUM_COUNTED_NS] <= elapsed_ns && sums[SUM_SHARED_NS] <= elapsed_ns - sums[SUM_COUNTED_NS] &&
-               sums[SUM_DISCHARGE_UJ] <= MOST_UJ && is_mean(&sums[SUM_WIFI_SIGNAL_NS], elapsed_ns, INT8_MIN, -1) &&
-               is_mean(&sums[SUM_CELLULAR_SIGNAL_NS], elapsed_ns, 0, 100);
-}
-
-/* NULL is 0. */
-static bool take_number(sqlite3_stmt *row, int column, int64_t *ret)
-{
-        *ret = sqlite3_column_int64(row, column);
-        return sqlite3_column_type(row, column) == SQLITE_NULL || store_is_number(row, column);
+        *ret = known ? sqlite3_column_int64(row, column) : DISCHARGE_UNKNOWN;
+        return !known || store_is_number(row, column);
 }
 
 static bool is_between(sqlite3_stmt *row, int column, int least, int most)
@@ -253,48 +242,26 @@ struct signal store_read_signal(sqlite3_stmt *row)
         return signal;
 }
 
-/* The level at the end stands for the time awake. */
-static bool add_signal(sqlite3_stmt *row, struct times *times)
-{
-        const struct signal signal = store_read_signal(row);
-        int64_t *sums = times->sums, suspend_ns = sqlite3_column_int64(row, SUSPEND), awake_ns;
-
-        if (!signal.have)
-                return true;
-        if (!store_is_number(row, SUSPEND) || suspend_ns > sums[SUM_ELAPSED_NS])
-                return false;
-        awake_ns = sums[SUM_ELAPSED_NS] - suspend_ns;
-        sums[SUM_WIFI_SIGNAL_NS] = signal.have & SIGNAL_WIFI ? awake_ns : 0;
-        sums[SUM_CELLULAR_SIGNAL_NS] = signal.have & SIGNAL_CELLULAR ? awake_ns : 0;
-        return !__builtin_mul_overflow(sums[SUM_WIFI_SIGNAL_NS], signal.wifi_signal_dbm,
-                                       &sums[SUM_WIFI_SIGNAL_DBM_NS]) &&
-               !__builtin_mul_overflow(sums[SUM_CELLULAR_SIGNAL_NS], signal.cellular_signal_percent,
-                                       &sums[SUM_CELLULAR_SIGNAL_PERCENT_NS]);
-}
-
 int store_times_of_interval(sqlite3_stmt *row, struct times *ret)
 {
-        int64_t elapsed_ns = sqlite3_column_int64(row, ELAPSED), split_by = sqlite3_column_int64(row, SPLIT_BY);
-        struct times times = {
+        int64_t split_by = sqlite3_column_int64(row, SPLIT_BY);
+        struct recorded recorded = {
                 .start_ns = sqlite3_column_int64(row, START),
                 .end_ns = sqlite3_column_int64(row, END),
-                .sums = { [SUM_ELAPSED_NS] = elapsed_ns,
-                          [SUM_KNOWN_NS] = sqlite3_column_type(row, DISCHARGE_UJ) != SQLITE_NULL ? elapsed_ns : 0,
-                          [SUM_PERCENT_KNOWN_NS] =
-                                  sqlite3_column_type(row, DISCHARGE_NPERCENT) != SQLITE_NULL ? elapsed_ns : 0,
-                          [SUM_COUNTED_NS] = split_by == SPLIT_COUNTED ? elapsed_ns : 0,
-                          [SUM_SHARED_NS] = split_by == SPLIT_SHARED ? elapsed_ns : 0 },
+                .elapsed_ns = sqlite3_column_int64(row, ELAPSED),
+                .suspend_ns = sqlite3_column_int64(row, SUSPEND),
                 .recorded_ns = sqlite3_column_int64(row, RECORDED),
-                .details = true,
+                .split_by = split_by == SPLIT_COUNTED || split_by == SPLIT_SHARED ? (enum cpu_split_by)split_by
+                                                                                  : SPLIT_UNKNOWN,
+                .signal = store_read_signal(row),
         };
 
-        if (!store_is_number(row, ELAPSED) || !take_number(row, DISCHARGE_UJ, &times.sums[SUM_DISCHARGE_UJ]) ||
-            !take_number(row, DISCHARGE_NPERCENT, &times.sums[SUM_DISCHARGE_NPERCENT]) ||
-            times.sums[SUM_DISCHARGE_NPERCENT] > MOST_NPERCENT ||
-            sqlite3_column_type(row, START) != SQLITE_INTEGER || !add_signal(row, &times) || !is_sane(&times))
+        if (!store_is_number(row, ELAPSED) || !store_is_number(row, SUSPEND) ||
+            sqlite3_column_type(row, START) != SQLITE_INTEGER ||
+            !take_discharge(row, DISCHARGE_UJ, &recorded.discharge_uj) ||
+            !take_discharge(row, DISCHARGE_NPERCENT, &recorded.discharge_npercent))
                 return -EBADMSG;
-        *ret = times;
-        return 0;
+        return store_check(&recorded, ret) ? -EBADMSG : 0;
 }
 
 int store_times_of_period(struct store *store, int64_t period, struct times *ret)
@@ -319,13 +286,14 @@ int store_times_of_period(struct store *store, int64_t period, struct times *ret
         times.recorded_ns = sqlite3_column_int64(row, 2 + TIME_SUMS);
         times.details = sqlite3_column_int64(row, 3 + TIME_SUMS);
         sqlite3_reset(row);
-        if (err || !is_sane(&times))
+        if (err || !store_is_sane(&times))
                 return -EBADMSG;
         *ret = times;
         return 0;
 }
 
-int totals_add_period(struct store *store, struct totals *totals, int64_t period)
+/* Reads a period of the previous version, which has a row for each usage. */
+static int add_period_rows(struct store *store, struct totals *totals, int64_t period)
 {
         static const struct points none;
         sqlite3_stmt *rows = store_statement(store, totals->times ? SQL_PERIOD_USAGE_TIMES : SQL_PERIOD_USAGE);
@@ -338,4 +306,9 @@ int totals_add_period(struct store *store, struct totals *totals, int64_t period
                 err = add_usage(store, totals, rows, &none);
         sqlite3_reset(rows);
         return err ? err : more;
+}
+
+int totals_add_period(struct store *store, struct totals *totals, int64_t period)
+{
+        return (store->rows_apart ? add_period_rows : store_summary_add)(store, totals, period);
 }

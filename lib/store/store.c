@@ -64,7 +64,8 @@ static int lock(struct store *store, bool *left_behind)
                 err = lock_once(path, &store->lock_fd, left_behind);
         while (err == -EAGAIN);
         if (err == -EBUSY)
-                log_error(store->log, "another joulecast program is writing to %s; stop it first, or name another database",
+                log_error(store->log, "another joulecast program is writing to %s; stop it first, or name "
+                                      "another database",
                           store->path);
         else if (err)
                 log_error(store->log, "cannot write to %s: %s", store->path, own_folder_why(err));
@@ -147,12 +148,16 @@ static int connect_database(struct store *store, int flags, const char *name)
                 sqlite3_exec(store->db, "PRAGMA cell_size_check = ON; PRAGMA synchronous = NORMAL", NULL,
                              NULL, NULL);
                 /*
-                 * KiB: a writer appends, and the service is small. Some builds of SQLite write zeros over
-                 * every page that is dropped; the folder is its owner's alone, and the battery pays.
+                 * KiB: a writer appends, and the service is small; a reader reads most pages once, and to read a
+                 * few again is cheaper than new memory for all.
+                 */
+                sqlite3_exec(store->db, "PRAGMA cache_size = -400", NULL, NULL, NULL);
+                /*
+                 * Some builds of SQLite write zeros over every page that is dropped; the folder is its owner's
+                 * alone, and the battery pays.
                  */
                 if (store->mode != STORE_READ)
-                        sqlite3_exec(store->db, "PRAGMA cache_size = -400; PRAGMA secure_delete = FAST", NULL,
-                                     NULL, NULL);
+                        sqlite3_exec(store->db, "PRAGMA secure_delete = FAST", NULL, NULL, NULL);
                 /* The first read shows whether it can be read at all. */
                 code = sqlite3_exec(store->db, "SELECT 1 FROM sqlite_schema LIMIT 1", NULL, NULL, NULL);
         }
@@ -272,6 +277,7 @@ int store_open(const char *path, enum store_mode mode, const struct log *log, st
         store->sync_ns = TUNING_SYNC_NS;
         store->log = log;
         store->mode = mode;
+        store_layout_fill(&store->layout);
         /* SQLite takes ":memory:" for no file at all. */
         if (asprintf(&store->path, "%s%s", *path == ':' ? "./" : "", path) < 0) {
                 store->path = NULL;

@@ -30,7 +30,7 @@ enum store_mode {
 int store_open(const char *path, enum store_mode mode, const struct log *log, struct store **ret);
 enum store_aside {
         STORE_DAMAGED,
-        STORE_OLDER, /* of an older version, which store_open() puts aside for a writer; there is no migration */
+        STORE_OLDER, /* an old version that store_open() neither reads nor converts, and puts aside for a writer */
 };
 
 /*
@@ -45,7 +45,7 @@ bool store_is_gone(struct store *store);
 void store_close(struct store *store);
 void store_closep(struct store **store);
 
-/* What a power cut may take, five minutes unless set: an append after which it would be more waits for the disk. */
+/* Sets the most time that a power cut may lose (else five minutes): an append beyond it waits for the disk. */
 void store_sync_within(struct store *store, uint64_t ns);
 
 /* One transaction: a row for the interval, and one for each owner in it that used something or had the screen. */
@@ -62,11 +62,12 @@ struct store_retention {
 };
 int store_roll_up(struct store *store, int64_t now_ns, const struct store_retention *retention);
 
-/* What is to be forgotten of a span: intervals that ended in it, @from_ns < end <= @to_ns. */
+/* Which data to forget of the intervals that ended in a span, @from_ns < end <= @to_ns. */
 struct store_forget {
         int64_t from_ns, to_ns; /* INT64_MIN, INT64_MAX: from the first, to the last */
         int64_t uid;            /* only this user's apps; -1: everybody's */
-        const char *app;        /* only this one, by its id; NULL: all. Of everybody: all that is recorded, and not only apps */
+        /* Only this one, by its id; NULL: all. Of everybody: all that is recorded, and not only apps. */
+        const char *app;
 };
 
 struct store_forgotten {
@@ -78,8 +79,9 @@ struct store_forgotten {
 /*
  * store_forget() - all or nothing, and then the file is made smaller, so that no freed page has a name
  *
- * Of apps, the names, the users and the times go; what they used becomes TUNING_OTHER_APPS of no user, so that the sums of
- * the machine stay. A sum of an hour or a day that is partly in the span, and whose parts are not kept, goes as a whole.
+ * Of apps, the names, the users and the times go; what they used becomes TUNING_OTHER_APPS of no user, so
+ * that the sums of the machine stay. A sum of an hour or a day that is partly in the span, and whose parts
+ * are not kept, goes as a whole.
  */
 int store_forget(struct store *store, const struct store_forget *what, struct store_forgotten *ret);
 
@@ -104,16 +106,18 @@ struct store_row {
         uid_t uid;
         enum app_state state;
         uint64_t active_ns;
+        uint64_t awake_ns;   /* how long the machine was awake in that span; 0: not known */
         const struct usage *usage; /* valid until the next row */
+        struct usage *take;        /* the same, if the callback may take it by usage_move(); NULL: it may not */
 };
 
 /*
- * What user @uid may see of a row (-1: all): an app of another user becomes STORE_OTHERS. The base is of no user. False: it
- * is not their own.
+ * Restricts a row to what user @uid may see (-1: all): an app of another user becomes STORE_OTHERS. The base
+ * belongs to no user. False: the row is not the user's own.
  */
 bool store_row_for(int64_t uid, struct store_row *row);
 
-/* What the battery said over the same spans. */
+/* Sums of the battery's readings over the same spans. */
 struct store_battery {
         uint64_t discharge_uj;
         double discharge_percent;
@@ -121,7 +125,8 @@ struct store_battery {
         uint64_t percent_known_ns; /* ... and discharge_percent: a battery without a voltage has no joules */
         uint64_t elapsed_ns;   /* all time recorded */
         uint64_t counted_ns;   /* thereof with CPU time split by frequency as the kernel counted it ... */
-        uint64_t shared_ns;    /* ... and as shared by the time at each frequency; the rest had nothing to split, or is unknown */
+        /* ... and as shared by the time at each frequency; the rest had nothing to split, or is unknown. */
+        uint64_t shared_ns;
         double wifi_signal_dbm, cellular_signal_percent; /* mean over the time in which it is known; NaN: never */
         int64_t first_ns, last_ns;
         unsigned stretches;    /* in which discharge_uj was known without a gap; more, if a period had gaps */
@@ -136,7 +141,7 @@ struct store_query {
         const char *app;       /* NULL: all, the base too */
         int64_t uid;           /* -1: everybody's */
         bool others;           /* with a uid: what is not its own comes too, as STORE_OTHERS */
-        bool times;            /* of usages time_ns and suspend_ns are enough: a small part of the time */
+        bool times;            /* usages need only time_ns and suspend_ns, which takes a small part of the time */
 };
 
 /*
@@ -177,6 +182,10 @@ bool store_goes_on(const struct store_poll *before, const struct store_poll *pol
  */
 int store_polls(struct store *store, int64_t from_ns, int64_t to_ns,
                 int (*poll)(void *data, const struct store_poll *poll), void *data);
+/* The same, but with rows only for polls for which @needs is true: reading rows takes nearly all of the time. */
+int store_polls_that(struct store *store, int64_t from_ns, int64_t to_ns,
+                     bool (*needs)(const void *data, const struct store_poll *poll),
+                     int (*poll)(void *data, const struct store_poll *poll), void *data);
 /* The same without rows, for the battery alone: a small part of the time. */
 int store_levels(struct store *store, int64_t from_ns, int64_t to_ns,
                  int (*poll)(void *data, const struct store_poll *poll), void *data);
@@ -197,7 +206,7 @@ struct store_sleep {
 int store_sleeps(struct store *store, int64_t from_ns, int64_t to_ns,
                  int (*each)(void *data, const struct store_sleep *sleep), void *data);
 
-/* What powers the device; full: also on external power and no longer charging, below 100 % too. */
+/* Source of the device's power; full: also on external power and no longer charging, below 100 % too. */
 enum store_power_state {
         STORE_ON_BATTERY,
         STORE_CHARGING,

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "ini-text.h"
+#include "paths.h"
 #include "text.h"
 #include "util.h"
 #include "words.h"
@@ -16,11 +17,12 @@
 struct key {
         const char *section;
         const char *name;
-        const char *unit;     /* NULL: a word */
+        const char *unit;     /* unit of a number; NULL: the value is a word */
         const char *standard; /* default */
-        double min, max;      /* of a number */
+        double min, max;      /* range of a number */
         const char *sentence;
-        size_t number;        /* offset in struct config: one of the two */
+        const char *words;    /* the allowed words; NULL: any */
+        size_t number;        /* offset in struct config of the number, or of the word */
         size_t word;
 };
 
@@ -32,21 +34,38 @@ static const struct key keys[] = {
         { "poller", "collector", NULL, "auto", 0, 0,
           N_("How to read processes; `joulecast doctor` lists what this machine has."), WORD(collector) },
         { "poller", "foreground", NULL, "auto", 0, 0,
-          N_("Source of the foreground app: auto (joulecast-focus of each session, else the text console), none, file:/PATH "
-          "(a file with the app's id) or command:COMMAND (prints the app's id, a line at each change)."), WORD(foreground) },
-        { "store", "raw_hours", "h", "48", 1, 8760, N_("How long each poll is kept, in time that was recorded."), NUMBER(raw_hours) },
-        { "store", "hour_days", "d", "14", 1, 3650, N_("How long sums of an hour are kept, likewise."), NUMBER(hour_days) },
+          N_("Source of the foreground app: auto (joulecast-focus of each session, else the text console), "
+             "none, file:/PATH (a file with the app's id) or command:COMMAND (prints the app's id, a line at "
+             "each change)."),
+          WORD(foreground) },
+        { "poller", "backlight", NULL, "auto", 0, 0,
+          N_("Name in /sys/class/backlight of the built-in screen's backlight; `joulecast doctor` tells "
+             "which one auto takes, and why. A calibration uses it, too."),
+          WORD(backlight) },
+        { "poller", "counters", NULL, "yes", 0, 0,
+          N_("Count cycles, instructions and a cache event of CPUs: yes, or no, which leaves these counters to perf. "
+             "A calibration obeys it, too; `joulecast doctor` tells what is counted, and what is lost otherwise."),
+          "yes no", WORD(counters) },
+        { "store", "raw_hours", "h", "48", 1, 8760,
+          N_("How long each poll is kept, in time that was recorded."),
+          NUMBER(raw_hours) },
+        { "store", "hour_days", "d", "14", 1, 3650, N_("How long sums of an hour are kept, likewise."),
+          NUMBER(hour_days) },
         { "store", "day_days", "d", "0", 0, 36500, N_("How long sums of a day are kept; 0: for ever."),
           NUMBER(day_days) },
         { "store", "sync_s", "s", "300", 0, 86400,
-          N_("What a power cut may take at most: a poll after which it would be more waits for the disk."), NUMBER(sync_s) },
+          N_("What a power cut may take at most: a poll after which it would be more waits for the disk."),
+          NUMBER(sync_s) },
         { "warn", "reserve", NULL, "none", 0, 0,
-          N_("Of joulecast-focus: warn before too little is left for this: APP=TIME, like phone=10m, several with blanks between; or "
-          "none."), WORD(warn_reserve) },
+          N_("Of joulecast-focus: warn before too little is left for this: APP=TIME, like phone=10m, several "
+             "with blanks between; or none."),
+          WORD(warn_reserve) },
         { "warn", "minutes", "min", "15", 1, 1440, N_("Warn so long before."), NUMBER(warn_minutes) },
         { "warn", "background", NULL, "on", 0, 0,
-          N_("Warn of an app that takes much more in the background than in the week before: on or off."), WORD(warn_background) },
-        { "warn", "charger", NULL, "on", 0, 0, N_("Warn of a charger that is too weak: on or off."), WORD(warn_charger) },
+          N_("Warn of an app that takes much more in the background than in the week before: on or off."),
+          WORD(warn_background) },
+        { "warn", "charger", NULL, "on", 0, 0, N_("Warn of a charger that is too weak: on or off."),
+          WORD(warn_charger) },
 };
 
 static double *number_of(const struct key *key, struct config *config)
@@ -93,6 +112,8 @@ static int set_key(void *data, const struct ini_place *place, const char *sectio
                 return ini_number(place, name, value, key->min, key->max, number_of(key, config));
         if (!*value)
                 return ini_error(place, "%s has no value", name);
+        if (key->words && !util_is_word(key->words, value))
+                return ini_error(place, "%s = %.60s is unknown; it may be one of: %s", name, value, key->words);
         return set_word(key, value, config);
 }
 
@@ -127,12 +148,48 @@ int config_load(const char *path, const struct log *log, struct config *ret)
         return 0;
 }
 
+/* Loads the joulecast.conf that is in force. */
+static int load_present(struct config *ret)
+{
+        _cleanup_free_ char *path = NULL;
+        int err = paths_config(&path);
+
+        return err < 0 ? err : config_load(path, NULL, ret);
+}
+
+int config_read_counters(bool *ret)
+{
+        _cleanup_(config_clear) struct config config = { 0 };
+        int err = load_present(&config);
+
+        if (err == -ENOMEM)
+                return err;
+        *ret = err || config_uses_counters(&config);
+        return 0;
+}
+
+bool config_uses_counters(const struct config *config)
+{
+        return strcmp(config->counters, "no") != 0;
+}
+
+int config_read_backlight(char **ret)
+{
+        _cleanup_(config_clear) struct config config = { 0 };
+        int err = load_present(&config);
+
+        if (err == -ENOMEM)
+                return err;
+        *ret = err ? strdup("auto") : TAKE_PTR(config.backlight);
+        return *ret ? 0 : -ENOMEM;
+}
+
 static bool starts_section(size_t i)
 {
         return i == 0 || strcmp(keys[i].section, keys[i - 1].section) != 0;
 }
 
-/* Wrapped and indented, with its range. */
+/* Prints the sentence of a key with its range, wrapped and indented. */
 static void print_sentence(FILE *file, const struct key *key)
 {
         char text[640];

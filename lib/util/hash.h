@@ -10,7 +10,7 @@
 #define HASH_NONFATAL_OOM 1
 #include <uthash.h>
 
-/* After HASH_ADD...(): false, if there was no memory for it. */
+/* To be called after HASH_ADD...(); false: there was no memory for it. */
 #define HASH_HAS(entry) ((entry)->hh.tbl != NULL)
 
 /* Empties a table whose entries own nothing; @head is NULL then. */

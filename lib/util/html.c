@@ -64,7 +64,8 @@ static void begin(FILE *file, const char *title, const char *language, const cha
                 "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'; "
                 "%sbase-uri 'none'; form-action 'none'\">\n"
                 "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
-                "<meta name=\"referrer\" content=\"no-referrer\">\n<meta name=\"color-scheme\" content=\"light dark\">\n<title>",
+                "<meta name=\"referrer\" content=\"no-referrer\">\n"
+                "<meta name=\"color-scheme\" content=\"light dark\">\n<title>",
                 script);
         html_text(file, title);
         fprintf(file, "</title>\n<style>\n%s</style>\n</head>\n<body>\n", css);

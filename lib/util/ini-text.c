@@ -16,7 +16,7 @@ struct reader {
         const char *end;
         ini_handler_t handler;
         void *data;
-        int err; /* the first */
+        int err; /* the first error */
 };
 
 int ini_error(const struct ini_place *place, const char *format, ...)
@@ -51,7 +51,7 @@ static char *next_line(char *line, int size, void *stream)
         if (reader->err || reader->at == reader->end)
                 return NULL;
         newline = memchr(reader->at, '\n', (size_t)(reader->end - reader->at));
-        length = (size_t)(newline - reader->at) + 1; /* ini_text_parse() made sure of the last newline */
+        length = (size_t)(newline - reader->at) + 1; /* ini_text_parse() has ensured that the last line has a newline */
         reader->place.line++;
         if (length >= INI_LINE_MAX || length >= (size_t)size) {
                 reader->err = ini_error(&reader->place, "the line has %zu characters; %d are the most",
@@ -75,7 +75,7 @@ static int on_key(void *user, const char *section, const char *name, const char 
         struct reader *reader = user;
         size_t length = strlen(name) + strlen(" = ") + strlen(value);
 
-        /* As printed: a profile that was read must be one that can be read again. */
+        /* The length as printed: a profile that was read must be readable again after it is written. */
         if (!reader->err && length >= INI_LINE_MAX - 1)
                 reader->err = ini_error(&reader->place,
                                         "the line has %zu characters with blanks around \"=\"; %d are the most",

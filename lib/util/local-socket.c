@@ -27,7 +27,7 @@ static int set_path(const char *path, struct sockaddr_un *ret)
         return 0;
 }
 
-/* EAGAIN: a listener that is too busy. Only a socket without a listener refuses. */
+/* EAGAIN: a listener that is too busy. Only a socket without a listener refuses the connection. */
 static int remove_dead(const struct sockaddr_un *address, int type)
 {
         _cleanup_close_ int fd = open_socket(type | SOCK_NONBLOCK);

@@ -17,7 +17,7 @@ int local_socket_listen(const char *path, int type, int backlog);
 /*
  * Connects to the listener at a path.
  *
- * @patience: how long connecting, and each send, may take; NULL: never blocks.
+ * @patience: time limit of connecting, and of each send; NULL: never blocks.
  *
  * Return: its descriptor; -ETIMEDOUT: it was not accepted in time; -errno.
  */

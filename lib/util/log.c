@@ -22,6 +22,11 @@ void log_write(const struct log *log, enum log_level level, const char *format, 
 
 static bool told_error;
 
+void log_tell(void)
+{
+        told_error = true;
+}
+
 bool log_told_error(void)
 {
         return told_error;

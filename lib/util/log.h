@@ -3,8 +3,8 @@
 #pragma once
 
 /*
- * Words for people. The library never prints and never exits: what it has to
- * say goes to one handler per context; blame is part of the level.
+ * Messages for people. The library never prints and never exits: its messages
+ * go to one handler per context; the level also says whose fault it is.
  */
 
 #include <stdarg.h>
@@ -13,7 +13,7 @@
 enum log_level {
         LOG_LEVEL_ERROR,        /* one sentence: what, where, what to do */
         LOG_LEVEL_WARNING,
-        LOG_LEVEL_BUG_FIRMWARE, /* the gauge that lies */
+        LOG_LEVEL_BUG_FIRMWARE, /* the gauge is wrong */
         LOG_LEVEL_BUG_KERNEL,
         LOG_LEVEL_INFO,
         LOG_LEVEL_DEBUG,
@@ -26,7 +26,10 @@ struct log {
         void *data;
 };
 
-/* @format is looked up in the user's language (words.h). @log may be NULL. The sentence has no newline; it is cut at 1024 bytes. */
+/*
+ * @format is looked up in the user's language (words.h). @log may be NULL. The sentence has no newline; it
+ * is cut at 1024 bytes.
+ */
 void log_write(const struct log *log, enum log_level level, const char *format, ...)
         __attribute__((format(printf, 3, 4)));
 
@@ -40,6 +43,10 @@ void log_write(const struct log *log, enum log_level level, const char *format, 
 /* The programs' handler: stderr, "PROGRAM: sentence"; @data is the program's name. */
 void log_to_stderr(void *data, enum log_level level, const char *sentence);
 bool log_told_error(void); /* did that print an error? */
+void log_tell(void);       /* the program itself has printed why it fails */
 
-/* For the end of a main(): 0; -EIO after its sentence: what was printed did not arrive. Whoever reads us may go, though. */
+/*
+ * For the end of a main(): 0; -EIO after its sentence: the output could not be written. A reader that closes the pipe
+ * is no error.
+ */
 int log_flush_stdout(const struct log *log);

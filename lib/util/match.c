@@ -9,7 +9,7 @@
 #include "util.h"
 
 #define LONGEST 64
-#define TYPOS 2 /* letters that may be wrong, missing or too many */
+#define TYPOS 2 /* most letters that may be wrong, missing or too many */
 
 enum match match_app(const char *asked, const char *id, const char *name)
 {
@@ -32,7 +32,7 @@ void match_add(struct match_best *best, enum match how, size_t index)
         best->n++;
 }
 
-/* Levenshtein's, row by row. */
+/* Levenshtein distance, row by row. */
 size_t match_distance(const char *a, const char *b)
 {
         size_t row[LONGEST + 1], n = strlen(b);

@@ -2,7 +2,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-/* Names as people type them. */
+/* Matching of app names as people type them. */
 
 #include <stddef.h>
 
@@ -14,16 +14,16 @@ enum match {
         MATCH_ID,
 };
 
-/* How well what was asked for fits an app. The empty text fits none. */
+/* How well @asked fits an app. The empty text fits none. */
 enum match match_app(const char *asked, const char *id, const char *name);
 
-/* What fits best so far, and how many fit as well. Begin with { 0 }. */
+/* The best match so far, and the number of equally good ones. Begin with { 0 }. */
 struct match_best {
         enum match how;
         size_t index, n;
 };
 void match_add(struct match_best *best, enum match how, size_t index);
 
-/* Letters that differ, at most 64 letters long; SIZE_MAX: longer. A typo is at most match_typos(). */
+/* Edit distance of two names of at most 64 letters; SIZE_MAX: one is longer. A typo is at most match_typos(). */
 size_t match_distance(const char *a, const char *b);
 size_t match_typos(const char *asked);

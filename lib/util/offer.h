@@ -9,16 +9,16 @@
 #include "log.h"
 
 /*
- * The names of the .ini files in a folder, for someone who asked for @name, which is none of them: "did you mean
- * nexus-7? There are ...", or "there are ..."; "there are none" in a folder without any. Returns @buf.
+ * A sentence with the names of the .ini files in a folder, for a user who asked for @name, which is not among them:
+ * "did you mean nexus-7? There are ...", or "there are ..."; "there are none" if the folder has none. Returns @buf.
  */
 char *offer_names(const char *folder, const char *name, char *buf, size_t size);
 
-/* The names, one a line; free() it. NULL: no such folder, or no memory. */
+/* The names, one per line; free() it. NULL: no such folder, or no memory. */
 char *offer_list(const char *folder);
 
 /*
- * The path of the file that has this name in a folder of paths_data(), or of any file: a name with a / or .ini in it.
- * Else the log gets the sentence, in which @what is what was looked for. 0; -ENOENT; another negative errno.
+ * Finds the path of the file with this name in a folder of paths_data(); a name with a / or .ini in it is any file. If
+ * there is none, the log gets the sentence, in which @what is the kind of file. 0; -ENOENT; another negative errno.
  */
 int offer_find(const char *kind, const char *what, const char *name, const struct log *log, char **ret);

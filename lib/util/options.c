@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <math.h>
 #include <stdarg.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "paths.h"
@@ -13,9 +14,9 @@
 #include "util.h"
 #include "words.h"
 
-#define HELP_COLUMN 25 /* where sentences begin; a longer name has a line of its own */
+#define HELP_COLUMN 25 /* column at which sentences begin; a longer name has a line of its own */
 
-/* "0.1 to 50 %", for what may be given; false: anything may */
+/* Formats the range of the value, "0.1 to 50 %"; false: it has none */
 static bool limits_text(const struct option_row *row, char *text, size_t size)
 {
         const char *unit = row->unit ? row->unit : "", *space = row->unit ? " " : "";
@@ -31,7 +32,8 @@ static bool limits_text(const struct option_row *row, char *text, size_t size)
 
 static void print_limits(FILE *file, const struct option_row *row)
 {
-        const char *usual = row->usual && !row->words ? _(row->usual) : row->usual; /* one of @words is typed as it is */
+        /* One of @words is not translated, as users type it. */
+        const char *usual = row->usual && !row->words ? _(row->usual) : row->usual;
         char limits[128];
         bool limited = limits_text(row, limits, sizeof(limits));
 
@@ -112,7 +114,8 @@ static bool print_help(const struct option_table *table)
                 putchar('\n');
                 text_paragraphs(stdout, _(table->after), TEXT_COLUMNS);
         }
-        snprintf(exits, sizeof(exits), _("Exit: %s."), table->exits ? _(table->exits) : _("0 done; 1 it failed; 2 wrong usage"));
+        snprintf(exits, sizeof(exits), _("Exit: %s."), table->exits ? _(table->exits) :
+                 _("0 done; 1 it failed; 2 wrong usage"));
         putchar('\n');
         text_paragraphs(stdout, exits, TEXT_COLUMNS);
         if (table->print_after)
@@ -129,7 +132,7 @@ static int answered(const struct option_table *table, bool help, const struct lo
         return log_flush_stdout(log) < 0 ? CODE_FAILED : CODE_OK;
 }
 
-/* For completion in shells: "--name", what its value is called, the words that it may be, and help, with | between. */
+/* For completion in shells: "--name", the name of its value, its allowed words, and help, separated by |. */
 static int list_options(const struct option_table *table, const struct log *log)
 {
         for (size_t i = 0; i < table->n_rows; i++) {
@@ -143,7 +146,7 @@ static int list_options(const struct option_table *table, const struct log *log)
         return log_flush_stdout(log) < 0 ? CODE_FAILED : CODE_OK;
 }
 
-/* A sentence about what was given, and where to look. */
+/* Logs a sentence about a wrong argument, with a hint to the help. */
 static int __attribute__((format(printf, 3, 4))) mistake(const struct option_table *table, const struct log *log,
                                                          const char *format, ...)
 {
@@ -189,19 +192,9 @@ static int parse_number(const struct option_row *row, const char *text, double *
         return util_parse_double(copy, ret);
 }
 
-static bool is_word(const char *words, const char *text)
-{
-        size_t length = strlen(text);
-
-        for (const char *at = words; *at; at += strcspn(at, " "), at += strspn(at, " "))
-                if (strcspn(at, " ") == length && strncmp(at, text, length) == 0)
-                        return true;
-        return false;
-}
-
 static int take_text(const struct option_row *row, const char *text)
 {
-        if (row->words && !is_word(row->words, text))
+        if (row->words && !util_is_word(row->words, text))
                 return -EINVAL;
         *row->text = text;
         return 0;
@@ -219,7 +212,7 @@ static int take_number(const struct option_row *row, const char *text, double *r
         return 0;
 }
 
-/* What is wrong with a value that was not taken, by the error that says so. */
+/* Logs why a value was not accepted, by its error. */
 static int wrong_value(const struct option_table *table, const struct option_row *row, const char *text, int err,
                        const struct log *log)
 {
@@ -260,7 +253,7 @@ static int take_value(const struct option_table *table, const struct option_row 
         return wrong_value(table, row, text, err, log);
 }
 
-/* By its name, or by the beginning of it that no other name has. */
+/* Finds an option by its name, or by an unambiguous beginning of it. */
 static const struct option_row *find_row(const struct option_table *table, const char *name, size_t length)
 {
         const struct option_row *found = NULL;
@@ -293,8 +286,10 @@ static int read_option(const struct option_table *table, int argc, char *const a
 {
         bool is_long = strncmp(argv[*at], "--", 2) == 0;
         const char *name = argv[*at] + (is_long ? 2 : 1), *equals = is_long ? strchr(name, '=') : NULL;
-        const struct option_row *row = is_long ? find_row(table, name, equals ? (size_t)(equals - name) : strlen(name)) :
-                                       name[1] ? NULL : find_letter(table, *name);
+        const struct option_row *row =
+                is_long ? find_row(table, name, equals ? (size_t)(equals - name) : strlen(name)) :
+                name[1] ? NULL :
+                          find_letter(table, *name);
         int from = *at, err = 0;
         char given[128];
 
@@ -314,11 +309,32 @@ static int read_option(const struct option_table *table, int argc, char *const a
         return err;
 }
 
+/* Takes the device from the environment if the command line has none. */
+static int read_environment(const struct option_table *table, const struct log *log)
+{
+        const char *device = getenv(OPTION_DEVICE_VARIABLE);
+        char given[128];
+
+        for (size_t i = 0; device && *device && i < table->n_rows; i++) {
+                if (table->rows[i].parse != options_take_device || table->rows[i].hidden)
+                        continue;
+                if (options_take_device(device, table->rows[i].data) < 0) {
+                        log_error(log, "the environment variable %s is \"%s\", which is not %s", OPTION_DEVICE_VARIABLE,
+                                  util_printable(device, given, sizeof(given)), _(table->rows[i].wants));
+                        return CODE_USAGE;
+                }
+        }
+        return -1;
+}
+
 int options_read(const struct option_table *table, int argc, char *const argv[], const struct log *log)
 {
         size_t n_words = 0;
         bool only_words = false;
+        int code = read_environment(table, log);
 
+        if (code >= 0)
+                return code;
         for (int i = 1; i < argc; i++) {
                 bool help = strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0;
                 char given[128];

@@ -9,7 +9,7 @@
 #include "paths.h"
 #include "util.h"
 
-/* @path is in the folder that is so many levels above @file, or below it. Frees @file. */
+/* Is @path in the folder that is @levels above @file, or below that folder? Frees @file. */
 static bool lies_beside(const char *path, char *file, unsigned levels)
 {
         _cleanup_free_ char *folder = file;
@@ -51,7 +51,8 @@ int own_folder_make(const char *path, unsigned mode)
 
         if (!is_ours(path))
                 return 0;
-        mask = umask(0777 & ~mode); /* others must get in where @mode says so: users at a socket, the service at a profile */
+        /* Others must have access if @mode allows it: users to a socket, the service to a profile. */
+        mask = umask(0777 & ~mode);
         err = util_make_parent(path, mode);
         umask(mask);
         return err;

@@ -27,7 +27,7 @@ static int print_path(char **ret, const char *a, const char *b, const char *c)
         return asprintf(ret, "%s%s%s", a, b, c) < 0 ? -ENOMEM : 0;
 }
 
-/* $VARIABLE, or ~/OTHERWISE. A relative path there is ignored, as XDG says. */
+/* $VARIABLE, or ~/OTHERWISE. A relative path in the variable is ignored, as XDG requires. */
 static int xdg_path(const char *variable, const char *otherwise, const char *rest, char **ret)
 {
         const char *root = getenv(variable), *home = getenv("HOME");
@@ -56,13 +56,13 @@ static bool is_file_name(const char *name)
         return strchr(name, '/') || (length > 4 && strcmp(name + length - 4, ".ini") == 0);
 }
 
-/* FNV-1a, so that two files of one base name have different folders. */
+/* FNV-1a, so that two files with the same base name have different folders. */
 static int hash_file(const char *path, uint32_t *ret)
 {
         _cleanup_free_ char *text = NULL;
         uint32_t hash = UINT32_C(2166136261);
         size_t length;
-        int err = ini_text_read(path, DEVICE_FILE_MAX, NULL, &text, &length); /* who loads the file logs it */
+        int err = ini_text_read(path, DEVICE_FILE_MAX, NULL, &text, &length); /* not logged: loading the file logs it */
 
         if (err < 0)
                 return err;
@@ -134,7 +134,7 @@ static int find_path(const char *device, bool write, const char *variable, const
         return 0;
 }
 
-/* The service learns over the profile in /etc, which is root's; a calibration after that makes what it learnt old. */
+/* The service learns on top of root's profile in /etc; a later calibration makes the learnt profile outdated. */
 static bool is_newer(const char *path, const char *than)
 {
         struct stat one, other;
@@ -184,7 +184,7 @@ int paths_observations(const char *device, char **ret)
 
 int paths_journal(char **ret)
 {
-        /* If the system has one it is the one to restore, also where nothing can be written. */
+        /* If the system has a journal, that must be restored, even if this user cannot write there. */
         if (access(SYSTEM_JOURNAL, F_OK) == 0)
                 return print_path(ret, SYSTEM_JOURNAL, "", "");
         return find_path(NULL, true, "XDG_STATE_HOME", "/.local/state", "restore.ini", SYSTEM_JOURNAL, ret);
@@ -198,6 +198,21 @@ int paths_config(char **ret)
 int paths_warned(char **ret)
 {
         return xdg_path("XDG_STATE_HOME", "/.local/state", "warned", ret);
+}
+
+int paths_page(char **ret)
+{
+        return xdg_path("XDG_CACHE_HOME", "/.cache", "battery.html", ret);
+}
+
+int paths_plan(char **ret)
+{
+        return xdg_path("XDG_STATE_HOME", "/.local/state", "plan", ret);
+}
+
+int paths_plan_made(char **ret)
+{
+        return xdg_path("XDG_STATE_HOME", "/.local/state", "plan-made", ret);
 }
 
 int paths_limits(char **ret)
@@ -219,7 +234,7 @@ int paths_focus_socket(char **ret)
 
 /*
  * The folder with that file, at or above the program's own. It must have the program's owner, so that nobody else can
- * say where an installed program finds its parts.
+ * decide where an installed program finds its files.
  */
 static char *find_build_root(char *source, size_t size)
 {
@@ -249,16 +264,76 @@ char *paths_build_root(void)
         return find_build_root(source, sizeof(source));
 }
 
+/* Returns "/share/joulecast" for PREFIX/share/joulecast; NULL for a folder outside of the prefix. */
+static const char *below_prefix(const char *folder)
+{
+        size_t length = sizeof(JOULECAST_PREFIX) - 1;
+
+        return strncmp(folder, JOULECAST_PREFIX, length) == 0 && folder[length] == '/' ? folder + length : NULL;
+}
+
+/* Cuts "/home/a/.local/bin" to its prefix if @programs, the programs' installed folder, is "/usr/local/bin". */
+static bool cut_prefix(char *folder, const char *programs)
+{
+        const char *below = below_prefix(programs);
+        size_t length = strlen(folder), rest = below ? strlen(below) : 0;
+
+        if (!below || length <= rest || strcmp(folder + length - rest, below) != 0)
+                return false;
+        folder[length - rest] = '\0';
+        return true;
+}
+
+/* The prefix of the running program. False: it is no program of joulecast, but an app that loads the library. */
+static bool own_prefix(char *exe, size_t size)
+{
+        ssize_t length = readlink("/proc/self/exe", exe, size - 1);
+        char *slash;
+
+        exe[MAX(length, 0)] = '\0';
+        slash = strrchr(exe, '/');
+        if (!slash || strncmp(slash + 1, "joulecast", strlen("joulecast")) != 0)
+                return false;
+        *slash = '\0';
+        return cut_prefix(exe, JOULECAST_BINDIR) || cut_prefix(exe, JOULECAST_LIBEXECDIR);
+}
+
+char *paths_installed(const char *folder)
+{
+        const char *below = below_prefix(folder);
+        char exe[PATH_MAX];
+        char *moved;
+
+        if (!below || !own_prefix(exe, sizeof(exe)))
+                return strdup(folder);
+        if (asprintf(&moved, "%s%s", exe, below) < 0)
+                return NULL;
+        if (access(moved, F_OK) == 0)
+                return moved;
+        free(moved);
+        return strdup(folder);
+}
+
+const char *paths_systemctl(void)
+{
+        _cleanup_free_ char *data = paths_installed(JOULECAST_DATADIR), *list = NULL;
+
+        if (data && asprintf(&list, "%s/installed", data) < 0)
+                list = NULL;
+        return list && access(list, F_OK) == 0 ? "systemctl --user" : "sudo systemctl";
+}
+
 int paths_data(const char *kind, char **ret)
 {
         char source[PATH_MAX] = "";
         const char *said = getenv("JOULECAST_DATADIR");
-        _cleanup_free_ char *build = NULL;
+        _cleanup_free_ char *build = NULL, *installed = NULL;
 
         if (said && said[0])
                 return print_path(ret, said, "/", kind);
         build = find_build_root(source, sizeof(source));
-        if (source[0]) /* also where there was no memory for the other */
+        if (source[0]) /* also if there was no memory for the other path */
                 return print_path(ret, source, "/data/", kind);
-        return print_path(ret, JOULECAST_DATADIR, "/", kind);
+        installed = paths_installed(JOULECAST_DATADIR);
+        return installed ? print_path(ret, installed, "/", kind) : -ENOMEM;
 }

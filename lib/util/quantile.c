@@ -7,7 +7,7 @@
 
 double quantile_normal(double level)
 {
-        const double tail = 1 - level; /* of both sides */
+        const double tail = 1 - level; /* probability in both tails together */
         double z = 0;
 
         /* Newton's method from 0 on the convex branch of erfc: monotone, so it cannot run away. */
@@ -21,7 +21,7 @@ double quantile_normal(double level)
         return z;
 }
 
-/* Hill, G. W., "Algorithm 396: Student's t-quantiles", CACM 13 (1970) 619; its letters. */
+/* Hill, G. W., "Algorithm 396: Student's t-quantiles", CACM 13 (1970) 619; variables have its letters. */
 double quantile_student_t(double n, double level)
 {
         const double P = 1 - level;

@@ -9,15 +9,15 @@
 
 #include "util.h"
 
-#define LINKS_MAX 40 /* as the kernel follows */
+#define LINKS_MAX 40 /* as many as the kernel follows */
 #define FOLDER_FLAGS (O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
 
 struct walk {
-        int fd;              /* of the folder that was reached */
-        uid_t root;          /* who owns "/": in a user namespace without uid 0, as of a sandbox, not 0 */
-        bool shared;         /* it is sticky */
+        int fd;              /* descriptor of the folder reached so far */
+        uid_t root;          /* owner of "/": not 0 in a user namespace without uid 0, as in a sandbox */
+        bool shared;         /* the folder is sticky */
         char done[PATH_MAX]; /* its path; "": the root */
-        char todo[PATH_MAX];
+        char todo[PATH_MAX]; /* the rest of the path */
         unsigned links;
         unsigned mode;
 };
@@ -129,7 +129,7 @@ static int enter_child(struct walk *walk, const char *name)
         return enter(walk, take_fd(&fd));
 }
 
-/* Takes the first name off what is to do; "": there is none. */
+/* Removes the first name from the rest of the path; "": there is none. */
 static int take_name(struct walk *walk, char name[NAME_MAX + 1])
 {
         char *first = walk->todo + strspn(walk->todo, "/");

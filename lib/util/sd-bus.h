@@ -2,7 +2,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-/* sd-bus of whichever library meson found: libsystemd, libelogind (which has the same folder of headers), or basu. */
+/* sd-bus from the library that meson found: libsystemd, libelogind (which has the same folder of headers), or basu. */
 
 #ifdef JOULECAST_BASU
 #include <basu/sd-bus.h>
@@ -13,13 +13,14 @@
 #include <stdbool.h>
 #include <unistd.h>
 
-/* Does systemd manage this machine? As sd_booted(3) says, which not all of the libraries have. */
+/* Does systemd manage this machine? The same as sd_booted(3), which not all of these libraries have. */
 static inline bool systemd_manages(void)
 {
         return access("/run/systemd/system", F_OK) == 0;
 }
 
-/* Older ones have no names of arguments, which only introspection shows. */
+/* Older libraries have no names of arguments, which only introspection shows. */
 #ifndef SD_BUS_METHOD_WITH_NAMES
-#define SD_BUS_METHOD_WITH_NAMES(member, in, in_names, out, out_names, handler, flags) SD_BUS_METHOD(member, in, out, handler, flags)
+#define SD_BUS_METHOD_WITH_NAMES(member, in, in_names, out, out_names, handler, flags)                       \
+        SD_BUS_METHOD(member, in, out, handler, flags)
 #endif

@@ -132,7 +132,7 @@ void table_heads(struct table *table, ...)
         va_end(texts);
 }
 
-/* How a table lies in a terminal; what is piped has all the room it needs. */
+/* Layout of a table in a terminal; in a pipe a table has all the room it needs. */
 struct layout {
         size_t widths[COLUMNS_MAX];
         bool hidden[COLUMNS_MAX];
@@ -172,21 +172,62 @@ static size_t find_yielding(const struct table *table, const struct layout *layo
         return table->alignment[layout->last] == 'l' ? layout->last : 0;
 }
 
-/* Spare columns go first; then names are cut, or words of the last column wrap. */
-static void fit_in(const struct table *table, size_t columns, struct layout *layout)
+/* A value, and not the mark of one that is not known. */
+static bool says_something(const struct table *table, size_t column)
 {
-        size_t *yields;
+        for (size_t i = 0; i < table->n; i++) {
+                const struct row *row = &table->rows[i];
 
+                if (row->style != TABLE_HEAD && column < row->n &&
+                    strspn(row->cells[column], "?-") < strlen(row->cells[column]))
+                        return true;
+        }
+        return false;
+}
+
+static void leave_out(const struct table *table, size_t columns, bool also_with_values, struct layout *layout)
+{
         for (const char *spare = table->spare; *spare && layout->total > columns; spare++) {
-                layout->hidden[*spare - '0'] = true;
+                size_t column = (size_t)(*spare < 'A' ? *spare - '0' : *spare - 'A' + 10);
+
+                if (also_with_values || !says_something(table, column))
+                        layout->hidden[column] = true;
                 sum_up(table, layout);
         }
+}
+
+/* Spare columns go first, before all those without any value; then names are cut, or words of the last column wrap. */
+static void fit_in(const struct table *table, size_t columns, struct layout *layout)
+{
+        size_t *yields, least;
+
+        leave_out(table, columns, false, layout);
+        leave_out(table, columns, true, layout);
         if (layout->total <= columns)
                 return;
         yields = &layout->widths[find_yielding(table, layout)];
-        if (*yields > YIELDS_TO)
-                *yields = MAX(*yields - MIN(layout->total - columns, *yields), (size_t)YIELDS_TO);
+        /* In parts, half of the terminal is there for it. */
+        least = layout->total - *yields + YIELDS_TO > columns ? MAX(columns / 2, (size_t)YIELDS_TO) : YIELDS_TO;
+        if (*yields > least)
+                *yields = MAX(*yields - MIN(layout->total - columns, *yields), least);
         sum_up(table, layout);
+}
+
+/* Nothing is below its head, and other columns have something there. */
+static bool is_empty(const struct table *table, size_t column)
+{
+        bool any = false;
+
+        for (size_t i = 0; i < table->n; i++) {
+                const struct row *row = &table->rows[i];
+
+                if (row->style == TABLE_HEAD)
+                        continue;
+                any = true;
+                if (column < row->n && *row->cells[column])
+                        return false;
+        }
+        return any;
 }
 
 static void lay_out(const struct table *table, struct layout *layout)
@@ -199,7 +240,7 @@ static void lay_out(const struct table *table, struct layout *layout)
                         layout->widths[j] = MAX(layout->widths[j], text_width(table->rows[i].cells[j]));
         }
         for (size_t j = 0; j < strlen(table->alignment); j++) {
-                layout->hidden[j] = layout->widths[j] == 0;
+                layout->hidden[j] = layout->widths[j] == 0 || is_empty(table, j);
                 if (table->alignment[j] == 'n')
                         layout->widths[j] = MIN(layout->widths[j], (size_t)NAME_COLUMNS);
         }
@@ -242,7 +283,7 @@ size_t table_print_cut(const char *text, size_t width)
         return text_width(cut) + 1;
 }
 
-/* Its begin and its end, in so many columns. */
+/* Cuts a text to its begin and its end, in @width columns. */
 static void cut_middle(const char *text, size_t width, char *cut, size_t size)
 {
         const char *tail = text;
@@ -261,7 +302,7 @@ static void cut_middle(const char *text, size_t width, char *cut, size_t size)
         snprintf(cut + length, size - length, "\u2026%s", tail);
 }
 
-/* A name that another one is cut to as well is told apart by a number. */
+/* Is another name already cut to the same text? Then a number distinguishes them. */
 static bool is_taken(const struct table *table, size_t column, size_t row, char *const *cut, const char *name)
 {
         for (size_t i = 0; i < table->n; i++) {
@@ -331,9 +372,54 @@ static void print_row(const struct row *row, const char *alignment, const struct
         puts(color ? "\033[0m" : "");
 }
 
+static void print_rows(const struct table *table, const struct layout *layout)
+{
+        for (size_t i = 0; i < table->n; i++) {
+                if (table->rows[i].style == TABLE_SUM)
+                        print_line(layout->total);
+                print_row(&table->rows[i], table->alignment, layout);
+        }
+}
+
+/* The first column, and those from @from on that fit beside it, one at least. Returns the next one. */
+static size_t take_part(const struct table *table, const struct layout *all, size_t from, struct layout *part)
+{
+        size_t n = strlen(table->alignment), columns = table_columns(), next = from;
+
+        *part = *all;
+        for (size_t j = 1; j < n; j++)
+                part->hidden[j] = true;
+        sum_up(table, part);
+        for (; next < n; next++) {
+                if (all->hidden[next])
+                        continue;
+                if (part->last > 0 && part->total + 2 + all->widths[next] > columns)
+                        break;
+                part->hidden[next] = false;
+                sum_up(table, part);
+        }
+        return next;
+}
+
+/* Columns that add up cannot be left out: those that do not fit follow in a table below. */
+static void print_parts(const struct table *table, const struct layout *layout)
+{
+        size_t next = 1;
+
+        while (next < strlen(table->alignment)) {
+                struct layout part;
+
+                if (next > 1)
+                        putchar('\n');
+                next = take_part(table, layout, next, &part);
+                print_rows(table, &part);
+        }
+}
+
 void table_print(struct table *table)
 {
         struct layout layout;
+        size_t columns = table_columns();
 
         if (!table || table->failed) {
                 lost = true;
@@ -343,11 +429,10 @@ void table_print(struct table *table)
         for (size_t j = 0; j < strlen(table->alignment); j++)
                 if (table->alignment[j] == 'n' && !layout.hidden[j])
                         cut_names(table, j, layout.widths[j]);
-        for (size_t i = 0; i < table->n; i++) {
-                if (table->rows[i].style == TABLE_SUM)
-                        print_line(layout.total);
-                print_row(&table->rows[i], table->alignment, &layout);
-        }
+        if (columns > 0 && layout.total > columns)
+                print_parts(table, &layout);
+        else
+                print_rows(table, &layout);
 }
 
 bool table_lost(void)

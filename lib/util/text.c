@@ -116,7 +116,7 @@ void text_print(FILE *file, const char *format, ...)
         fputc('\n', file);
 }
 
-/* What failed is told at the end, as a stream would write again what was not taken. */
+/* Writes to the stream's text. Returns no error, as the stream would write again; text_close() reports a failure. */
 static ssize_t keep(void *cookie, const char *bytes, size_t size)
 {
         struct text_kept *kept = cookie;
@@ -136,7 +136,7 @@ FILE *text_open(struct text_kept *kept)
         FILE *file;
 
         *kept = (struct text_kept){ 0 };
-        keep(kept, "", 0); /* an empty text is one, too */
+        keep(kept, "", 0); /* so that an empty text is not NULL */
         if (kept->failed)
                 return NULL;
         file = fopencookie(kept, "w", (cookie_io_functions_t){ .write = keep });

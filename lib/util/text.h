@@ -8,29 +8,29 @@
 #include <stddef.h>
 #include <stdio.h>
 
-#define TEXT_COLUMNS 80 /* of a sentence, where nothing is known of the terminal */
+#define TEXT_COLUMNS 80 /* width of paragraphs; table_text() takes a narrower terminal's instead */
 
 /* Columns of a terminal that a text takes. */
 size_t text_width(const char *text);
 
-/* Prints a text in so many columns, with blanks after it, or before it if @right; one that is longer as it is. */
+/* Prints a text padded to @columns, with blanks after it, or before it if @right. A longer text is not cut. */
 void text_column(FILE *file, const char *text, size_t columns, bool right);
 
 /*
- * Prints words, in lines that end at @width: the first goes on at @column, all others begin at @indent. A
- * word that is longer has a line of its own. No newline at the end.
+ * Prints words, in lines that end at @width: the first continues at @column, all others begin at @indent. A longer
+ * word has a line of its own. No newline at the end.
  */
 void text_wrap(FILE *file, const char *text, size_t column, size_t indent, size_t width);
 
 /*
- * Prints paragraphs: lines that follow each other are joined and wrapped; an empty line separates paragraphs, and a
- * line that begins with blanks is one, and wrapped below them. Ends with a newline.
+ * Prints paragraphs: consecutive lines are joined and wrapped; an empty line separates paragraphs. A line that begins
+ * with blanks is a paragraph of its own, indented by these. Ends with a newline.
  */
 void text_paragraphs(FILE *file, const char *text, size_t width);
 
 /*
- * A stream whose text is kept. open_memstream() has a hole where there was no memory, or no text, and says nothing.
- * Between fflush() and what is written next, @text and @length are all that was written.
+ * A stream that writes to memory. It reports a lack of memory, while open_memstream() leaves out text silently. Between
+ * fflush() and the next write, @text and @length are everything that was written.
  */
 struct text_kept {
         char *text;
@@ -39,8 +39,8 @@ struct text_kept {
 };
 
 FILE *text_open(struct text_kept *kept); /* NULL: no memory */
-/* Closes the stream. The text, to free(); NULL: no memory for all of it. */
+/* Closes the stream. Returns the text, to be freed with free(); NULL: there was no memory for all of it. */
 char *text_close(FILE *file, struct text_kept *kept);
 
-/* A paragraph of TEXT_COLUMNS. */
+/* Prints a paragraph, wrapped at TEXT_COLUMNS. */
 void text_print(FILE *file, const char *format, ...) __attribute__((format(printf, 2, 3)));

@@ -14,8 +14,8 @@
 #include "util.h"
 
 /*
- * Beside FILE, "FILE.tmp-01234567" is what will replace it. Its writer holds a lock on it: one that nobody holds is what a
- * killed writer left.
+ * The new file "FILE.tmp-01234567", beside FILE, will replace it. Its writer holds a lock on it: a file without a lock
+ * was left by a killed writer.
  */
 #define TEMPORARY ".tmp-"
 #define RANDOM_DIGITS 8

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <locale.h>
+#include <signal.h>
 #include <math.h>
 #include <string.h>
 #include <time.h>
@@ -142,6 +143,26 @@ static const char *skip_blanks(const char *text)
         return text + strspn(text, " \t\r\n");
 }
 
+/* isalnum() depends on the locale. */
+bool util_only_has(const char *text, const char *others)
+{
+        static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789";
+
+        while (*text && (strchr(letters, *text) || strchr(others, *text)))
+                text++;
+        return *text == '\0';
+}
+
+bool util_is_word(const char *words, const char *text)
+{
+        size_t length = strlen(text);
+
+        for (const char *at = words; *at; at += strcspn(at, " "), at += strspn(at, " "))
+                if (strcspn(at, " ") == length && strncmp(at, text, length) == 0)
+                        return true;
+        return false;
+}
+
 int util_parse_u64(const char *text, uint64_t *ret)
 {
         unsigned long long value;
@@ -238,6 +259,22 @@ void util_hold_standard_fds(void)
                 if (fcntl(fd, F_GETFD) < 0 &&
                     open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY) != fd)
                         return; /* without /dev/null they cannot be held */
+}
+
+static void on_shorter_file(int number)
+{
+        static const char words[] = "joulecast: a file that was being read became shorter, or its disk failed; "
+                                    "run it again\n";
+
+        (void)!write(STDERR_FILENO, words, sizeof(words) - 1);
+        _exit(number == SIGBUS ? 1 : 128 + number);
+}
+
+void util_end_on_shorter_files(void)
+{
+        struct sigaction action = { .sa_handler = on_shorter_file };
+
+        sigaction(SIGBUS, &action, NULL);
 }
 
 /* Length of the valid UTF-8 sequence at @text (RFC 3629: shortest form, no surrogates), or 0. */

@@ -33,7 +33,7 @@
                 max_a_ > max_b_ ? max_a_ : max_b_;                                                           \
         })
 
-/* The export mark stands in the .c only, so that the public header stays clean. */
+/* The export mark is only in the .c file, so that the public header stays clean. */
 #define JOULECAST_EXPORT __attribute__((visibility("default")))
 
 static inline void freep(void *p)
@@ -80,33 +80,33 @@ static inline int take_fd(int *fd)
         return taken;
 }
 
-/* What follows the last '/' of a path. */
+/* The part of a path after its last '/'. */
 const char *util_base_name(const char *path);
 
 /**
- * util_grow() - make room for one more element
- * @array:    the array's address; its pointer is replaced
- * @capacity: how many elements it holds; updated
- * @needed:   how many it must hold
- * @size:     the size of one element
+ * util_grow() - make room for more elements
+ * @array:    address of the array's pointer, which is replaced
+ * @capacity: allocated number of elements; updated
+ * @needed:   required number of elements
+ * @size:     size of one element
  *
- * Return: 0; -ENOMEM, and the array as it was.
+ * Return: 0; -ENOMEM, and the array is unchanged.
  */
 int util_grow(void *array, size_t *capacity, size_t needed, size_t size);
 
 /* As for bsearch(): compares @key with an element. */
 typedef int (*util_compare)(const void *key, const void *element);
-/* Index of the first of @n ascending elements that is not before @key; @n: all are. */
+/* Index of the first of @n ascending elements that is not before @key; @n: all are before it. */
 size_t util_lower_bound(const void *key, const void *list, size_t n, size_t size, util_compare compare);
 
 /* Frees an emptied array if at most an eighth of it was used: it grew for a burst. True: it did. */
 bool util_shrink(void *array, size_t *capacity, size_t used);
 
 /**
- * util_read_at() - read a small file of the kernel whole
- * @dir_fd: folder that @path is relative to
+ * util_read_at() - read a whole small file of the kernel
+ * @dir_fd: folder to which @path is relative
  * @buf:    gets the text and a NUL
- * @size:   of @buf; a longer file is -EFBIG
+ * @size:   size of @buf; -EFBIG if the file is longer
  *
  * Return: length without the NUL; a negative errno.
  */
@@ -121,19 +121,29 @@ bool util_is_procfs(int fd); /* the kernel's /proc, and not the copy in a machin
 bool util_has_entry(int dir_fd, const char *path, const char *prefix);
 
 uint64_t util_clock_ns(clockid_t clock); /* the time of a clock of clock_gettime(2) */
-uint64_t util_boottime_ns(void);         /* of CLOCK_BOOTTIME */
+uint64_t util_boottime_ns(void);         /* the time of CLOCK_BOOTTIME */
 
-/* Text for a negative errno; for EMFILE and ENOLINK also what to do about it. */
+/* Text for a negative errno; for EMFILE and ENOLINK with advice. */
 const char *util_reason(int err);
 
 /*
  * For a main(): opens stdin, stdout and stderr if they are closed, so that no other file gets their descriptors and
- * what is printed is not written into it.
+ * the output is not written into it.
  */
 void util_hold_standard_fds(void);
 
+/*
+ * For a main(): if a mapped file becomes shorter (the -shm beside a database, a program that is read), the program ends
+ * with a sentence and exit code 1 instead of SIGBUS. Only a program may do so: signals belong to it, not to a library.
+ */
+void util_end_on_shorter_files(void);
+
 /* Whole-string numbers in the C locale, blanks at either end allowed. 0; -EINVAL; -ERANGE. */
 int util_parse_u64(const char *text, uint64_t *ret);
+/* Does @text consist of ASCII letters, digits and characters of @others only? True for an empty one. */
+bool util_only_has(const char *text, const char *others);
+/* Is @text one of @words, which are separated by single blanks? */
+bool util_is_word(const char *words, const char *text);
 int util_parse_i64(const char *text, int64_t *ret);
 int util_parse_double(const char *text, double *ret); /* finite only; independent of the locale */
 
@@ -141,9 +151,10 @@ int util_parse_double(const char *text, double *ret); /* finite only; independen
 char *util_print_double(double value, char *buf, size_t size);
 
 /*
- * Writes a file whole or not at all: a new file beside it, fsync, rename, fsync of the folder. What is no file (a
- * terminal, /dev/null, a descriptor of ours as /dev/stdout) is written to directly; a link is replaced. What an earlier
- * one left behind when it was killed is removed. -ENOLINK: another user can change the folder (safe-folder.h).
+ * Writes a file completely or not at all: a new file beside it, fsync, rename, fsync of the folder. Other things than
+ * files (a terminal, /dev/null, a descriptor of ours as /dev/stdout) are written to directly; a link is replaced.
+ * Leftovers of an earlier write that was killed are removed. -ENOLINK: another user can change the folder
+ * (safe-folder.h).
  */
 int util_write_file(const char *path, const char *text, size_t length, unsigned mode);
 /* Would util_write_file() work? Makes and removes the new file. */

@@ -17,7 +17,9 @@ static void find_catalogues(void)
 {
         _cleanup_free_ char *build = paths_build_root(), *folder = NULL;
 
-        if (build && asprintf(&folder, "%s/po", build) < 0)
+        if (!build)
+                folder = paths_installed(JOULECAST_LOCALEDIR);
+        else if (asprintf(&folder, "%s/po", build) < 0)
                 folder = NULL;
         bindtextdomain(DOMAIN, folder ? folder : JOULECAST_LOCALEDIR);
         bind_textdomain_codeset(DOMAIN, "UTF-8");

@@ -1,7 +1,7 @@
 /* SPDX-FileCopyrightText: joulecast authors */
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* Packets of a virtual device: when they come, what they cost, what the counters show of them. */
+/* Packets of a virtual device: when they come, how much energy they take, and how the counters show them. */
 
 #include <errno.h>
 #include <math.h>
@@ -11,13 +11,14 @@
 #include "util/units.h"
 #include "util/util.h"
 
-#define RATE_PACKET_BYTES 1500  /* of what is given as bytes per second; larger ones ... */
-#define RATE_PACKETS_PER_S 10e3 /* ... where there would be more than these, as segmentation offload makes them */
-#define BURST_BYTES 100         /* of a burst by itself: a keepalive */
+#define RATE_PACKET_BYTES 1500  /* packet size where only bytes per second are given; */
+#define RATE_PACKETS_PER_S 10e3 /* larger if there would be more a second, as with segmentation offload */
+/* size of a burst by itself, such as a keepalive */
+#define BURST_BYTES 100
 
 static const char *const radio_of[AIR_COUNT] = { [AIR_WIFI] = "wifi", [AIR_CELLULAR] = "cellular" };
 
-/* A radio does not see the time in which the device is suspended. */
+/* Time awake: a radio does not see the time in which the device is suspended. */
 static uint64_t awake_ns(const struct virtual_device *device)
 {
         return device->now_ns - device->suspended_ns;
@@ -73,7 +74,7 @@ static void add_row(struct virtual_device *device, struct traffic row, double fa
         device->traffic[device->n_traffic++] = row;
 }
 
-/* So many bytes per second are packets where a radio is an automaton. */
+/* Makes a byte rate a row of packets, if the radio is an automaton. */
 static void add_rate(struct virtual_device *device, struct traffic row, enum traffic_kind kind, enum rate rate,
                      double mb_per_s)
 {
@@ -147,7 +148,7 @@ int air_set_work(struct virtual_device *device, const struct virtual_work *work,
         return 0;
 }
 
-/* A burst is the first packet after a second of silence, as lib/process/bpf/net.bpf.h counts. */
+/* A burst is the first packet after a second of silence, counted as in lib/process/bpf/net.bpf.h. */
 static bool count_burst(uint64_t *silent_ns, uint64_t now_ns)
 {
         bool burst = now_ns >= *silent_ns;
@@ -156,7 +157,8 @@ static bool count_burst(uint64_t *silent_ns, uint64_t now_ns)
         return burst;
 }
 
-static int end_burst(struct virtual_device *device, const struct app *app, enum air air, const struct radio_burst *burst)
+static int end_burst(struct virtual_device *device, const struct app *app, enum air air,
+                     const struct radio_burst *burst)
 {
         if (burst->packets[RADIO_TX] + burst->packets[RADIO_RX] == 0)
                 return 0;
@@ -166,7 +168,10 @@ static int end_burst(struct virtual_device *device, const struct app *app, enum 
         return 0;
 }
 
-/* As lib/process/bpf/net-bursts.bpf.h does: a packet is seen when it has gone over the air, as a driver that is full waits. */
+/*
+ * Counts as lib/process/bpf/net-bursts.bpf.h does: a packet counts when it has been sent over the air, since
+ * a full driver waits.
+ */
 static int add_to_burst(struct virtual_device *device, struct app *app, enum air air, enum radio_direction direction,
                         uint64_t bytes, uint64_t now_ns)
 {
@@ -211,7 +216,7 @@ int air_take_bursts(struct virtual_device *device, struct sample *sample)
         return err;
 }
 
-/* Over WiFi of a device without [radio wifi]: bytes have their price, and a burst of the machine its own. */
+/* Energy over WiFi for a device without [radio wifi]: a price per byte, and one per burst of the machine. */
 static double priced_j(const struct virtual_device *device, enum radio_direction direction, uint64_t bytes, bool burst)
 {
         enum rate rate = direction == RADIO_RX ? RATE_RX : RATE_TX;
@@ -247,7 +252,8 @@ static int packet(struct virtual_device *device, const struct traffic *row, uint
         if (air->present) {
                 err = automaton_packet(&air->automaton, now_ns, direction, row->bytes, 2 * row->app + foreground);
                 if (err == -ENOBUFS)
-                        log_error(device->log, "[radio %s]: more than %d packets wait for a pulse; a shorter period, or "
+                        log_error(device->log, "[radio %s]: more than %d packets wait for a pulse; a shorter period,"
+                                               " or "
                                   "fewer packets per second, makes them fit", radio_of[row->air], AUTOMATON_HELD_MAX);
                 return err ? err : add_to_burst(device, app, row->air, direction, row->bytes,
                                                 MAX(now_ns, air->automaton.air_ns));
@@ -288,7 +294,7 @@ int air_step(struct virtual_device *device, uint64_t dt_ns, double *ret_j)
                 if (air->on)
                         err = automaton_run(&air->automaton, until_ns);
                 total = automaton_total(&air->automaton);
-                energy_j += (double)(total - air->seen) / 1e15;
+                energy_j += wide_to_double(total - air->seen) / 1e15;
                 air->seen = total;
         }
         *ret_j = energy_j;
@@ -307,5 +313,5 @@ void air_next_second(struct virtual_device *device)
 
 double air_j(const struct virtual_device *device, enum air air, size_t app, bool foreground)
 {
-        return (double)automaton_of(&device->airs[air].automaton, 2 * app + foreground) / 1e15;
+        return wide_to_double(automaton_of(&device->airs[air].automaton, 2 * app + foreground)) / 1e15;
 }

@@ -9,7 +9,7 @@
 
 #include "util/util.h"
 
-#define LONGEST_NS 1e18 /* thirty years: sums of a few still fit */
+#define LONGEST_NS 1e18 /* thirty years, so that the sum of a few such times does not overflow */
 
 static uint64_t to_ns(double ms)
 {
@@ -53,7 +53,10 @@ static void make_state(struct automaton_state *to, const struct radio_state *fro
         to->reset_ns = to_ns(from->reset.ms);
 }
 
-/* Where silence ends: in a state without a timer, or in a circle of timers. After n steps from anywhere it is there. */
+/*
+ * Marks the states where silence ends: one without a timer, or a cycle of timers. After n steps from any
+ * state, the automaton is in one of them.
+ */
 static void find_rest(struct automaton *automaton)
 {
         struct automaton_state *states = automaton->states;
@@ -75,12 +78,13 @@ static void find_rest(struct automaton *automaton)
 
 static double mean_power_uw(const struct automaton_state *state)
 {
-        double pulse_uw = state->period_ns > 0 ? (double)state->pulse_uw * (double)state->on_ns / (double)state->period_ns : 0;
+        double pulse_uw = state->period_ns > 0 ? (double)state->pulse_uw * (double)state->on_ns /
+                          (double)state->period_ns : 0;
 
         return (double)state->power_uw + pulse_uw;
 }
 
-/* Of the state, or the circle of states, where silence after a first packet ends. */
+/* Mean power of the state, or the cycle of states, in which silence after a first packet ends. */
 static int64_t find_rest_power(const struct automaton *automaton)
 {
         const struct automaton_state *states = automaton->states, *first = &states[automaton->initial];
@@ -122,10 +126,10 @@ void automaton_clear(struct automaton *automaton)
         *automaton = (struct automaton){ 0 };
 }
 
-/* Of what several keep open; what does not divide is the opener's. */
+/* Split among all who keep the radio awake; the remainder goes to who woke it. */
 static fj shared_part(const struct automaton *automaton, size_t owner)
 {
-        return automaton->span.shared * automaton->owners[owner].packets / automaton->span.packets;
+        return wide_divide(automaton->span.shared * automaton->owners[owner].packets, automaton->span.packets);
 }
 
 static fj span_part(const struct automaton *automaton, size_t owner)
@@ -188,7 +192,7 @@ static void book(struct automaton *automaton, uint64_t time_ns, fj energy)
                 automaton->span.tail += energy;
 }
 
-/* Time passes, in which nothing happens. What is on the air is no tail yet. */
+/* Lets time pass without events. Time while a packet is on the air is not part of the tail yet. */
 static void pass(struct automaton *automaton, uint64_t until_ns)
 {
         const struct automaton_state *state = &automaton->states[automaton->state];
@@ -221,7 +225,7 @@ static void enter(struct automaton *automaton, size_t state)
                 end_span(automaton);
 }
 
-/* How many bytes, or packets, came in so short a time; no more than @enough of them are counted. */
+/* Counts bytes or packets within the last @length_ns, up to @enough. */
 static uint64_t count_recent(const struct automaton *automaton, uint64_t length_ns, bool bytes, uint64_t enough)
 {
         uint64_t n = 0, kept = MIN(automaton->n_packets, (uint64_t)RADIO_PACKETS_MAX);
@@ -303,7 +307,7 @@ static int come(struct automaton *automaton, struct automaton_packet packet)
         return 0;
 }
 
-/* When the state's timer ends; UINT64_MAX: never. */
+/* End of the state's timer; UINT64_MAX: never. */
 static uint64_t state_end(const struct automaton *automaton)
 {
         const struct automaton_state *state = &automaton->states[automaton->state];
@@ -313,7 +317,7 @@ static uint64_t state_end(const struct automaton *automaton)
         return (state->fixed ? automaton->began_ns : MAX(automaton->began_ns, automaton->quiet_ns)) + state->after_ns;
 }
 
-/* The first of the held ones. */
+/* Receives the first of the waiting packets. */
 static int hear(struct automaton *automaton)
 {
         struct automaton_packet packet = automaton->held[automaton->n_heard++];

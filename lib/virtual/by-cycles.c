@@ -29,7 +29,7 @@ void by_cycles_clear(struct by_cycles *cycles)
         *cycles = (struct by_cycles){ 0 };
 }
 
-/* What a policy's times have grown by since the last look. */
+/* Increase of a policy's times since the last reading. */
 static uint64_t take_growth(const struct power_policy *policy, const uint64_t *ns, struct by_cycles *cycles)
 {
         uint64_t sum_ns = 0;
@@ -41,7 +41,7 @@ static uint64_t take_growth(const struct power_policy *policy, const uint64_t *n
         return sum_ns;
 }
 
-/* In thousands, which cancel out. */
+/* Cycles in thousands; the factor cancels out. */
 static double count_cycles(const struct power_policy *policy, const uint64_t *ns, const struct by_cycles *cycles)
 {
         double sum = 0;

@@ -3,10 +3,11 @@
 #pragma once
 
 /*
- * What a machine shows of its operating points where the kernel tells no frequency, and counts cycles: busy time and
- * cycles between two looks are a mean frequency, and the time is split between the operating points on both sides
- * of that, so that cycles per second come out right. It is coarser than what a collector in the kernel does at each
- * switch of tasks.
+ * Times by operating point on a machine whose kernel reports no frequency but counts cycles.
+ *
+ * Busy time and cycles between two readings give a mean frequency. The time is split between the two
+ * operating points around it, so that cycles per second come out right. This is coarser than a collector in
+ * the kernel, which does the same at each switch between tasks.
  */
 
 #include <stdint.h>
@@ -15,17 +16,17 @@
 
 /* Times by operating point of the device. */
 struct by_cycles {
-        uint64_t *seen_ns;  /* at the last look */
-        uint64_t *shown_ns; /* as cycles tell them */
+        uint64_t *seen_ns;  /* at the last reading */
+        uint64_t *shown_ns; /* as computed from cycles */
 };
 
 int by_cycles_alloc(struct by_cycles *cycles, size_t n_opps);
 void by_cycles_reset(struct by_cycles *cycles, size_t n_opps);
 void by_cycles_clear(struct by_cycles *cycles);
 
-/* Splits what @busy_ns has grown by since the last look, and adds that to @grown_ns, too. */
+/* Splits the increase of @busy_ns since the last reading, and adds it to @grown_ns, too. */
 void by_cycles_look(const struct power_model *model, const uint64_t *busy_ns, struct by_cycles *busy,
                     uint64_t *grown_ns);
-/* Splits what @any_ns of each policy has grown by, in the proportions of @grown_ns. */
+/* Splits the increase of each policy's @any_ns in the proportions of @grown_ns. */
 void by_cycles_share(const struct power_model *model, const uint64_t *any_ns, struct by_cycles *any,
                      const uint64_t *grown_ns);

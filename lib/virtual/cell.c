@@ -22,8 +22,8 @@ void cell_init(struct cell *cell, const struct profile *truth, const struct volt
 }
 
 /*
- * Piecewise linear, flat outside. The charge moves slowly,
- * so the piece in use is nearly always the last one.
+ * Piecewise linear and constant outside. The charge moves slowly, so the present piece is nearly always the
+ * last one used.
  */
 static double open_circuit(struct cell *cell)
 {

@@ -13,7 +13,7 @@
 struct cell {
         const struct voltage_point *voltage; /* owned by the device; ascending */
         size_t n_voltage;
-        size_t at;           /* the piece of the curve that was used last */
+        size_t at;           /* index of the last used piece of the curve */
         double resistance_ohm;
         double full_j;       /* energy_full: Q_full times the mean open-circuit voltage */
         double full_c;       /* Q_full in coulombs; without a curve that of 1 V, so that it cancels out */
@@ -22,7 +22,10 @@ struct cell {
 
 void cell_init(struct cell *cell, const struct profile *truth, const struct voltage_point *voltage,
                double charge);
-/* At the terminals under @power_w; half the open-circuit voltage where the battery cannot give so much. */
+/*
+ * Voltage at the terminals under @power_w; half the open-circuit voltage if the battery cannot deliver that
+ * power.
+ */
 double cell_voltage(struct cell *cell, double power_w);
-/* Takes @energy_j at @voltage; a negative one charges it. False when that emptied it. */
+/* Takes @energy_j at @voltage; negative energy charges the battery. Returns false if it is empty then. */
 bool cell_drain(struct cell *cell, double voltage, double energy_j);

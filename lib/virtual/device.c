@@ -9,10 +9,7 @@
 #include "util/units.h"
 #include "util/util.h"
 
-/*
- * What each stream of random numbers is for.
- * The device's own constants come from its seed and nothing else.
- */
+/* One stream of random numbers per purpose. The device's own constants depend on its seed only. */
 #define STREAM_HIDDEN UINT64_C(0x68696464656e)
 #define STREAM_RADIO UINT64_C(0x726164696f)
 #define STREAM_PACKETS UINT64_C(0x7061636b657473)
@@ -42,8 +39,8 @@ static int alloc_totals(struct virtual_device *device)
 }
 
 /*
- * What tells at which frequency there was work. A calibration pins each clock and looks at it, so it has
- * the time at each frequency where a service has nothing.
+ * Chooses the counter that shows the frequency of work. A calibration pins each clock and reads it, so it has
+ * the time at each frequency even if a service cannot know it.
  */
 static void choose_counters(struct virtual_device *device, const struct profile_virtual *physics,
                             enum virtual_stream stream)
@@ -62,24 +59,28 @@ static void make_boot_id(struct virtual_device *device, struct rng *run)
                  (unsigned)(low >> 48), (unsigned long long)low & 0xffffffffffff);
 }
 
-static void start_physics(struct virtual_device *device, const struct profile *truth,
+static int start_physics(struct virtual_device *device, const struct profile *truth,
                           enum virtual_stream stream, uint64_t seed, double start_percent)
 {
         const struct profile_virtual *physics = &truth->virtual_device;
         struct rng hidden, run, air, packets;
         double idle_w;
+        int err;
 
         rng_seed(&hidden, physics->seed, STREAM_HIDDEN);
         rng_seed(&run, physics->seed, 1 + (uint64_t)stream);
         rng_seed(&run, rng_next(&run) ^ seed, 1 + (uint64_t)stream);
         cell_init(&device->cell, truth, device->voltage, start_percent / 100);
-        gauge_init(&device->gauge, physics, &hidden, &run);
+        err = gauge_init(&device->gauge, physics, &hidden, &run);
+        if (err)
+                return err;
         noise_init(&device->noise, physics, &run);
         rng_seed(&air, physics->seed, STREAM_RADIO + (uint64_t)stream);
         rng_seed(&air, rng_next(&air) ^ seed, STREAM_RADIO + (uint64_t)stream);
         reception_init(&device->reception, physics, &air);
         rng_seed(&packets, physics->seed, STREAM_PACKETS + (uint64_t)stream);
         device->traffic_seed = rng_next(&packets) ^ seed;
+        kinds_init(&device->kinds, physics, (uint64_t)stream, seed);
         thermal_init(&device->thermal, physics);
         make_boot_id(device, &run);
         virtual_device_recompute(device);
@@ -87,6 +88,7 @@ static void start_physics(struct virtual_device *device, const struct profile *t
                                   device->noise.ambient_c);
         device->thermal.celsius = device->noise.ambient_c + device->thermal.c_per_w * idle_w;
         gauge_start(&device->gauge, &device->cell, device_power_w(device));
+        return 0;
 }
 
 int virtual_open(const struct profile *truth, enum virtual_stream stream, uint64_t seed, double start_percent,
@@ -119,7 +121,9 @@ int virtual_open(const struct profile *truth, enum virtual_stream stream, uint64
         device->next_second_ns = NS_PER_S;
         device->percent_start = start_percent;
         device->screen.foreground_known = device->screen.screen_known = true;
-        start_physics(device, truth, stream, seed, start_percent);
+        err = start_physics(device, truth, stream, seed, start_percent);
+        if (err)
+                return err;
         device->empty = device->cell.charge <= 0;
         *ret = TAKE_PTR(device);
         return 0;
@@ -132,6 +136,7 @@ void virtual_free(struct virtual_device *device)
         for (size_t i = 0; i < device->n_apps; i++) {
                 free(device->apps[i].cpu_ns);
                 by_cycles_clear(&device->apps[i].cpu);
+                kinds_clear_app(&device->apps[i].kind);
         }
         free(device->apps);
         free(device->running);
@@ -145,6 +150,7 @@ void virtual_free(struct virtual_device *device)
         by_cycles_clear(&device->busy);
         by_cycles_clear(&device->any);
         panel_clear(&device->panel);
+        gauge_clear(&device->gauge);
         power_model_clear(&device->model);
         free(device);
 }
@@ -164,13 +170,13 @@ void virtual_set_realtime(struct virtual_device *device, int64_t epoch_ns)
         device->realtime_at_boot_ns = epoch_ns;
 }
 
-/* What the bytes of now cost, against the nominal rate at the nominal price. */
+/* Present cost of bytes, relative to the nominal rate at the nominal price. */
 static double price_now(const struct virtual_device *device, unsigned rate)
 {
         return device->noise.rate_factor[rate] * (rate >= RATE_RX ? device->reception.factor : 1);
 }
 
-/* Without radios that are automata. */
+/* Power without radios that are automata. */
 static double steady_w(const struct virtual_device *device)
 {
         double power_w = device->leaky_w * thermal_leakage(&device->thermal) + device->fixed_w +
@@ -196,8 +202,8 @@ double device_battery_w(const struct virtual_device *device, double power_w)
 }
 
 /*
- * Bursts have an energy and no length: they take their charge at once. Returns what those of this step take.
- * The phase is allowed a rounding, so that 0.1 per second are ten in 100 s.
+ * Takes the energy of the bursts in this step from the charge and returns it; a burst has an energy but no
+ * duration. The phase has a tolerance for rounding, so that 0.1 per second are ten in 100 s.
  */
 static double step_bursts(struct virtual_device *device, double dt_s)
 {
@@ -233,14 +239,14 @@ static void count_awake(struct virtual_device *device, uint64_t dt_ns, double dt
         device->unseen_j += device->noise.unseen_w * dt_s;
 }
 
-/* No counter of a CPU or of an app goes on, whatever they were at. */
+/* Counters of CPUs and apps stand still during a suspend. */
 static void count_suspended(struct virtual_device *device, uint64_t dt_ns, double energy_j)
 {
         device->suspended_ns += dt_ns;
         device->base_j += energy_j;
 }
 
-/* One step in which everything but radios, the charge and the temperature is constant. */
+/* Advances by one step, in which everything but radios, the charge and the temperature is constant. */
 static int step(struct virtual_device *device, uint64_t dt_ns)
 {
         double dt_s = (double)dt_ns / 1e9;
@@ -267,15 +273,22 @@ static int step(struct virtual_device *device, uint64_t dt_ns)
         return err;
 }
 
+/* Counters and powers up to now are of the kinds before. */
+static void next_kinds(struct virtual_device *device)
+{
+        if (!kinds_change(&device->kinds))
+                return;
+        virtual_device_settle(device);
+        for (size_t i = 0; i < device->n_apps; i++)
+                kinds_next_second(&device->kinds, &device->apps[i].kind);
+        virtual_device_recompute(device);
+}
+
 static uint64_t next_stop(const struct virtual_device *device, uint64_t target_ns)
 {
         uint64_t stop_ns = MIN(target_ns, device->next_second_ns);
 
-        if (device->gauge.level_period_ns > 0)
-                stop_ns = MIN(stop_ns, device->gauge.next_level_ns);
-        if (device->gauge.power_period_ns > 0)
-                stop_ns = MIN(stop_ns, device->gauge.next_power_ns);
-        return stop_ns;
+        return MIN(stop_ns, gauge_next_ns(&device->gauge));
 }
 
 int virtual_advance(struct virtual_device *device, uint64_t ns)
@@ -298,6 +311,7 @@ int virtual_advance(struct virtual_device *device, uint64_t ns)
                 noise_next_second(&device->noise);
                 reception_next_second(&device->reception);
                 air_next_second(device);
+                next_kinds(device);
                 device->next_second_ns += NS_PER_S;
         }
         return device->empty ? -ENODATA : 0;

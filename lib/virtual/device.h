@@ -3,16 +3,16 @@
 #pragma once
 
 /*
- * The inside of a virtual device; only lib/virtual/ looks here. Between two
- * changes of work or settings nearly everything is constant, so the steps of
- * time add to a few integrals only, and virtual_device_settle() gives each app its
- * part when somebody wants to know.
+ * The inside of a virtual device, used only in lib/virtual/. Between two changes of work or settings nearly
+ * everything is constant. So a step of time only adds to a few integrals, and virtual_device_settle() divides
+ * them among the apps when they are read.
  */
 
 #include "automaton.h"
 #include "by-cycles.h"
 #include "cell.h"
 #include "gauge.h"
+#include "kinds.h"
 #include "noise.h"
 #include "panel.h"
 #include "power.h"
@@ -24,49 +24,54 @@
 /* An app that has run since the device was opened. It has one process while it has work. */
 struct app {
         char id[APP_ID_MAX];
-        pid_t pid;           /* one for ever */
+        pid_t pid;           /* never changes */
         uint64_t began_ns;
         uint64_t ended_ns;
-        bool alive;          /* it has work; else it ended at ended_ns */
-        bool listed;         /* the source shows it: alive, or ended since the last look */
-        uint64_t *cpu_ns;    /* by operating point of the device; of this process */
-        struct by_cycles cpu; /* where only cycles tell that */
+        bool alive;          /* it has work; otherwise it ended at ended_ns */
+        bool listed;         /* the source shows it: it is alive, or ended since the last reading */
+        uint64_t *cpu_ns;    /* this process's times by operating point of the device */
+        struct by_cycles cpu; /* the same if operating points are known by cycles only */
+        struct app_kind kind;
         uint64_t cpu_total_ns;
         uint64_t gpu_ns, gps_on_ns, audio_on_ns, camera_on_ns;
         double bytes[RATE_COUNT];
-        uint64_t shown[RATE_COUNT]; /* whole bytes thereof that are in the machine's totals */
+        uint64_t shown[RATE_COUNT]; /* whole bytes of these that are in the machine's totals */
         uint64_t wakes;
-        double wake_phase;   /* part of a burst */
+        double wake_phase;   /* fraction of the next burst */
         uint64_t packets[AIR_COUNT][RADIO_DIRECTIONS];
         uint64_t other_bytes[RADIO_DIRECTIONS];
         uint64_t silent_ns;  /* a packet over WiFi from then on is a burst */
-        struct radio_burst bursts[AIR_COUNT]; /* the last of each; without packets since the source looked: none */
-        double energy_j[2];  /* the truth: in the background, in the foreground */
+        /* last burst per radio; without packets: none since the last reading */
+        struct radio_burst bursts[AIR_COUNT];
+        double energy_j[2];  /* true energy: in the background, in the foreground */
         double part_j[2][VIRTUAL_PART_COUNT];
 };
 
-/* The work of one app from now on; several pieces of one app are one. */
+/* Present work of one app; several pieces of work of an app are combined. */
 struct running {
         size_t app;
         bool foreground;
         double utilisation[POWER_MAX_CPUS]; /* after overlapping work was cut */
-        double cpu_factor[POWER_MAX_CPUS];  /* of its CPU power there */
+        double cpu_factor[POWER_MAX_CPUS];  /* factor of its CPU power there */
+        double instructions[POWER_MAX_CPUS], misses[POWER_MAX_CPUS]; /* per cycle there */
+        bool reference;       /* all of its work is a calibration's load */
         double bytes_per_s[RATE_COUNT];
         double wakes_per_s;
         double gpu;
-        double leaky_w;       /* CPU with its share of S and idle, before leakage */
+        double leaky_w;       /* power of the CPU with its share of S and idle, before leakage */
         bool gps, audio, camera;
-        unsigned gps_holders, audio_holders, camera_holders; /* how many have what it has, itself included */
+        /* number of apps that use the same part, including this one */
+        unsigned gps_holders, audio_holders, camera_holders;
         double display_w, gpu_w, unseen_w, gps_w, audio_w, camera_w;
-        double fixed_w;       /* all six */
+        double fixed_w;       /* sum of these six */
 };
 
-/* A radio whose truth is an automaton. */
+/* A radio that is an automaton. */
 struct virtual_air {
         bool present;
         bool on;
         struct automaton automaton;
-        fj seen;             /* of its energy, in total_j */
+        fj seen;             /* part of its energy that total_j includes */
 };
 
 struct virtual_device {
@@ -78,13 +83,14 @@ struct virtual_device {
         struct noise noise;
         struct reception reception;
         struct panel panel;
+        struct kinds kinds;
         struct virtual_air airs[AIR_COUNT];
         uint64_t traffic_seed;
-        double full_factor;                  /* the full charge that is shown, against the true one */
-        bool idle_lowers;                    /* the clock that work has raised falls whenever the policy idles */
-        bool counts_opps;                    /* CPU time is counted by operating point ... */
-        bool counts_cycles;                  /* ... by its cycles, as no counter tells a frequency */
-        bool hides_opps;                     /* nothing tells a frequency */
+        double full_factor;                  /* ratio of the shown full charge to the true one */
+        bool idle_lowers;                    /* a clock raised by work falls whenever the policy idles */
+        bool counts_opps;                    /* CPU time is counted by operating point */
+        bool counts_cycles; /* the points are estimated from cycles, as no counter shows a frequency */
+        bool hides_opps;                     /* no counter shows a frequency */
 
         uint64_t now_ns;
         uint64_t next_second_ns;
@@ -93,58 +99,58 @@ struct virtual_device {
         bool empty;
 
         /* settings */
-        size_t set_opp[POWER_MAX_POLICIES];  /* asked by virtual_set_khz() */
+        size_t set_opp[POWER_MAX_POLICIES];  /* set by virtual_set_khz() */
         bool screen_on;
         uint32_t brightness;
         double content;                      /* share of white in the picture */
         bool wifi_on;
         double charger_w;
         bool suspended;
-        uint64_t suspended_ns;               /* in all */
-        int broken;                          /* the error after which it does not go on; or 0 */
+        uint64_t suspended_ns;               /* total */
+        int broken;                          /* the error after which the device cannot continue; 0: none */
         const struct log *log;
 
-        /* what runs */
+        /* work */
         struct running *running;
         size_t n_running;
         struct traffic *traffic;
         size_t n_traffic;
-        uint32_t asked_khz[POWER_MAX_POLICIES]; /* by the work; 0: none */
+        uint32_t asked_khz[POWER_MAX_POLICIES]; /* requested by the work; 0: none */
         struct app *apps;
         size_t n_apps;
         size_t apps_capacity;
-        struct screen_event screen;          /* the state now */
-        struct screen_event *events;         /* since the source looked */
+        struct screen_event screen;          /* present state */
+        struct screen_event *events;         /* since the last reading of the source */
         size_t n_events;
         size_t events_capacity;
 
         /* constant until the next change of work or settings */
         size_t opp[POWER_MAX_POLICIES];
-        size_t idle_opp[POWER_MAX_POLICIES]; /* where it is while no core works */
+        size_t idle_opp[POWER_MAX_POLICIES]; /* while no core works */
         struct power_cpu cpu[POWER_MAX_POLICIES];
         double leaky_w, leaky_nobody_w;
         double fixed_w, fixed_nobody_w;
         double rate_w[RATE_COUNT];           /* at nominal rates */
-        double rate_flows[RATE_COUNT];       /* 1; 0 for WiFi that is off */
-        bool wakes;                          /* any bursts */
+        double rate_flows[RATE_COUNT];       /* 1; 0 for WiFi that is switched off */
+        bool wakes;                          /* is there any burst? */
 
         /* integrals since virtual_device_settle() */
         uint64_t span_ns;
         double leakage_s;
-        double rate_s[RATE_COUNT];           /* of bytes ... */
-        double price_s[RATE_COUNT];          /* ... and of their energy, which is another where bytes change their price */
+        double rate_s[RATE_COUNT];           /* integral of byte rates */
+        double price_s[RATE_COUNT]; /* integral of their energy, which differs if the price of a byte changes */
         double unseen_j;
 
         /* totals of the machine */
         uint64_t *opp_time_ns, *opp_busy_ns, *opp_any_ns; /* by operating point */
-        struct by_cycles busy, any;          /* `seen_ns` of `busy`: what it grew by */
+        struct by_cycles busy, any;          /* `seen_ns` of `busy`: its increase */
         uint64_t cpu_busy_ns[POWER_MAX_CPUS];
         uint64_t gpu_ns, gps_on_ns, audio_on_ns, camera_on_ns;
         uint64_t bytes[RATE_COUNT];
         uint64_t wakes_total;
-        uint64_t silent_ns;                  /* as an app's */
+        uint64_t silent_ns;                  /* as in struct app */
         uint64_t other_bytes[RADIO_DIRECTIONS];
-        struct process_burst *bursts;        /* that ended since the source looked */
+        struct process_burst *bursts;        /* ended since the last reading of the source */
         size_t n_bursts, bursts_capacity;
 
         /* the truth */
@@ -155,31 +161,36 @@ struct virtual_device {
         void *watcher_data;
 };
 
-/* Gives apps and counters what the integrals hold, and empties these. */
+/* Distributes the integrals to apps and counters, and sets them to 0. */
 void virtual_device_settle(struct virtual_device *device);
-/* Computes what is constant from work and settings; virtual_device_settle() must come first. */
+/* Computes the constant values from work and settings. Call virtual_device_settle() first. */
 void virtual_device_recompute(struct virtual_device *device);
-/* Without bursts, at the temperature and with the noise of now. */
+/* Present power without bursts, at the present temperature and noise. */
 double device_power_w(const struct virtual_device *device);
-/* The battery's part of that: negative while it is charged. */
+/* The battery's part of that power; negative while it is charged. */
 double device_battery_w(const struct virtual_device *device, double power_w);
 
-/* 0; -ENOMEM. */
+/* Returns 0 or -ENOMEM. */
 int air_open(struct virtual_device *device, const struct profile *truth);
 void air_close(struct virtual_device *device);
 void air_set_wifi(struct virtual_device *device, bool on);
-/* What a radio draws that nobody uses from now on, pulses at their mean. */
+/* Power of a radio that is not used from now on, pulses at their mean. */
 double air_w(const struct virtual_device *device);
-/* Rows of packets for @work, which is what runs; those that go on keep their places. 0; -ENOMEM. */
+/*
+ * Makes the rows of packets for the present @work; rows that continue keep their state. Returns 0 or -ENOMEM.
+ */
 int air_set_work(struct virtual_device *device, const struct virtual_work *work, size_t n);
-/* The packets of the next @dt_ns, and what radios draw meanwhile. 0; -ENOMEM; -ENOBUFS, as it says: too many wait. */
+/*
+ * Handles the packets of the next @dt_ns; @ret_j: energy of the radios in that time. Returns 0; -ENOMEM;
+ * -ENOBUFS after a sentence: too many packets wait.
+ */
 int air_step(struct virtual_device *device, uint64_t dt_ns, double *ret_j);
-/* Those that ended since the last look, and the open ones so far. */
+/* Adds the bursts that ended since the last reading, and open ones so far. */
 int air_take_bursts(struct virtual_device *device, struct sample *sample);
-/* Byte rates have new factors. */
+/* Applies the new factors of byte rates. */
 void air_next_second(struct virtual_device *device);
-/* An app's part, in the background or foreground. */
+/* Energy of an app in the background or foreground. */
 double air_j(const struct virtual_device *device, enum air air, size_t app, bool foreground);
 
-/* Remembers a change of what is on the screen as an event. 0; -ENOMEM. */
+/* Records a change of the screen as an event. Returns 0 or -ENOMEM. */
 int virtual_device_note_screen(struct virtual_device *device);

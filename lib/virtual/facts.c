@@ -9,7 +9,7 @@
 #include "util/util.h"
 #include "virtual.h"
 
-#define FACTS_PERCENT 90 /* the charge at which it is looked at */
+#define FACTS_PERCENT 90 /* charge at which the device is read */
 
 static int copy_cpus(const struct sample *sample, struct class_facts *facts)
 {
@@ -40,7 +40,7 @@ static int copy_cpus(const struct sample *sample, struct class_facts *facts)
         return 0;
 }
 
-/* A backlight's range; without it, its highest level. */
+/* Highest level of the backlight, or without a range the highest level in the profile. */
 static uint32_t brightest(const struct profile *truth)
 {
         uint32_t highest = truth->max_brightness;

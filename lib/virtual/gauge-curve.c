@@ -8,7 +8,7 @@
 
 #define HARMONICS 3
 #define STREAM_PIECES UINT64_C(0x706965636573)
-#define STEEPEST 0.05 /* a percent holds at least this share of its nominal charge, whatever the file says */
+#define STEEPEST 0.05 /* a percent has at least this share of its nominal charge, whatever the file says */
 
 struct nonlinearity {
         double amplitude[HARMONICS];

@@ -2,7 +2,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-/* The charge that a gauge shows against the true one: steady over a device's life, and neither straight nor smooth. */
+/*
+ * The charge that a gauge shows as a function of the true one. It is constant over a device's life, and
+ * neither straight nor smooth.
+ */
 
 #include <stdbool.h>
 
@@ -17,6 +20,8 @@ struct gauge_curve {
         bool linear;
 };
 
-/* @hidden: draws the same number of values whatever the file says, so that one key changes one effect. */
+/*
+ * @hidden: draws the same number of values whatever the file says, so that a change of one key affects only one effect.
+ */
 void gauge_curve_init(struct gauge_curve *curve, const struct profile_virtual *device, struct rng *hidden);
 double gauge_curve_at(const struct gauge_curve *curve, double charge); /* both 0..1 */

@@ -9,7 +9,7 @@
 #define RATE_TAU_S 120.0
 #define DAEMONS_LOG_SD 0.8
 
-/* They began one length ago, so that as many run at the start as at any other time. */
+/* Spikes begin one length before the start, so that as many run at the start as at any other time. */
 static void spikes_init(struct spikes *spikes, const struct profile_virtual *device, struct rng *rng)
 {
         bool any = device->spike_mw > 0 && device->spike_s > 0 && device->spike_per_h > 0;
@@ -49,7 +49,7 @@ static double spikes_next(struct spikes *spikes, double from_s)
         return spikes->power_w * running_s;
 }
 
-/* Applies what the processes say now. An effect that is off draws nothing. */
+/* Applies the present values of the processes. An effect that is switched off draws no numbers. */
 static void noise_apply(struct noise *noise)
 {
         noise->unseen_w = 0;

@@ -3,17 +3,15 @@
 #pragma once
 
 /*
- * What nobody asked for: daemons that no counter shows, spikes, byte rates that
- * wander, the temperature of the room. Drawn anew on each whole second of
- * virtual time, whoever reads the device and when, so that looking changes
- * nothing.
+ * Random effects: daemons that no counter shows, spikes, byte rates that vary, and room temperature. They are
+ * drawn on each whole second of virtual time, independent of readings, so that reading changes nothing.
  */
 
 #include "model/profile.h"
 #include "rng.h"
 #include "wander.h"
 
-/* The byte rates that wander, each by itself. */
+/* Byte rates, each of which varies independently. */
 enum rate {
         RATE_READ,
         RATE_WRITE,
@@ -23,17 +21,17 @@ enum rate {
 };
 
 /*
- * A Poisson process, twice: the copy runs `spike_s` behind and says when the
- * spikes end. So any number of them may overlap without a list.
+ * A Poisson process and a copy of it that is `spike_s` late and gives the ends of the spikes. So any number
+ * of spikes may overlap without a list.
  */
 struct spikes {
         double power_w;
         double length_s;
-        double mean_gap_s; /* infinite: none */
+        double mean_gap_s; /* infinite: no spikes */
         struct rng starts, ends;
         double next_start_s, next_end_s;
         unsigned running;
-        double mean_w;     /* over the second in force */
+        double mean_w;     /* in the present second */
 };
 
 struct noise {
@@ -42,14 +40,14 @@ struct noise {
         double ambient_sd_c;
         struct wander daemons, ambient, rates[RATE_COUNT];
         struct spikes spikes;
-        double second; /* the whole second in force */
+        double second; /* start of the present second */
 
-        /* in force during this second: */
+        /* values of this second: */
         double unseen_w;                /* daemons and spikes */
-        double rate_factor[RATE_COUNT]; /* of the nominal byte rates; mean 1 */
+        double rate_factor[RATE_COUNT]; /* relative to the nominal byte rates; mean 1 */
         double ambient_c;
 };
 
 void noise_init(struct noise *noise, const struct profile_virtual *device, struct rng *rng);
 void noise_next_second(struct noise *noise);
-double noise_mean_w(const struct noise *noise); /* of daemons and spikes */
+double noise_mean_w(const struct noise *noise); /* mean power of daemons and spikes */

@@ -24,7 +24,7 @@ void panel_clear(struct panel *panel)
         *panel = (struct panel){ 0 };
 }
 
-/* Linear between the levels, the nearest outside, as the power of the display itself. */
+/* Linear between the levels and constant outside, like the power of the display itself. */
 static double white_mw(const struct panel *panel, uint32_t brightness)
 {
         const struct emission_point *point = panel->emission;

@@ -6,15 +6,14 @@
  * The power of a virtual device at a moment, split into apps and base:
  *
  *   P = (P0 + sum_p [ idle_pf + S_pf*any + A_pf*u*(1 - k*max(0, u-1)/(n-1)) ]) * L
- *     + D + P_wifi*on + rates + bursts + gpu + daemons
+ *       + D + P_wifi*on + rates + bursts + gpu + daemons
  *
- * with u the summed utilisation of a policy's n cores, any = 1 - prod(1 - u_c),
- * k the sub-additivity and L the leakage factor. (S_pf + idle_pf)*any goes to
- * apps by busy time; idle_pf*(1 - any) is base.
+ * where u is the summed utilisation of a policy's n cores, any = 1 - prod(1 - u_c), k the sub-additivity and
+ * L the leakage factor. (S_pf + idle_pf)*any is divided among apps by busy time; idle_pf*(1 - any) is base.
  *
- * Of policies with one core each that are `as` another, a package, S and k see
- * all cores: n and u-1 are the package's, and S_pf*any is each policy's part by
- * busy time of what any core of the package keeps awake.
+ * Policies with one core each that are `as` another form a package: S and k then apply to all its cores, n
+ * and u-1 are those of the package, and S_pf*any of each policy is its share, by busy time, of the time that
+ * any core of the package is awake.
  */
 
 #include "model/profile.h"
@@ -33,13 +32,16 @@ struct power_opp {
 
 struct power_policy {
         uint32_t policy;
-        uint32_t cpu[POWER_MAX_CPUS]; /* their numbers */
-        unsigned first_cpu;           /* its first in the device's list of CPUs */
+        uint32_t cpu[POWER_MAX_CPUS]; /* CPU numbers */
+        unsigned first_cpu;           /* index of its first CPU in the device's list */
         unsigned n_cpus;
         struct power_opp *opps;       /* ascending */
         size_t n_opps;
-        size_t first_opp;             /* its first in the device's list of operating points */
+        size_t first_opp;             /* index of its first operating point in the device's list */
         uint32_t package;             /* as in struct core */
+        double spin_ipc;              /* instructions per cycle of the work that A and S are of */
+        double instruction_cycles;    /* energy of an instruction, and of a cache event, ... */
+        double miss_cycles;           /* ... in cycles of a core that does that work */
 };
 
 struct power_level {
@@ -50,7 +52,7 @@ struct power_level {
 /* The true coefficients in watts and joules. */
 struct power_model {
         double base_w;
-        double suspend_w;      /* of all of it */
+        double suspend_w;      /* power of the whole device */
         double sub_additivity; /* k */
         struct power_policy policies[POWER_MAX_POLICIES];
         size_t n_policies;
@@ -58,31 +60,37 @@ struct power_model {
         size_t n_opps;
         struct power_level *display; /* ascending */
         size_t n_display;
-        uint32_t max_brightness;     /* UINT32_MAX: the file does not say */
+        uint32_t max_brightness;     /* UINT32_MAX: not given in the file */
         double j_per_byte[RATE_COUNT];
-        bool wifi;                   /* it has any WiFi */
+        bool wifi;                   /* the device has WiFi */
         double wifi_on_w;
         double wake_j;
         double gpu_w;
         double gps_on_w, gps_sleep_w, audio_on_w, camera_on_w;
 };
 
-/* -EINVAL (and a sentence) for more CPUs or policies than there is room for. */
+/* Returns -EINVAL after a sentence if there are too many CPUs or policies. */
 int power_model_init(struct power_model *model, const struct profile *truth, const struct log *log);
 void power_model_clear(struct power_model *model);
 double power_display_w(const struct power_model *model, uint32_t brightness);
 /* Index of @khz among the policy's operating points, or -EINVAL. */
 int power_find_opp(const struct power_policy *policy, uint32_t khz);
+/*
+ * Energy of a cycle that executes @instructions and has @misses cache events, over that of the work that A and S are
+ * of. Exactly 1 for that work.
+ */
+double power_kind(const struct power_policy *policy, double instructions, double misses);
 int power_find_policy(const struct power_model *model, uint32_t policy);
 
-/* Of one policy at one operating point, before leakage. */
+/* Power of one policy at one operating point, before leakage. */
 struct power_cpu {
-        double busy;          /* u: cores at work */
-        double any;           /* share of time with at least one */
-        double nobody_w;      /* idle_pf * (1 - any), f of idle moments */
-        double per_busy_w;    /* what one busy core costs its app: A, and its share of S and idle */
+        double busy;          /* u: number of busy cores */
+        double any;           /* share of time with at least one busy core */
+        double nobody_w;      /* idle_pf * (1 - any), at the frequency of idle moments */
+        double kind_w;     /* its part that depends on the kind of work: A, and its share of S */
+        double per_busy_w; /* power of one busy core that its app is charged: A, and its share of S and idle */
 };
 
-/* @idle_opp: where the clock is while none of its cores works. */
+/* @idle_opp: operating point while no core works. */
 void power_cpu(const struct power_model *model, unsigned policy, size_t opp, size_t idle_opp,
                const double *utilisation, struct power_cpu *ret);

@@ -8,7 +8,7 @@
 #define MOST 3.0
 #define HALVINGS 60
 
-/* A usual signal, and the range that cards show. */
+/* A typical signal, and the range that network cards report. */
 #define USUAL_DBM (-60)
 #define WEAKEST_DBM (-100)
 #define STRONGEST_DBM (-20)
@@ -27,7 +27,10 @@ static double mean_of(double log_mean, double log_sd)
                exp(log_mean + log_sd * log_sd / 2) * (below(high - log_sd) - below(low - log_sd));
 }
 
-/* The cut takes more from one side than from the other: where the mean is 1 all the same. */
+/*
+ * The cut removes more on one side than on the other; this is the log mean with which the mean is 1 all the
+ * same.
+ */
 static double find_log_mean(double log_sd)
 {
         double low = log(LEAST) - 6 * log_sd, high = log(MOST) + 6 * log_sd;
@@ -45,7 +48,8 @@ static double find_log_mean(double log_sd)
 
 static void apply(struct reception *reception)
 {
-        reception->factor = fmin(MOST, fmax(LEAST, exp(reception->log_mean + reception->log_sd * reception->wander.value)));
+        reception->factor = fmin(MOST, fmax(LEAST,
+                                            exp(reception->log_mean + reception->log_sd * reception->wander.value)));
 }
 
 void reception_init(struct reception *reception, const struct profile_virtual *device, struct rng *rng)
@@ -75,7 +79,8 @@ bool reception_dbm(struct reception *reception, int32_t *ret)
 
         if (reception->log_sd == 0 || reception->signal_db == 0)
                 return false;
-        dbm = USUAL_DBM - reception->signal_db * reception->wander.value + reception->noise_db * rng_normal(&reception->noise);
+        dbm = USUAL_DBM - reception->signal_db * reception->wander.value + reception->noise_db *
+              rng_normal(&reception->noise);
         *ret = (int32_t)lround(fmin(STRONGEST_DBM, fmax(WEAKEST_DBM, dbm)));
         return true;
 }

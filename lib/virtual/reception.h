@@ -3,8 +3,8 @@
 #pragma once
 
 /*
- * What a byte over the air costs depends on the signal: a factor that wanders for hours, is log-normal, and is cut
- * where a modem gives up or cannot save more. Its mean is 1.
+ * The price of a byte over the air depends on the signal: a factor that varies over hours, is log-normal, and
+ * is limited where a modem gives up or cannot save more. Its mean is 1.
  */
 
 #include "model/profile.h"
@@ -14,12 +14,12 @@ struct reception {
         struct wander wander;
         double log_sd; /* 0: off */
         double log_mean;
-        double factor; /* in force */
-        double signal_db, noise_db; /* what is shown of it; 0: nothing */
+        double factor; /* present value */
+        double signal_db, noise_db; /* spread of the signal that is shown; 0: none is shown */
         struct rng noise;
 };
 
 void reception_init(struct reception *reception, const struct profile_virtual *device, struct rng *rng);
 void reception_next_second(struct reception *reception);
-/* What a card shows of it now, dBm. False: it shows nothing. */
+/* Signal that a network card shows now, in dBm. Returns false if it shows none. */
 bool reception_dbm(struct reception *reception, int32_t *ret);

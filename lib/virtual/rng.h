@@ -14,11 +14,11 @@
 
 struct rng {
         uint64_t state[4];
-        double spare; /* normals come in pairs */
+        double spare; /* normal numbers are made in pairs */
         bool has_spare;
 };
 
-/* @stream: what the numbers are for; different streams of one seed have nothing in common. */
+/* @stream: purpose of the numbers; different streams of one seed are independent. */
 void rng_seed(struct rng *rng, uint64_t seed, uint64_t stream);
 uint64_t rng_next(struct rng *rng);
 double rng_uniform(struct rng *rng);     /* 0 <= x < 1, 53 bits */

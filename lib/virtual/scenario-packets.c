@@ -1,7 +1,7 @@
 /* SPDX-FileCopyrightText: joulecast authors */
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* What a segment sends, and what it holds. */
+/* Parses the keys for packets, and for the parts that a segment uses (GPS, audio, camera). */
 
 #include "scenario-packets.h"
 
@@ -9,7 +9,7 @@
 
 #include "util/util.h"
 
-/* One of the words, by its index. */
+/* Parses one of several words to its index. */
 static int parse_choice(const struct ini_place *place, const char *key, const char *value, const char *const *words,
                         size_t n, unsigned *ret)
 {

@@ -16,10 +16,10 @@
 #define POLICIES_MAX ARRAY_SIZE(((struct virtual_work *)NULL)->policy_khz)
 #define CPUS_MAX ARRAY_SIZE(((struct virtual_work *)NULL)->utilisation)
 #define MB_PER_S_MAX 1e4
-#define PACKET_BYTES 1500 /* where it says none */
-#define LONGEST_S 31622400.0 /* a leap year; virtual time costs real time, too */
+#define PACKET_BYTES 1500 /* default size */
+#define LONGEST_S 31622400.0 /* a leap year, since virtual time takes real time, too */
 
-/* What was said so far about the segment being read, to find doubles and what is missing. */
+/* Keys seen so far in the segment being read, to find duplicates and missing ones. */
 enum segment_key {
         KEY_APP,
         KEY_STATE,
@@ -32,10 +32,12 @@ enum segment_key {
         KEY_WAKES,
         KEY_GPU,
         KEY_CPU_FACTOR,
+        KEY_IPC,
+        KEY_MPK,
         KEY_CONTENT,
         KEY_UNSEEN,
         KEY_PACKETS,
-        KEY_PACKET_BYTES, /* from here to KEY_BURST nothing without packets */
+        KEY_PACKET_BYTES, /* keys from here to KEY_BURST require packets */
         KEY_PATTERN,
         KEY_BURST,
         KEY_RADIO,
@@ -57,6 +59,8 @@ static const char *const segment_keys[KEY_COUNT] = {
         [KEY_WAKES] = "wakes_per_s",
         [KEY_GPU] = "gpu",
         [KEY_CPU_FACTOR] = "cpu_factor",
+        [KEY_IPC] = "instructions_per_cycle",
+        [KEY_MPK] = "misses_per_kinstruction",
         [KEY_CONTENT] = "content",
         [KEY_UNSEEN] = "unseen_mw",
         [KEY_PACKETS] = "packets_per_s",
@@ -74,7 +78,7 @@ struct reading {
         double start_s, length_s;
         bool said[KEY_COUNT];
         bool said_khz[POLICIES_MAX], said_cores[POLICIES_MAX]; /* by index of the policy */
-        bool said_threads, said_share; /* of any device: `threads`, and `khz` in percent */
+        bool said_threads, said_share; /* `threads`, and `khz` in percent, which are for any device */
 };
 
 struct parser {
@@ -92,8 +96,8 @@ static uint32_t policy_cpus(const struct profile_policy *policy)
 }
 
 /*
- * "khz" is policy 0, "khz.4" policy 4.
- * Index of the policy in the profile; sets @first to its first CPU's index.
+ * "khz" is policy 0, "khz.4" policy 4. Returns the index of the policy in the profile; @first: index of its
+ * first CPU.
  */
 static int find_policy(const struct parser *parser, const struct ini_place *place, const char *key,
                        size_t *first)
@@ -130,7 +134,9 @@ static int said_twice(const struct ini_place *place, const char *key)
         return ini_error(place, "%.60s is here for the second time", key);
 }
 
-/* "70 %", so that a scenario is for any device: a fraction. False: no percentage. */
+/*
+ * Parses "70 %", which makes a scenario fit any device, to a fraction. Returns false if it is no percentage.
+ */
 static bool take_percent(const char *value, double *ret)
 {
         size_t length = strlen(value);
@@ -150,7 +156,7 @@ static bool take_percent(const char *value, double *ret)
         return true;
 }
 
-/* The frequency that is nearest to this part of the policy's highest; 0: it has none. */
+/* The frequency nearest to @part of the policy's highest one; 0: it has none. */
 static uint32_t nearest_khz(const struct profile *truth, uint32_t policy, double part)
 {
         uint32_t highest = 0, nearest = 0;
@@ -171,7 +177,7 @@ static uint32_t nearest_khz(const struct profile *truth, uint32_t policy, double
         return nearest;
 }
 
-/* Of all policies that have no frequency of their own in this segment. */
+/* Sets all policies without a frequency of their own in this segment. */
 static int parse_share(struct parser *parser, const struct ini_place *place, struct reading *reading, double part)
 {
         if (reading->said_share)
@@ -184,7 +190,10 @@ static int parse_share(struct parser *parser, const struct ini_place *place, str
         return 0;
 }
 
-/* Each has a CPU of its own as long as there are any; the rest share the last one, which is busy all the time at most. */
+/*
+ * Each thread has its own CPU as long as there are any; the others share the last one, which is at most fully
+ * busy.
+ */
 static int parse_threads(struct parser *parser, const struct ini_place *place, struct reading *reading,
                          const char *value)
 {
@@ -307,10 +316,14 @@ static int parse_segment_key(const struct ini_place *place, struct reading *read
                 return ini_number(place, key, value, 0, MB_PER_S_MAX, &work->rx_mb_per_s);
         case KEY_TX:
                 return ini_number(place, key, value, 0, MB_PER_S_MAX, &work->tx_mb_per_s);
-        case KEY_WAKES: /* a burst needs a second of silence before it, for each of the apps */
+        case KEY_WAKES: /* each app needs a second of silence before a burst */
                 return ini_number(place, key, value, 0, 1e3, &work->wakes_per_s);
         case KEY_CPU_FACTOR:
                 return ini_number(place, key, value, 0.01, VIRTUAL_CPU_FACTOR_MAX, &work->cpu_factor);
+        case KEY_IPC:
+                return ini_number(place, key, value, 0.001, VIRTUAL_IPC_MAX, &work->instructions_per_cycle);
+        case KEY_MPK:
+                return ini_number(place, key, value, 0, VIRTUAL_MPK_MAX, &work->misses_per_kinstruction);
         case KEY_CONTENT:
                 return ini_number(place, key, value, 0, 1, &reading->segment.content);
         case KEY_UNSEEN:
@@ -386,7 +399,7 @@ static int parse_scenario(struct parser *parser, const struct ini_place *place, 
         return 0;
 }
 
-/* The segment of that number, which is nearly always the last. */
+/* Finds the segment with this number, which is nearly always the last. */
 static struct reading *find_reading(struct parser *parser, const struct ini_place *place, unsigned number)
 {
         struct reading *reading;
@@ -468,7 +481,10 @@ static int by_start(const void *a, const void *b)
         return (left->number > right->number) - (left->number < right->number);
 }
 
-/* One screen has one app. Segments ascend by start, so the foreground's latest end so far is enough. */
+/*
+ * Only one app can be in the foreground. Segments are sorted by start, so a comparison with the latest end so
+ * far is enough.
+ */
 static int check_foreground(const struct scenario *scenario, const struct ini_place *file)
 {
         const struct scenario_segment *latest = NULL;

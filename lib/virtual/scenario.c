@@ -29,7 +29,7 @@ static bool runs_at(const struct scenario_segment *segment, uint64_t now_ns)
 int scenario_apply(const struct scenario *scenario, uint64_t now_ns, struct virtual_device *device)
 {
         _cleanup_free_ struct virtual_work *work = calloc(scenario->n_segments + 1, sizeof(*work));
-        double content = 0; /* of overlapping segments of an app, the brightest */
+        double content = 0; /* whitest picture among an app's overlapping segments */
         bool foreground = false;
         size_t n = 0;
         int err;
@@ -45,7 +45,7 @@ int scenario_apply(const struct scenario *scenario, uint64_t now_ns, struct virt
                 foreground |= work[n++].foreground;
         }
         err = virtual_set_wifi(device, scenario->wifi);
-        if (err < 0 && err != -EINVAL) /* a device without WiFi stays without */
+        if (err < 0 && err != -EINVAL) /* a device without WiFi remains without */
                 return err;
         err = virtual_set_screen(device, foreground, foreground ? scenario->brightness : 0);
         if (!err)

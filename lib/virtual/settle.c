@@ -25,7 +25,7 @@ static void recompute_cpu(struct virtual_device *device)
                 for (unsigned cpu = 0; cpu < device->model.n_cpus; cpu++)
                         utilisation[cpu] += device->running[i].utilisation[cpu];
         for (unsigned cpu = 0; cpu < device->model.n_cpus; cpu++)
-                utilisation[cpu] = fmin(1, utilisation[cpu]); /* what is left of rounding after the cut */
+                utilisation[cpu] = fmin(1, utilisation[cpu]); /* removes a rounding error left by the cut */
 
         device->leaky_nobody_w = device->model.base_w;
         for (unsigned p = 0; p < device->model.n_policies; p++) {
@@ -38,16 +38,21 @@ static void recompute_cpu(struct virtual_device *device)
 
 static double cpu_w(const struct virtual_device *device, const struct running *running)
 {
-        double power_w = 0;
+        const struct app_kind *kind_of = &device->apps[running->app].kind;
+        double power_w = 0, own = running->reference ? 1 : kinds_factor(&device->kinds, kind_of);
 
         for (size_t p = 0; p < device->model.n_policies; p++) {
                 const struct power_policy *policy = &device->model.policies[p];
-                double busy = 0;
+                double busy = 0, kind = 0;
 
-                for (unsigned cpu = 0; cpu < policy->n_cpus; cpu++)
-                        busy += running->utilisation[policy->first_cpu + cpu] *
-                                running->cpu_factor[policy->first_cpu + cpu];
-                power_w += busy * device->cpu[p].per_busy_w;
+                for (unsigned cpu = policy->first_cpu; cpu < policy->first_cpu + policy->n_cpus; cpu++) {
+                        double weight = running->utilisation[cpu] * running->cpu_factor[cpu];
+
+                        busy += weight;
+                        kind += weight * (power_kind(policy, running->instructions[cpu], running->misses[cpu]) *
+                                          own - 1);
+                }
+                power_w += busy * device->cpu[p].per_busy_w + kind * device->cpu[p].kind_w;
         }
         return power_w;
 }
@@ -59,7 +64,7 @@ static double screen_w(const struct virtual_device *device)
                                  : 0;
 }
 
-/* What several apps hold at a time they share alike. */
+/* Apps that use a part at the same time share it equally. */
 static void count_holders(const struct virtual_device *device, struct running *running)
 {
         running->gps_holders = running->audio_holders = running->camera_holders = 0;
@@ -70,7 +75,7 @@ static void count_holders(const struct virtual_device *device, struct running *r
         }
 }
 
-/* The screen apart. */
+/* Power that belongs to no app, except the screen's. */
 static double nobody_w(const struct virtual_device *device)
 {
         bool gps = false;
@@ -129,6 +134,8 @@ static void settle_cpu(struct virtual_device *device, const struct running *runn
                         unsigned cpu = policy->first_cpu + i;
                         uint64_t ns = (uint64_t)llround(running->utilisation[cpu] * (double)device->span_ns);
 
+                        kinds_count(&device->kinds, &app->kind, p, (double)ns * policy->opps[device->opp[p]].khz / 1e6,
+                                    running->instructions[cpu], running->misses[cpu]);
                         app->cpu_ns[opp] += ns;
                         app->cpu_total_ns += ns;
                         device->opp_busy_ns[opp] += ns;
@@ -137,7 +144,7 @@ static void settle_cpu(struct virtual_device *device, const struct running *runn
         }
 }
 
-/* Whole bytes come into the process and the machine's total at once, so that these sum up exactly. */
+/* Whole bytes are added to the process and to the machine's total together, so that the sums are equal. */
 static void settle_bytes(struct virtual_device *device, const struct running *running, struct app *app)
 {
         for (unsigned i = 0; i < RATE_COUNT; i++) {

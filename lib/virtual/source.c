@@ -7,7 +7,7 @@
 #include "device.h"
 #include "util/util.h"
 
-/* What each wandering rate is of. */
+/* Amount of each varying byte rate. */
 static const enum amount rate_amounts[RATE_COUNT] = {
         [RATE_READ] = AMOUNT_read_bytes,   [RATE_WRITE] = AMOUNT_write_bytes,
         [RATE_RX] = AMOUNT_wifi_rx_bytes,  [RATE_TX] = AMOUNT_wifi_tx_bytes,
@@ -19,10 +19,10 @@ struct virtual_source {
 };
 
 /*
- * A full charge that the gauge learnt long ago scales what it shows of the charge now; the percentage, their ratio, is
- * right. A gauge shows charge where the device has a voltage curve, and energy where it has none: percent is energy
- * then, and a charge without a voltage would mean nothing. The level finer than a percent is shown only
- * where it has finer steps.
+ * An old learnt full charge scales the shown charge, but not the percentage, which is their ratio. The gauge
+ * shows charge if the device has a voltage curve, and energy if not: then percent is energy, and a charge
+ * without a voltage would have no meaning. The level finer than a percent is only shown if the gauge has
+ * finer steps, or if its driver computes the charge from the percentage.
  */
 static void read_battery(struct virtual_device *device, struct battery *battery)
 {
@@ -31,7 +31,8 @@ static void read_battery(struct virtual_device *device, struct battery *battery)
         double battery_w = device_battery_w(device, device_power_w(device));
         bool charge = cell->n_voltage > 0;
         double full = (charge ? cell->full_c : cell->full_j) / 3600 * 1e6 * device->full_factor;
-        uint64_t full_shown = (uint64_t)llround(full), now_shown = (uint64_t)llround(gauge->level * full);
+        double level = gauge->sensor.derived ? floor(100 * gauge->level + 1e-6) / 100 : gauge->level;
+        uint64_t full_shown = (uint64_t)llround(full), now_shown = (uint64_t)llround(level * full);
 
         battery->have = BATTERY_CAPACITY |
                         (charge ? BATTERY_CHARGE_FULL | BATTERY_VOLTAGE : BATTERY_ENERGY_FULL);
@@ -39,7 +40,7 @@ static void read_battery(struct virtual_device *device, struct battery *battery)
                           : cell->charge >= 1    ? BATTERY_FULL
                                                  : BATTERY_CHARGING;
         battery->capacity_percent = (uint32_t)floor(100 * gauge->level + 1e-6);
-        if (gauge->step < 0.01)
+        if (gauge->step < 0.01 || gauge->sensor.derived)
                 battery->have |= charge ? BATTERY_CHARGE_NOW : BATTERY_ENERGY_NOW;
         if (charge) {
                 battery->charge_full_uah = full_shown;
@@ -88,7 +89,7 @@ static int read_policy(const struct virtual_device *device, const struct power_p
         return err;
 }
 
-/* All work is some app's. */
+/* All work belongs to some app. */
 static void look_at_cycles(struct virtual_device *device)
 {
         uint64_t *grown_ns = device->busy.seen_ns;
@@ -143,7 +144,7 @@ static int read_cores(struct virtual_device *device, struct sample *sample)
         return 0;
 }
 
-/* A radio without an automaton has byte rates, whose packets nobody counts. */
+/* A radio without an automaton has byte rates, whose packets are not counted. */
 static void read_packets(const struct virtual_device *device, const struct app *app, struct process *process)
 {
         const struct virtual_air *airs = device->airs;
@@ -192,8 +193,8 @@ static int read_process(struct virtual_device *device, const struct app *app, st
 }
 
 /*
- * Those alive; and those that ended since the last look,
- * once more with their last totals, so that nothing is lost.
+ * Writes living processes, and once more with their final totals those that ended since the last reading, so
+ * that nothing is lost.
  */
 static int read_processes(struct virtual_device *device, struct sample *sample)
 {
@@ -205,6 +206,26 @@ static int read_processes(struct virtual_device *device, struct sample *sample)
                 if (read_process(device, app, sample) < 0)
                         return -ENOMEM;
                 app->listed = app->alive;
+        }
+        return 0;
+}
+
+static int read_counted(struct virtual_device *device, struct sample *sample)
+{
+        for (size_t i = 0; i < device->n_apps; i++) {
+                struct app *app = &device->apps[i];
+
+                for (size_t p = 0; p < device->model.n_policies; p++) {
+                        struct process_counted counted = { .process = { app->pid, app->began_ns },
+                                                           .policy = device->model.policies[p].policy }, *added;
+
+                        if (!kinds_take(&device->kinds, &app->kind, p, &counted))
+                                continue;
+                        added = sample_add_counted(sample);
+                        if (!added)
+                                return -ENOMEM;
+                        *added = counted;
+                }
         }
         return 0;
 }
@@ -252,13 +273,15 @@ static int virtual_read(struct source *source, struct sample *sample)
         read_totals(device, sample);
         read_battery(device, &sample->battery);
         if (read_opps(device, sample) < 0 || read_cores(device, sample) < 0 ||
-            read_events(device, sample) < 0 || read_processes(device, sample) < 0 ||
+            read_events(device, sample) < 0 || read_processes(device, sample) < 0 || read_counted(device, sample) < 0 ||
             air_take_bursts(device, sample) < 0)
                 return -ENOMEM;
         sample->have |= SAMPLE_BATTERY | USAGE_DISK | USAGE_WIFI | USAGE_WIFI_WAKES | USAGE_GPU | USAGE_HELD |
                         SAMPLE_SCREEN | SAMPLE_FOREGROUND | SAMPLE_PROCESSES;
         if (device->airs[AIR_CELLULAR].present)
                 sample->have |= USAGE_OTHER_NET;
+        if (device->kinds.counters != VIRTUAL_COUNTERS_NONE)
+                sample->have |= SAMPLE_COUNTED;
         if (device->model.n_policies > 0)
                 sample->have |= SAMPLE_OPPS | SAMPLE_CORES;
         return 0;

@@ -5,7 +5,8 @@
 #include <math.h>
 
 #define LEAKAGE_REFERENCE_C 33.0
-#define TOO_HOT_C 150.0 /* leakage times thermal resistance may exceed 1 in a hostile file: no runaway to infinity */
+/* limit against a runaway, as leakage times thermal resistance may exceed 1 in a hostile file */
+#define TOO_HOT_C 150.0
 
 void thermal_init(struct thermal *thermal, const struct profile_virtual *device)
 {

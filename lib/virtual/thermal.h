@@ -3,9 +3,9 @@
 #pragma once
 
 /*
- * Core temperature: ambient + thermal_c_per_w * P, reached with thermal_tau_s.
- * Leakage makes CPU and idle power grow by a share per degree above 33 C, and
- * shrink below. Without leakage the temperature changes nothing.
+ * Core temperature: ambient + thermal_c_per_w * P, approached with thermal_tau_s. Leakage increases CPU and
+ * idle power by a share per degree above 33 C, and decreases them below. Without leakage the temperature has
+ * no effect.
  */
 
 #include "model/profile.h"
@@ -15,12 +15,12 @@ struct thermal {
         double c_per_w;
         double tau_s;
         double celsius;
-        double keep_dt_s, keep; /* exp(-dt/tau) of the step length used last */
+        double keep_dt_s, keep; /* exp(-dt/tau) for the last step length */
 };
 
 void thermal_init(struct thermal *thermal, const struct profile_virtual *device);
 double thermal_leakage(const struct thermal *thermal); /* the factor L */
 void thermal_advance(struct thermal *thermal, double ambient_c, double power_w, double dt_s);
 
-/* A steady power that is @leaky_w * L + @fixed_w, at its own steady temperature in a room of @ambient_c. */
+/* Steady power @leaky_w * L + @fixed_w at its own steady temperature in a room of @ambient_c. */
 double thermal_steady_w(const struct thermal *thermal, double leaky_w, double fixed_w, double ambient_c);

@@ -5,7 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-#define FAR_NS 1e18 /* no packet */
+#define FAR_NS 1e18 /* time of a packet that never comes */
 
 bool traffic_is_same(const struct traffic *a, const struct traffic *b)
 {
@@ -29,7 +29,7 @@ static uint64_t gap_end(struct traffic *traffic)
         return later(traffic->next_ns, rng_exponential(&traffic->rng) / traffic->packets_per_s);
 }
 
-/* FNV-1a, so that two apps with the same row do not send at the same moments. */
+/* FNV-1a of the name, so that two apps with the same row do not send at the same moments. */
 static uint64_t hash_of(const char *text)
 {
         uint64_t hash = UINT64_C(0xcbf29ce484222325);

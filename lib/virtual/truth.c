@@ -15,7 +15,7 @@ const char *const virtual_part_names[VIRTUAL_PART_COUNT] = {
         [VIRTUAL_UNSEEN] = "unseen",
 };
 
-/* Apps that did anything, background before foreground. */
+/* Lists apps with any activity, background before foreground. */
 static int list_apps(struct virtual_device *device, size_t *ret)
 {
         size_t n = 0;

@@ -6,7 +6,7 @@
 
 /* A stationary Ornstein-Uhlenbeck process of mean 0 and standard deviation 1, in exact steps of 1 s. */
 struct wander {
-        struct rng rng; /* its own, so that an effect that is off changes no other */
+        struct rng rng; /* separate, so that switching an effect off does not change others */
         double value;
         double keep;  /* exp(-1 s / tau) */
         double renew; /* sqrt(1 - keep^2) */

@@ -24,7 +24,7 @@ int virtual_device_note_screen(struct virtual_device *device)
             strcmp(event.app, device->screen.app) == 0)
                 return 0;
         if (device->n_events > 0 && device->events[device->n_events - 1].boottime_ns == device->now_ns)
-                device->n_events--; /* two changes at one moment are one */
+                device->n_events--; /* two changes at the same time count as one */
         if (util_grow(&device->events, &device->events_capacity, device->n_events + 1, sizeof(event)) < 0)
                 return -ENOMEM;
         device->events[device->n_events++] = device->screen = event;
@@ -80,7 +80,7 @@ int virtual_set_content(struct virtual_device *device, double content)
 
 static bool is_rate(double rate)
 {
-        return rate >= 0 && rate <= 1e5; /* MB/s: what counters of 64 bits hold for more than a year */
+        return rate >= 0 && rate <= 1e5; /* MB/s; a counter of 64 bits can hold more than a year of that */
 }
 
 static bool is_share(double share)
@@ -111,6 +111,10 @@ static bool work_fits(const struct virtual_device *device, const struct virtual_
         if (!(work->cpu_factor >= 0 && work->cpu_factor <= VIRTUAL_CPU_FACTOR_MAX) ||
             !(work->unseen_mw >= 0 && work->unseen_mw <= VIRTUAL_UNSEEN_MAX_MW))
                 return false;
+        if (!(work->instructions_per_cycle >= 0 && work->instructions_per_cycle <= VIRTUAL_IPC_MAX) ||
+            !(work->instructions_per_spin >= 0 && work->instructions_per_spin <= VIRTUAL_IPC_MAX) ||
+            !(work->misses_per_kinstruction >= 0 && work->misses_per_kinstruction <= VIRTUAL_MPK_MAX))
+                return false;
         if (!packets_fit(work))
                 return false;
         for (size_t p = 0; p < POWER_MAX_POLICIES; p++)
@@ -139,7 +143,7 @@ static bool works_fit(const struct virtual_device *device, const struct virtual_
         return true;
 }
 
-/* The app of that name, made where it is new. -ENOMEM. */
+/* Finds the app with this id, or adds it. Returns its index or -ENOMEM. */
 static ssize_t find_app(struct virtual_device *device, const char *id)
 {
         struct app *app;
@@ -152,16 +156,18 @@ static ssize_t find_app(struct virtual_device *device, const char *id)
         app = &device->apps[device->n_apps];
         *app = (struct app){ .pid = (pid_t)(1000 + device->n_apps) };
         app->cpu_ns = calloc(device->model.n_opps + 1, sizeof(*app->cpu_ns));
-        if (!app->cpu_ns || by_cycles_alloc(&app->cpu, device->model.n_opps) < 0) {
+        if (!app->cpu_ns || by_cycles_alloc(&app->cpu, device->model.n_opps) < 0 ||
+            kinds_add_app(&device->kinds, id, device->model.n_policies, &app->kind) < 0) {
                 free(app->cpu_ns);
                 by_cycles_clear(&app->cpu);
+                kinds_clear_app(&app->kind);
                 return -ENOMEM;
         }
         memcpy(app->id, id, strlen(id) + 1);
         return (ssize_t)device->n_apps++;
 }
 
-/* A process that has ended, and was seen so, begins anew with counters at 0. */
+/* Begins a new process, with counters at 0, if the old one ended and was seen as ended. */
 static void begin_process(struct virtual_device *device, struct app *app)
 {
         app->alive = true;
@@ -180,6 +186,32 @@ static void begin_process(struct virtual_device *device, struct app *app)
         app->silent_ns = 0;
 }
 
+static double averaged(double before, double weight, double added, double added_weight)
+{
+        return (before * weight + added * added_weight) / (weight + added_weight);
+}
+
+/* Work that overlaps on a core: its kinds are averaged by CPU time. */
+static void add_kind(const struct power_policy *policy, struct running *running, const struct virtual_work *work)
+{
+        double instructions = work->instructions_per_cycle > 0 ? work->instructions_per_cycle : policy->spin_ipc;
+        double misses;
+
+        if (work->instructions_per_spin > 0)
+                instructions = work->instructions_per_spin * policy->spin_ipc;
+        misses = work->misses_per_kinstruction / 1000 * instructions;
+
+        for (unsigned cpu = policy->first_cpu; cpu < policy->first_cpu + policy->n_cpus; cpu++) {
+                double before = running->utilisation[cpu], added = work->utilisation[cpu];
+
+                if (!(added > 0))
+                        continue;
+                running->instructions[cpu] =
+                        before > 0 ? averaged(running->instructions[cpu], before, instructions, added) : instructions;
+                running->misses[cpu] = averaged(running->misses[cpu], before, misses, added);
+        }
+}
+
 static void add_work(struct virtual_device *device, struct running *running, const struct virtual_work *work)
 {
         double factor = work->cpu_factor > 0 ? work->cpu_factor : 1;
@@ -187,7 +219,7 @@ static void add_work(struct virtual_device *device, struct running *running, con
         running->foreground |= work->foreground;
         running->bytes_per_s[RATE_READ] += work->read_mb_per_s * BYTES_PER_MB;
         running->bytes_per_s[RATE_WRITE] += work->write_mb_per_s * BYTES_PER_MB;
-        if (work->radio == AIR_WIFI && !device->airs[AIR_WIFI].present) { /* else they are packets */
+        if (work->radio == AIR_WIFI && !device->airs[AIR_WIFI].present) { /* otherwise they are packets */
                 running->bytes_per_s[RATE_RX] += work->rx_mb_per_s * BYTES_PER_MB;
                 running->bytes_per_s[RATE_TX] += work->tx_mb_per_s * BYTES_PER_MB;
                 running->wakes_per_s += work->wakes_per_s;
@@ -197,16 +229,19 @@ static void add_work(struct virtual_device *device, struct running *running, con
         running->camera |= work->camera;
         running->gpu += work->gpu;
         running->unseen_w += work->unseen_mw / 1e3;
+        for (size_t p = 0; p < device->model.n_policies; p++)
+                add_kind(&device->model.policies[p], running, work);
         for (unsigned cpu = 0; cpu < device->model.n_cpus; cpu++) {
                 double before = running->utilisation[cpu], added = work->utilisation[cpu];
 
                 running->utilisation[cpu] += added;
                 if (added > 0)
-                        running->cpu_factor[cpu] = (running->cpu_factor[cpu] * before + factor * added) / (before + added);
+                        running->cpu_factor[cpu] = (running->cpu_factor[cpu] * before + factor * added) /
+                                                   (before + added);
         }
 }
 
-/* Several pieces of work of one app are one. */
+/* Combines several pieces of work of one app. */
 static int combine(struct virtual_device *device, const struct virtual_work *work, size_t n,
                    struct running *running, size_t *n_running)
 {
@@ -220,13 +255,14 @@ static int combine(struct virtual_device *device, const struct virtual_work *wor
                 while (at < *n_running && running[at].app != (size_t)app)
                         at++;
                 if (at == *n_running)
-                        running[(*n_running)++].app = (size_t)app;
+                        running[(*n_running)++] = (struct running){ .app = (size_t)app, .reference = true };
+                running[at].reference &= work[i].reference;
                 add_work(device, &running[at], &work[i]);
         }
         return 0;
 }
 
-/* A core, or the GPU, has no more than one second in a second: all that want it are cut in proportion. */
+/* A core, or the GPU, has one second per second; if more is wanted, all parts are reduced in proportion. */
 static void cut(double *share[], size_t n)
 {
         double sum = 0;

@@ -25,7 +25,7 @@ void agent_report(struct focus_sink *sink, const struct focus_state *state)
         if (agent->settling && same(&agent->pending, state))
                 return;
         if (same(&agent->published, state)) {
-                agent->settling = false; /* it changed and changed back */
+                agent->settling = false; /* the state changed and changed back */
                 limiter_front(&agent->limiter, state);
                 return;
         }
@@ -49,7 +49,9 @@ static void print_json(const struct agent *agent)
         fflush(stdout);
 }
 
-/* Who has set another rate is likely to have opened the settings: the focus has changed. */
+/*
+ * A user who changes the rate has probably opened the settings, so the focus changes; the rate is read then.
+ */
 static void tell_screen(struct agent *agent, uint64_t now_ns)
 {
         uint32_t mhz;
@@ -171,7 +173,8 @@ int agent_choose(struct agent *agent)
                         snprintf(agent->chosen, sizeof(agent->chosen), "%s", agent->ops->name);
                         log_info(agent->log, "the focus comes from %s%s%s%s%s", agent->ops->name,
                                  agent->ops->patient && !agent->published.known && !agent->pending.known
-                                         ? " (after its extension focus@joulecast, or before GNOME 45 focus43@joulecast, is enabled)" : "",
+                                         ? " (after its extension focus@joulecast, or before GNOME 45"
+                                           " focus43@joulecast, is enabled)" : "",
                                  length ? " (skipped: " : "", passed, length ? ")" : "");
                         return 0;
                 }
@@ -259,6 +262,7 @@ static int timeout_ms(const struct agent *agent, uint64_t now_ns)
         if (!agent->backend)
                 at = sooner(at, agent->backoff.until_ns);
         at = sooner(at, warner_deadline(&agent->warner));
+        at = sooner(at, planner_deadline(&agent->planner));
         if (!agent->settling)
                 at = sooner(at, limiter_deadline(&agent->limiter));
         if (at == UINT64_MAX)
@@ -299,6 +303,10 @@ static void dispatch(struct agent *agent, const struct pollfd *wait)
                 limiter_dispatch(&agent->limiter);
         if (wait[5].revents)
                 limiter_guard_ended(&agent->limiter);
+        if (wait[6].revents)
+                planner_dispatch(&agent->planner);
+        if (wait[7].revents)
+                planner_guard_ended(&agent->planner);
         if (err)
                 lose_backend(agent, err, util_boottime_ns());
 }
@@ -306,14 +314,15 @@ static void dispatch(struct agent *agent, const struct pollfd *wait)
 int agent_run(struct agent *agent, int stop_fd, const sigset_t *stops)
 {
         for (;;) {
-                struct pollfd wait[6];
+                struct pollfd wait[8];
                 int n;
 
                 keep_up(agent, util_boottime_ns());
                 agent_settle(agent, util_boottime_ns());
                 settle_sound(agent, util_boottime_ns());
                 warner_run(&agent->warner, util_boottime_ns());
-                if (!agent->settling) /* what is in front is about to change */
+                planner_run(&agent->planner, util_boottime_ns());
+                if (!agent->settling) /* the foreground app is about to change */
                         limiter_run(&agent->limiter, &agent->sound, util_boottime_ns());
                 wait[0] = (struct pollfd){ .fd = agent->backend ? backend_fd(agent->backend) : -1,
                                            .events = POLLIN };
@@ -322,6 +331,8 @@ int agent_run(struct agent *agent, int stop_fd, const sigset_t *stops)
                 wait[3] = (struct pollfd){ .fd = pipewire_fd(&agent->pipewire), .events = POLLIN };
                 wait[4] = (struct pollfd){ .fd = limiter_fd(&agent->limiter), .events = POLLIN };
                 wait[5] = (struct pollfd){ .fd = limiter_guard_fd(&agent->limiter) };
+                wait[6] = (struct pollfd){ .fd = planner_fd(&agent->planner), .events = POLLIN };
+                wait[7] = (struct pollfd){ .fd = planner_guard_fd(&agent->planner) };
                 sigprocmask(SIG_BLOCK, stops, NULL);
                 n = poll(wait, ARRAY_SIZE(wait), timeout_ms(agent, util_boottime_ns()));
                 if (n < 0 && errno != EINTR)

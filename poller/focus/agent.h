@@ -3,8 +3,8 @@
 #pragma once
 
 /*
- * Chooses one back-end, waits until its reports are stable, and sends them to the service; who plays sound; and the screen's
- * refresh rate.
+ * Chooses one back-end, waits until its reports are stable, and sends them to the service, together with the
+ * players of sound and the screen's refresh rate.
  */
 
 #include <signal.h>
@@ -12,6 +12,7 @@
 #include "backoff.h"
 #include "backend.h"
 #include "limiter.h"
+#include "planner.h"
 #include "sender.h"
 #include "warner.h"
 
@@ -20,7 +21,8 @@
  * is published after it has lasted this long, with the time when it began.
  */
 #define SETTLE_NS (150 * NS_PER_MS)
-#define REFRESH_APART_NS (600 * NS_PER_S) /* it is asked for when the focus changes, and so often at most: it wakes nothing */
+/* read when the focus changes, and at most this often, so that it causes no wake-up */
+#define REFRESH_APART_NS (600 * NS_PER_S)
 #define FIRST_STATE_NS (2 * NS_PER_S) /* a back-end without a report by then is skipped */
 
 struct agent {
@@ -42,13 +44,14 @@ struct agent {
 
         struct pipewire pipewire;
         struct pipewire_sound sound; /* as sent */
-        uint64_t sound_since_ns;     /* it may have changed; 0: not */
+        uint64_t sound_since_ns;     /* time of a possible change; 0: none */
 
         uint32_t refresh_mhz;        /* as sent; 0: unknown */
         uint64_t refresh_read_ns;    /* 0: not yet */
 
         struct warner warner;
         struct limiter limiter;
+        struct planner planner;
 };
 
 /* Tries the back-ends in order. 0; -ENODEV: none works here, which is logged once. */

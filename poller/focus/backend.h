@@ -20,7 +20,7 @@
 struct focus_state {
         bool known;
         bool locked;
-        pid_t pid;                  /* of the window's client; 0: unknown */
+        pid_t pid;                  /* process of the window's client; 0: unknown */
         char app_id[FOCUS_APP_MAX]; /* known, but neither pid nor app_id: no app has the focus */
 };
 
@@ -35,7 +35,7 @@ struct backend; /* defined by each back-end; begins with a struct backend_base *
 /* Back-ends never poll: one file descriptor (an epoll descriptor if there are several) wakes them. */
 struct backend_ops {
         const char *name;
-        size_t size;                /* of this back-end's struct backend */
+        size_t size;                /* sizeof this back-end's struct backend */
         const char *(*probe)(void); /* cheap check: NULL, or the reason why this back-end cannot work here */
         int (*start)(struct backend *backend); /* sets base.fd; must report a first state soon */
         int (*dispatch)(struct backend *backend); /* <0: the desktop is gone */

@@ -132,7 +132,8 @@ static int watch_name(struct bus *bus, const char *name, sd_bus_message_handler_
         char match[256];
 
         snprintf(match, sizeof(match),
-                 "type='signal',sender='org.freedesktop.DBus',interface='org.freedesktop.DBus',member='NameOwnerChanged',arg0='%s'",
+                 "type='signal',sender='org.freedesktop.DBus',interface='org.freedesktop.DBus',"
+                 "member='NameOwnerChanged',arg0='%s'",
                  name);
         return sd_bus_add_match(bus->bus, NULL, match, changed, bus);
 }

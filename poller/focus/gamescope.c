@@ -12,7 +12,7 @@
 
 #include "backend.h"
 #include "util/util.h"
-#include "x-server.h"
+#include "desktop/x-server.h"
 
 #define FOCUSABLE_MAX 64
 #define STEAM_CLIENT 769 /* app number of Steam's own window */

@@ -26,7 +26,8 @@ int helper_start(const char *program, char *const *arguments, const struct helpe
         posix_spawnattr_init(&attributes);
         posix_spawnattr_setsigmask(&attributes, &none);
         posix_spawnattr_setpgroup(&attributes, 0);
-        posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | (options->own_group ? POSIX_SPAWN_SETPGROUP : 0));
+        posix_spawnattr_setflags(&attributes,
+                                 POSIX_SPAWN_SETSIGMASK | (options->own_group ? POSIX_SPAWN_SETPGROUP : 0));
         err = posix_spawn(ret, program, &actions, &attributes, arguments, environ);
         posix_spawnattr_destroy(&attributes);
         posix_spawn_file_actions_destroy(&actions);

@@ -2,16 +2,19 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* Programs that the agent starts beside itself. */
+/* Starts programs beside the agent. */
 
 #include <stdbool.h>
 #include <sys/types.h>
 
 struct helper_options {
-        int stdin_fd;   /* what it reads; -1: nothing */
-        bool quiet;     /* nobody gets its errors */
-        bool own_group; /* a kill of the agent's group leaves it alive */
+        int stdin_fd;   /* its standard input; -1: /dev/null */
+        bool quiet;     /* its errors are discarded */
+        bool own_group; /* it survives a kill of the agent's process group */
 };
 
-/* With no signal blocked, and nobody gets its output. @ret: a child. 0; a negative errno. */
+/*
+ * Starts a program with no signal blocked and its output discarded. @ret: a child. Returns 0 or a negative
+ * errno.
+ */
 int helper_start(const char *program, char *const *arguments, const struct helper_options *options, pid_t *ret);

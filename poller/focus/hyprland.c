@@ -2,8 +2,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /*
- * Hyprland: .socket2.sock reports that another window is active, .socket.sock which one. Hyprland freezes while
- * a request is open, so connect, write, read and close without delay.
+ * Hyprland: .socket2.sock reports that something has changed, .socket.sock which window is active. Hyprland
+ * freezes while a request is open, so connect, write, read and close without delay.
  */
 
 #include <errno.h>
@@ -22,6 +22,7 @@ struct backend {
         struct backend_base base;
         struct stream events;
         char request_path[128];
+        bool locked;
 };
 
 /* In the runtime folder since 0.40, in /tmp before. */
@@ -73,6 +74,15 @@ static int ask_active(struct backend *backend)
         return err == -ECONNRESET || err == -ETIMEDOUT ? 0 : err;
 }
 
+/* The active window stays active behind a locker. */
+static int report(struct backend *backend)
+{
+        if (!backend->locked)
+                return ask_active(backend);
+        focus_report(backend->base.sink, 0, "");
+        return 0;
+}
+
 static void stop(struct backend *backend)
 {
         stream_close(&backend->events);
@@ -97,7 +107,22 @@ static int start(struct backend *backend)
         return err ? err : ask_active(backend);
 }
 
-/* One request for all events that have arrived. "activewindow>>CLASS,TITLE" is ignored. */
+/* Events that change no focus, and come often. Which others do depends on the version: after each of them we ask. */
+static bool is_harmless(const char *line)
+{
+        static const char *const harmless[] = {
+                "activelayout>>", "bell>>", "configreloaded>>", "screencast>>", "screencastv2>>", "submap>>",
+                        "urgent>>",
+                "windowtitle>>", "windowtitlev2>>",
+        };
+
+        for (size_t i = 0; i < ARRAY_SIZE(harmless); i++)
+                if (strncmp(line, harmless[i], strlen(harmless[i])) == 0)
+                        return true;
+        return false;
+}
+
+/* One request for all events that have arrived. */
 static int dispatch_hyprland(struct backend *backend)
 {
         bool changed = false;
@@ -107,11 +132,12 @@ static int dispatch_hyprland(struct backend *backend)
         if (err && err != -ETIMEDOUT)
                 return err;
         while ((line = stream_line(&backend->events))) {
-                if (strncmp(line, "activewindowv2>>", 16) == 0)
-                        changed = true;
+                if (strncmp(line, "lockscreen>>", 12) == 0)
+                        backend->locked = line[12] == '1';
+                changed = changed || !is_harmless(line);
                 stream_take_line(&backend->events);
         }
-        return changed ? ask_active(backend) : 0;
+        return changed ? report(backend) : 0;
 }
 
 const struct backend_ops hyprland_backend = {

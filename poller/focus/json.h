@@ -2,7 +2,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* What compositors tell of a window in JSON. All functions accept NULL, and an object without the key. */
+/*
+ * Reads values of a window from a compositor's JSON. All functions accept NULL, and an object without the
+ * key.
+ */
 
 #include <cjson/cJSON.h>
 #include <stdint.h>

@@ -63,7 +63,7 @@ static int load_script(struct bus *bus)
         err = util_write_file(path, script, strlen(script), 0600);
         if (err)
                 return err;
-        /* One that an earlier agent left. */
+        /* Removes a script left by an earlier agent. */
         bus_call(bus, "/Scripting", "org.kde.kwin.Scripting", "unloadScript", SCRIPT_NAME, NULL, NULL);
         err = bus_call(bus, "/Scripting", "org.kde.kwin.Scripting", "loadScript", path, SCRIPT_NAME, &number);
         if (!err)

@@ -15,7 +15,7 @@ void limit_busy_clear(struct limit_busy *busy)
         *busy = (struct limit_busy){ 0 };
 }
 
-/* Without memory for it, everybody might be meant. */
+/* If memory is missing for an entry, any process may be busy. */
 static void add(void *data, pid_t pid)
 {
         struct limit_busy *busy = data;
@@ -26,7 +26,10 @@ static void add(void *data, pid_t pid)
                 busy->pids[busy->n++] = pid;
 }
 
-/* What a server plays is its clients', whom PipeWire told; or it did not, and then it may be anybody. */
+/*
+ * The stream of a sound server belongs to its clients, which PipeWire reports; if it does not, any process
+ * may play.
+ */
 static int add_sound(int root_fd, const struct pipewire_sound *sound, struct limit_busy *busy)
 {
         struct holders holders = { 0 };

@@ -6,15 +6,17 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 
 #include "helper.h"
+#include "plan-undo.h"
 #include "util/options.h"
 #include "util/units.h"
 #include "util/util.h"
 
-#define LOCK_TRIES 50 /* of 20 ms: the kernel may close an agent's lock after its pipe */
-#define MANAGER_TRIES 5 /* of 200 ms: a bus that is busy */
+#define LOCK_TRIES 50 /* tries every 20 ms, as the kernel may close an agent's lock after its pipe */
+#define MANAGER_TRIES 5 /* tries every 200 ms, for a busy bus */
 
 int limit_undo_unit(struct unit_manager *manager, const struct limit_unit *unit)
 {
@@ -67,8 +69,8 @@ int limit_undo_all(const struct log *log)
                 err = undo_units(state);
         }
         if (state->n_units > 0)
-                log_error(log, "%zu limits cannot be undone: %s; systemctl --user thaw %s does it", state->n_units, strerror(-err),
-                          state->units[0].unit);
+                log_error(log, "%zu limits cannot be undone: %s; systemctl --user thaw %s does it", state->n_units,
+                          strerror(-err), state->units[0].unit);
         state->n_apps = 0;
         return err ? err : limit_state_write(path, state);
 }
@@ -87,10 +89,12 @@ int limit_undo_main(const struct log *log)
 {
         static const int ignored[] = { SIGTERM, SIGINT, SIGHUP };
         _cleanup_close_ int lock_fd = -EBUSY;
+        int plan_err;
 
+        prctl(PR_SET_NAME, "joulecast-focus"); /* started as /proc/self/exe, it is called "exe" */
         if (!isatty(STDIN_FILENO)) {
                 for (size_t i = 0; i < ARRAY_SIZE(ignored); i++)
-                        signal(ignored[i], SIG_IGN); /* the agent's end is the signal */
+                        signal(ignored[i], SIG_IGN); /* the guard ends with the agent, not by a signal */
                 wait_for_end(STDIN_FILENO);
         }
         for (int i = 0; lock_fd == -EBUSY && i < LOCK_TRIES; i++) {
@@ -99,19 +103,21 @@ int limit_undo_main(const struct log *log)
                 lock_fd = limit_state_lock();
         }
         if (lock_fd == -EBUSY || lock_fd == -ENOENT)
-                return CODE_OK; /* an agent runs, which has undone it; or no login, and so no limits */
+                return CODE_OK; /* an agent runs and has undone them; or there is no login, and so no limits */
         if (lock_fd < 0) {
                 log_error(log, "limits cannot be undone: %s", strerror(-lock_fd));
                 return CODE_FAILED;
         }
-        return limit_undo_all(log) ? CODE_FAILED : CODE_OK;
+        plan_err = plan_undo_all(log);
+        return limit_undo_all(log) || plan_err ? CODE_FAILED : CODE_OK;
 }
 
 static int spawn(int stdin_fd, pid_t *ret)
 {
         char *const arguments[] = { (char *)"joulecast-focus", (char *)"--restore", NULL };
 
-        return helper_start("/proc/self/exe", arguments, &(struct helper_options){ .stdin_fd = stdin_fd, .own_group = true }, ret);
+        return helper_start("/proc/self/exe", arguments,
+                            &(struct helper_options){ .stdin_fd = stdin_fd, .own_group = true }, ret);
 }
 
 int limit_guard_start(struct limit_guard *guard)

@@ -3,8 +3,9 @@
 #pragma once
 
 /*
- * Nothing stays limited without an agent. A guard, another process of this program (--restore), waits for its end at a
- * pipe, and then undoes what joulecast-limits says. So does the unit's ExecStopPost, and each agent when it starts.
+ * Ensures that no unit stays limited without an agent. A guard, a second process of this program (--restore),
+ * waits at a pipe for the agent's end and then undoes the limits listed in joulecast-limits. The unit's
+ * ExecStopPost does the same, and so does each agent when it starts.
  */
 
 #include <sys/types.h>
@@ -13,23 +14,26 @@
 #include "unit-manager.h"
 #include "util/log.h"
 
-/* Thaws a unit, and gives it back its CPU time. 0, also where it has ended; a negative errno. */
+/* Thaws a unit and restores its CPU time. Returns 0, also if it has ended; or a negative errno. */
 int limit_undo_unit(struct unit_manager *manager, const struct limit_unit *unit);
 
-/* Everything in joulecast-limits, under the lock, which the caller has. What fails stays in the file. 0; a negative errno. */
+/*
+ * Undoes everything in joulecast-limits; the caller has the lock. Entries that fail stay in the file. Returns
+ * 0 or a negative errno.
+ */
 int limit_undo_all(const struct log *log);
 
 /*
- * The main() of --restore: waits for the end of standard input (unless that is a terminal), then for an agent or
- * another one that undoes, a second at most. An exit code.
+ * main() of --restore: waits for the end of standard input (unless that is a terminal), and then at most a
+ * second for an agent or another process that undoes. Returns an exit code.
  */
 int limit_undo_main(const struct log *log);
 
 struct limit_guard {
-        int fd;    /* the pipe's writing end, which has an error when the guard has ended; -1: there is none */
+        int fd; /* write end of the pipe, which gets an error when the guard has ended; -1: there is none */
         pid_t pid;
 };
 
-/* 0; a negative errno. */
+/* Returns 0 or a negative errno. */
 int limit_guard_start(struct limit_guard *guard);
 void limit_guard_stop(struct limit_guard *guard); /* it ends soon; the caller waits for @pid */

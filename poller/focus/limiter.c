@@ -15,12 +15,13 @@
 #include "util/units.h"
 #include "util/util.h"
 
-#define WAIT_NS NS_PER_S         /* in the background before anything is done: people switch to and fro */
-#define LOOK_NS (30 * NS_PER_S)  /* new processes, and who plays */
+#define WAIT_NS NS_PER_S /* time in the background before an app is limited, as people switch back and forth */
+#define LOOK_NS (30 * NS_PER_S)  /* for new processes, and for changes of players */
 #define NO_GUARD_NS (10 * NS_PER_S)
-#define USEC_PER_PERCENT 10000   /* of one core, a second */
+#define USEC_PER_PERCENT 10000   /* CPU time in us per second, for one percent of a core */
 
-static const uint32_t watched = IN_CLOSE_WRITE | IN_MOVED_TO | IN_MOVED_FROM | IN_DELETE | IN_DELETE_SELF | IN_MOVE_SELF;
+static const uint32_t watched = IN_CLOSE_WRITE | IN_MOVED_TO | IN_MOVED_FROM | IN_DELETE | IN_DELETE_SELF |
+                                IN_MOVE_SELF;
 
 static void save(struct limiter *limiter)
 {
@@ -38,7 +39,7 @@ static int manager(struct limiter *limiter)
         return limiter->manager ? 0 : unit_manager_open(&limiter->manager);
 }
 
-/* The bus may have been started anew. */
+/* The bus may have been restarted. */
 static int failed(struct limiter *limiter, int err)
 {
         if (err != -ENOENT && err != -ENOTSUP) {
@@ -56,7 +57,8 @@ static int undo(struct limiter *limiter, size_t at)
         if (!err)
                 err = limit_undo_unit(limiter->manager, &state->units[at]);
         if (err) {
-                log_warning(limiter->log, "the limit of %s cannot be undone: %s", state->units[at].unit, strerror(-err));
+                log_warning(limiter->log, "the limit of %s cannot be undone: %s", state->units[at].unit,
+                            strerror(-err));
                 return failed(limiter, err);
         }
         state->units[at] = state->units[--state->n_units];
@@ -70,15 +72,16 @@ static void undo_all(struct limiter *limiter)
                 undo(limiter, i);
 }
 
-/* The kernel's file says whether this session may limit CPU time: its controller may not be delegated. */
+/* Can this session limit CPU time? The kernel's file exists only if the controller is delegated. */
 static bool has_quota(const struct limiter *limiter, const char *cgroup)
 {
         _cleanup_free_ char *path = NULL;
 
-        return asprintf(&path, "sys/fs/cgroup%s/cpu.max", cgroup) >= 0 && faccessat(limiter->root_fd, path, F_OK, 0) == 0;
+        return asprintf(&path, "sys/fs/cgroup%s/cpu.max", cgroup) >= 0 &&
+               faccessat(limiter->root_fd, path, F_OK, 0) == 0;
 }
 
-/* Written down before it is done. @quota_us: UINT64_MAX: as much as before. */
+/* Writes the change down before making it. @quota_us UINT64_MAX: the earlier value. */
 static int apply(struct limiter *limiter, const char *unit, uint64_t quota_us, bool frozen)
 {
         struct limit_state *state = &limiter->state;
@@ -91,7 +94,7 @@ static int apply(struct limiter *limiter, const char *unit, uint64_t quota_us, b
         if (err)
                 return failed(limiter, err);
         if (!kept) {
-                if (now.frozen) /* by somebody else, who will thaw it */
+                if (now.frozen) /* somebody else froze it and will thaw it */
                         return -EBUSY;
                 if (state->n_units == LIMIT_UNITS_MAX)
                         return -ENOSPC;
@@ -123,7 +126,11 @@ struct front {
         char by_process[APP_ID_MAX], by_id[APP_ID_MAX];
 };
 
-/* False: not known. Nothing in front is known, too. */
+/*
+ * Finds the unit of the foreground app; false: unknown. It may also be known that no app is in the
+ * foreground. An id that does not certainly identify a running app is unknown, as its app may be one that is
+ * limited.
+ */
 static bool find_front(struct limiter *limiter, struct front *ret)
 {
         const struct focus_state *state = &limiter->front;
@@ -134,10 +141,11 @@ static bool find_front(struct limiter *limiter, struct front *ret)
                 return false;
         if (state->pid == 0 && !*state->app_id)
                 return true;
-        if (state->pid > 0 && app_units_of_process(limiter->root_fd, state->pid, ret->unit, &below) == 0 &&
-            apps_find_window(limiter->apps, state->pid, 0, "", ret->by_process) < 0)
+        if (state->pid > 0 && !apps_is_bridge(limiter->apps, state->pid) &&
+            app_units_of_process(limiter->root_fd, state->pid, ret->unit, &below) == 0 &&
+            apps_find_pid(limiter->apps, state->pid, ret->by_process) < 0)
                 ret->by_process[0] = '\0';
-        if (*state->app_id && apps_find_window(limiter->apps, 0, 0, state->app_id, ret->by_id) < 0)
+        if (*state->app_id && apps_find_front(limiter->apps, state->app_id, ret->by_id) < 0)
                 ret->by_id[0] = '\0';
         return *ret->unit || *ret->by_id;
 }
@@ -147,7 +155,8 @@ static bool is_front(const struct limiter *limiter, const struct front *front, c
         if (strcmp(app, front->by_process) == 0 || strcmp(app, front->by_id) == 0)
                 return true;
         for (size_t i = 0; *front->unit && i < limiter->units.n; i++)
-                if (strcmp(limiter->units.list[i].app, app) == 0 && strcmp(limiter->units.list[i].unit, front->unit) == 0)
+                if (strcmp(limiter->units.list[i].app, app) == 0 &&
+                    strcmp(limiter->units.list[i].unit, front->unit) == 0)
                         return true;
         return false;
 }
@@ -157,7 +166,8 @@ static bool unit_is_front(const struct limiter *limiter, const struct front *fro
         if (strcmp(unit, front->unit) == 0)
                 return true;
         for (size_t i = 0; i < limiter->units.n; i++)
-                if (strcmp(limiter->units.list[i].unit, unit) == 0 && is_front(limiter, front, limiter->units.list[i].app))
+                if (strcmp(limiter->units.list[i].unit, unit) == 0 &&
+                    is_front(limiter, front, limiter->units.list[i].app))
                         return true;
         return false;
 }
@@ -190,7 +200,7 @@ static void read_wishes(struct limiter *limiter)
 {
         _cleanup_free_ char *folder = strdup(limiter->wishes_path);
 
-        if (folder && limiter->watch_fd >= 0) { /* the folder may be another one now */
+        if (folder && limiter->watch_fd >= 0) { /* the folder may have been replaced */
                 *strrchr(folder, '/') = '\0';
                 inotify_add_watch(limiter->watch_fd, folder, watched | IN_ONLYDIR);
         }
@@ -212,7 +222,8 @@ void limiter_dispatch(struct limiter *limiter)
                 for (const char *at = events; at < events + n;) {
                         const struct inotify_event *event = (const void *)at;
 
-                        ours = ours || event->len == 0 || strcmp(event->name, util_base_name(limiter->wishes_path)) == 0;
+                        ours = ours || event->len == 0 || strcmp(event->name, util_base_name(limiter->wishes_path)) ==
+                               0;
                         at += sizeof(*event) + event->len;
                 }
         }
@@ -220,7 +231,7 @@ void limiter_dispatch(struct limiter *limiter)
                 read_wishes(limiter);
 }
 
-/* Of the wishes only; what was told of others is forgotten. */
+/* Lists the apps with limits; the state of others is dropped. */
 static void list_apps(struct limiter *limiter)
 {
         struct limit_state *state = &limiter->state;
@@ -262,7 +273,7 @@ static enum limit_effect look_at_units(const struct limiter *limiter, const char
 struct target {
         const struct limit_wish *wish;
         bool cpu, frozen, failed;
-        bool told; /* that it failed */
+        bool told; /* the failure was reported */
 };
 
 static void apply_to(struct limiter *limiter, struct target *target, const char *unit, bool *wanted)
@@ -281,7 +292,7 @@ static void apply_to(struct limiter *limiter, struct target *target, const char 
                             "the session's service manager cannot do that on this machine" : strerror(-err));
 }
 
-/* How long it has been in the background says what is done. Returns when to look again. */
+/* Decides by the time in the background. Returns when to look again. */
 static uint64_t decide(struct limiter *limiter, const struct limit_busy *busy, size_t at, uint64_t now_ns, bool *wanted,
                        enum limit_effect *effect)
 {
@@ -289,7 +300,8 @@ static uint64_t decide(struct limiter *limiter, const struct limit_busy *busy, s
         struct target target = {
                 .wish = limit_wish_find(&limiter->wishes, app), .told = limiter->state.apps[at].effect == LIMIT_FAILED,
         };
-        uint64_t behind_ns, freeze_ns = (uint64_t)(target.wish->freeze_after_s * (double)NS_PER_S), next_ns = UINT64_MAX;
+        uint64_t behind_ns, freeze_ns = (uint64_t)(target.wish->freeze_after_s * (double)NS_PER_S),
+                 next_ns = UINT64_MAX;
         bool is_busy = false;
 
         if (limiter->behind_ns[at] == 0)
@@ -303,7 +315,8 @@ static uint64_t decide(struct limiter *limiter, const struct limit_busy *busy, s
                 next_ns = limiter->behind_ns[at] + freeze_ns;
         for (size_t i = 0; i < limiter->units.n; i++)
                 if (strcmp(limiter->units.list[i].app, app) == 0)
-                        is_busy = is_busy || limit_busy_unit(limiter->root_fd, busy, &limiter->units, limiter->units.list[i].unit);
+                        is_busy = is_busy || limit_busy_unit(limiter->root_fd, busy, &limiter->units,
+                                                             limiter->units.list[i].unit);
         if (target.frozen && is_busy) {
                 target.frozen = false;
                 *effect = LIMIT_BUSY;
@@ -354,7 +367,7 @@ static uint64_t do_wishes(struct limiter *limiter, const struct limit_busy *busy
         }
         for (size_t i = limiter->state.n_units; i-- > 0;)
                 if (!wanted[i])
-                        undo(limiter, i); /* puts the last one in its place, which was looked at */
+                        undo(limiter, i); /* moves the last one, which was handled already, to this index */
         return next_ns;
 }
 
@@ -398,7 +411,8 @@ void limiter_run(struct limiter *limiter, const struct pipewire_sound *sound, ui
                 limiter->guard.pid = 0;
         if (limiter->wishes.n == 0) {
                 rest(limiter);
-                limiter->next_ns = limiter->state.n_units > 0 || limiter->guard.pid > 0 ? now_ns + NO_GUARD_NS : UINT64_MAX;
+                limiter->next_ns = limiter->state.n_units > 0 || limiter->guard.pid > 0 ? now_ns + NO_GUARD_NS :
+                                   UINT64_MAX;
                 return;
         }
         list_apps(limiter);
@@ -407,7 +421,7 @@ void limiter_run(struct limiter *limiter, const struct pipewire_sound *sound, ui
                 err = app_units_read(limiter->apps, limiter->root_fd, getuid(), &limiter->units);
         if (!err)
                 err = limit_busy_read(limiter->root_fd, sound, &busy);
-        if (err) { /* without a guard nothing may be limited, nor by what is not known */
+        if (err) { /* without a guard nothing may be limited */
                 log_warning(limiter->log, "apps cannot be limited now: %s", strerror(-err));
                 undo_all(limiter);
                 limiter->next_ns = now_ns + NO_GUARD_NS;
@@ -448,7 +462,7 @@ static int open_all(struct limiter *limiter)
 
         if (!err)
                 err = paths_limits(&limiter->wishes_path);
-        for (int i = 0; !err && limiter->lock_fd < 0 && i < 100; i++) { /* a guard may be undoing what was left */
+        for (int i = 0; !err && limiter->lock_fd < 0 && i < 100; i++) { /* a guard may still be undoing limits */
                 if (i > 0)
                         usleep(20000);
                 limiter->lock_fd = limit_state_lock();
@@ -475,7 +489,7 @@ void limiter_open(struct limiter *limiter, const struct log *log)
         };
         err = open_all(limiter);
         if (err) {
-                if (err != -ENOENT) /* no login, no home */
+                if (err != -ENOENT) /* there is no login or no home */
                         log_warning(log, "joulecast limit does not work here: %s", util_reason(err));
                 closep(&limiter->lock_fd);
                 limiter->lock_fd = -1;

@@ -1,7 +1,9 @@
 /* SPDX-FileCopyrightText: joulecast authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* joulecast-focus: reports to the service which app of this session has the screen, and which play sound. */
+/*
+ * joulecast-focus: reports to the service which app of this session has the focus, and which apps play sound.
+ */
 
 #include <errno.h>
 #include <fcntl.h>
@@ -104,7 +106,9 @@ static int run(struct agent *agent)
         stop_fd = stop_signals(&stops);
         pipewire_open(&agent->pipewire, agent->log);
         limiter_open(&agent->limiter, agent->log);
+        planner_open(&agent->planner, agent->limiter.lock_fd >= 0, agent->log);
         err = stop_fd < 0 ? -errno : agent_run(agent, stop_fd, &stops);
+        planner_close(&agent->planner); /* before the limiter, which gives up the lock */
         limiter_close(&agent->limiter);
         pipewire_close(&agent->pipewire);
         agent_close_backend(agent);
@@ -125,14 +129,18 @@ int main(int argc, char **argv)
         };
         bool want_list = false, restore = false;
         const struct option_row rows[] = {
-                { "socket", "PATH", N_("the service's socket"), .usual = PATHS_FOCUS_SOCKET, .text = &agent.sender.path },
+                { "socket", "PATH", N_("the service's socket"), .usual = PATHS_FOCUS_SOCKET,
+                  .text = &agent.sender.path },
                 { "backend", "NAME", N_("use only this back-end (see --list)"), .text = &agent.wanted },
                 { "print", .help = N_("print each change as a line of JSON"), .flag = &agent.print },
-                { "warn-every", "S", N_("run joulecast warn --notify so often; 0: never"), .usual = "300",
+                { "warn-every", "S", N_("seconds between two runs of joulecast warn --notify; 0: never"),
+                  .usual = "300",
                   .number = &agent.warner.every_s, .high = 86400, .unit = "s" },
-                { "list", .help = N_("list the back-ends in the order in which they are tried, and why one cannot work here"),
+                { "list",
+                  .help = N_("list the back-ends in the order in which they are tried, and why one cannot work here"),
                   .flag = &want_list },
-                { "restore", NULL, N_("wait for the end of standard input, then undo what an agent that was killed left limited"),
+                { "restore", NULL,
+                  N_("wait for the end of standard input, then undo what an agent that was killed left limited"),
                   .flag = &restore },
         };
         const struct option_table table = {
@@ -149,6 +157,7 @@ int main(int argc, char **argv)
         int code;
 
         util_hold_standard_fds();
+        util_end_on_shorter_files();
         words_start();
         code = options_read(&table, argc, argv, &log);
         if (code >= 0)

@@ -40,7 +40,10 @@ static void report(struct backend *backend)
 {
         const struct window *window = find(backend, backend->focused);
 
-        focus_report(backend->base.sink, window ? window->pid : 0, window ? window->app_id : "");
+        if (backend->focused >= 0 && !window)
+                focus_report_unknown(backend->base.sink); /* the next event reports it */
+        else
+                focus_report(backend->base.sink, window ? window->pid : 0, window ? window->app_id : "");
 }
 
 static int keep(struct backend *backend, const struct cJSON *object)

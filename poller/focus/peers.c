@@ -35,7 +35,7 @@ struct backend {
         struct backend_base base;
         char path[108];
         struct stream stream; /* only to see when the compositor ends */
-        ino_t inode;          /* of our end of it, which is no client */
+        ino_t inode;          /* our own end of the connection, which does not count as a client */
         int pidfd;
         pid_t pid; /* the only client; 0: none, -1: several */
         bool looked;

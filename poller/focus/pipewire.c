@@ -11,11 +11,11 @@
 #include "util/util.h"
 
 #define SOCKET "pipewire-0"
-#define TRIES 3 /* of a socket that was there a moment ago */
+#define TRIES 3 /* attempts to connect to a socket that existed a moment ago */
 #define OBJECTS_MAX 4096
 #define NO_PROXY UINT32_MAX
 
-/* Numbers of objects that each connection has; ours begin after them. */
+/* Numbers of objects that each connection has; numbers of further objects follow. */
 enum { CORE, CLIENT, REGISTRY, FIRST_PROXY };
 enum { CORE_HELLO = 1, CORE_PONG = 3, CORE_GET_REGISTRY = 5, CLIENT_UPDATE_PROPERTIES = 2, REGISTRY_BIND = 1 };
 enum { ON_CORE_PING = 2, ON_CORE_REMOVE_ID = 4, ON_REGISTRY_GLOBAL = 0, ON_REGISTRY_REMOVE = 1, ON_NODE_INFO = 0 };
@@ -24,16 +24,16 @@ enum { ON_CORE_PING = 2, ON_CORE_REMOVE_ID = 4, ON_REGISTRY_GLOBAL = 0, ON_REGIS
 
 enum kind {
         KIND_CLIENT, /* a connection to the daemon */
-        KIND_STREAM, /* a client's sound, either way */
-        KIND_CARD    /* a device for sound */
+        KIND_STREAM, /* a client's sound, playing or recording */
+        KIND_CARD    /* a sound device */
 };
 
 struct pipewire_object {
         uint32_t id;
         enum kind kind;
-        pid_t pid;       /* of a client: as the kernel told the daemon; of a stream: as the program says */
-        uint32_t client; /* of a stream */
-        bool alsa;       /* a card that is the machine's own, not a file, a network or Bluetooth */
+        pid_t pid; /* a client's, which the kernel reported to the daemon; a stream's, which the program claims */
+        uint32_t client; /* the client of a stream */
+        bool alsa;       /* a card of the machine itself, not a file, a network or Bluetooth */
         bool runs;
 };
 
@@ -51,7 +51,7 @@ static int say(struct pipewire *pipewire, struct pod_message *message, uint32_t 
         return stream_write(&pipewire->stream, message->bytes, message->length);
 }
 
-/* The daemon wants the lowest number that is free. One that gives none back ends the connection. */
+/* The daemon expects the lowest free number. A daemon that never frees a number ends the connection. */
 static int bind_node(struct pipewire *pipewire, uint32_t id)
 {
         struct pod_message message;
@@ -81,7 +81,7 @@ static pid_t parse_pid(const char *text)
         return *text && !*end && pid > 0 && pid <= INT32_MAX ? (pid_t)pid : 0;
 }
 
-/* What of a node is sound: those of clients, and the cards. */
+/* Is the node sound: a client's stream, or a card? */
 static bool is_sound(const char *class, enum kind *ret)
 {
         *ret = strncmp(class, "Stream/", 7) == 0 ? KIND_STREAM : KIND_CARD;
@@ -97,8 +97,8 @@ static int on_global(struct pipewire *pipewire, struct pod *in)
         struct pod properties;
         int32_t id, n;
 
-        if (!pod_int(in, &id) || !pod_skip(in) || !pod_string(in, &type) || !pod_skip(in) || !pod_struct(in, &properties) ||
-            !pod_int(&properties, &n) || !type)
+        if (!pod_int(in, &id) || !pod_skip(in) || !pod_string(in, &type) || !pod_skip(in) ||
+            !pod_struct(in, &properties) || !pod_int(&properties, &n) || !type)
                 return -EPROTO;
         while (pod_pair(&properties, &key, &value)) {
                 if (strcmp(key, "media.class") == 0)
@@ -248,7 +248,8 @@ void pipewire_open(struct pipewire *pipewire, const struct log *log)
 
         *pipewire = (struct pipewire){ .stream = STREAM_CLOSED, .tries = 1, .log = log };
         pipewire->watch_fd = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
-        if (pipewire->watch_fd >= 0 && (!runtime || inotify_add_watch(pipewire->watch_fd, runtime, IN_CREATE | IN_MOVED_TO) < 0)) {
+        if (pipewire->watch_fd >= 0 && (!runtime ||
+                                        inotify_add_watch(pipewire->watch_fd, runtime, IN_CREATE | IN_MOVED_TO) < 0)) {
                 close(pipewire->watch_fd);
                 pipewire->watch_fd = -1;
         }
@@ -288,7 +289,7 @@ void pipewire_connect(struct pipewire *pipewire, uint64_t now_ns)
         backoff_failed(&pipewire->backoff, now_ns);
 }
 
-/* The socket is there before the daemon listens, so there are some tries. */
+/* The socket appears before the daemon listens, so several attempts are made. */
 static void hear_watch(struct pipewire *pipewire, uint64_t now_ns)
 {
         char bytes[4096] __attribute__((aligned(__alignof__(struct inotify_event))));
@@ -323,7 +324,9 @@ void pipewire_dispatch(struct pipewire *pipewire, uint64_t now_ns)
         backoff_failed(&pipewire->backoff, now_ns);
 }
 
-/* Of a client that is a server itself, as that of PulseAudio's clients, the stream says whose it is. */
+/*
+ * If the client is itself a server, such as the one for PulseAudio's clients, the stream gives the process.
+ */
 static pid_t player(const struct pipewire *pipewire, int root_fd, const struct pipewire_object *stream)
 {
         const struct pipewire_object *client = find(pipewire, stream->client);
@@ -349,14 +352,15 @@ static void add_player(struct pipewire_sound *sound, pid_t pid)
         sound->n++;
 }
 
-/* Sound that goes nowhere, or over a network or Bluetooth, is none of the machine's. */
+/* Sound that goes nowhere, or over a network or Bluetooth, does not use the machine's own devices. */
 void pipewire_sound(const struct pipewire *pipewire, int root_fd, struct pipewire_sound *ret)
 {
         bool on = false;
 
         *ret = (struct pipewire_sound){ 0 };
         for (size_t i = 0; i < pipewire->n; i++)
-                on = on || (pipewire->objects[i].kind == KIND_CARD && pipewire->objects[i].alsa && pipewire->objects[i].runs);
+                on = on || (pipewire->objects[i].kind == KIND_CARD && pipewire->objects[i].alsa &&
+                            pipewire->objects[i].runs);
         for (size_t i = 0; on && i < pipewire->n; i++)
                 if (pipewire->objects[i].kind == KIND_STREAM && pipewire->objects[i].runs)
                         add_player(ret, player(pipewire, root_fd, &pipewire->objects[i]));

@@ -3,8 +3,9 @@
 #pragma once
 
 /*
- * Which processes play or record sound through the session's PipeWire, which serves clients of PulseAudio, too. Its
- * protocol is spoken here: the library needs more memory than all of this program, and a thread.
+ * Finds the processes that play or record sound through the session's PipeWire, which also serves clients of
+ * PulseAudio. The protocol is implemented here: the library needs more memory than this whole program, and a
+ * thread.
  */
 
 #include "backoff.h"
@@ -14,30 +15,30 @@
 
 struct pipewire {
         struct stream stream;
-        int watch_fd;            /* inotify: where the daemon's socket appears */
+        int watch_fd;            /* inotify: folder in which the daemon's socket appears */
         struct backoff backoff;
-        unsigned tries;          /* left, until the socket appears again */
+        unsigned tries;          /* attempts left until the socket appears again */
         uint32_t sequence;
         struct pipewire_object *objects;
         size_t n, capacity;
-        uint32_t *proxies;       /* the objects of our numbers, from FIRST_PROXY on */
+        uint32_t *proxies;       /* object of each of our numbers, from FIRST_PROXY on */
         size_t n_proxies, proxies_capacity;
         const struct log *log;
 };
 
-/* Who plays or records now, as far as it is known. */
+/* Processes that play or record now, as far as known. */
 struct pipewire_sound {
-        bool others;             /* somebody else does, whose process is not known */
+        bool others;             /* an unknown process does, too */
         pid_t pids[FOCUS_PLAYERS_MAX]; /* ascending */
         size_t n;
 };
 
 void pipewire_open(struct pipewire *pipewire, const struct log *log);
 void pipewire_close(struct pipewire *pipewire);
-int pipewire_fd(const struct pipewire *pipewire); /* changes; -1: there is none */
-uint64_t pipewire_deadline(const struct pipewire *pipewire); /* of the next try; UINT64_MAX: none */
-void pipewire_connect(struct pipewire *pipewire, uint64_t now_ns); /* if a try is due */
+int pipewire_fd(const struct pipewire *pipewire); /* readable on changes; -1: not connected */
+uint64_t pipewire_deadline(const struct pipewire *pipewire); /* time of the next attempt; UINT64_MAX: none */
+void pipewire_connect(struct pipewire *pipewire, uint64_t now_ns); /* if an attempt is due */
 void pipewire_dispatch(struct pipewire *pipewire, uint64_t now_ns);
 void pipewire_sound(const struct pipewire *pipewire, int root_fd, struct pipewire_sound *ret);
-/* Reads what arrived. 0; -EPROTO; -ECONNRESET; -ENOMEM; -EFBIG. For tests. */
+/* Reads the available messages; for tests. Returns 0; -EPROTO; -ECONNRESET; -ENOMEM; -EFBIG. */
 int pipewire_hear(struct pipewire *pipewire);

@@ -15,7 +15,7 @@ static size_t padded(size_t size)
         return (size + 7) & ~(size_t)7;
 }
 
-/* The next value, if it is whole. The padding of the last one may be missing. */
+/* Reads the head of the next value; false if it is incomplete. The padding of the last one may be missing. */
 static bool look(const struct pod *pod, uint32_t *type, struct pod *body)
 {
         uint32_t head[2];
@@ -138,7 +138,8 @@ void pod_add_pair(struct pod_message *message, const char *key, const char *valu
 /* Object, opcode and length, sequence, number of descriptors. https://docs.pipewire.org/page_native_protocol.html */
 void pod_end(struct pod_message *message, uint32_t object, uint8_t opcode, uint32_t sequence)
 {
-        uint32_t head[4] = { object, (uint32_t)opcode << 24 | (uint32_t)(message->length - POD_MESSAGE_HEADER), sequence, 0 };
+        uint32_t head[4] = { object, (uint32_t)opcode << 24 | (uint32_t)(message->length - POD_MESSAGE_HEADER),
+                             sequence, 0 };
 
         close_struct(message, POD_MESSAGE_HEADER);
         memcpy(message->bytes, head, sizeof(head));

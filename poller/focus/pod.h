@@ -3,29 +3,33 @@
 #pragma once
 
 /*
- * PipeWire's values ("POD"): size, type, body, padded to 8 bytes, in the machine's byte order; a struct's body is values
- * one after the other. https://docs.pipewire.org/page_spa_pod.html. Those of messages to and from the daemon.
+ * PipeWire's values ("POD"): size, type, body, padded to 8 bytes, in the machine's byte order; a struct's
+ * body is a sequence of values. https://docs.pipewire.org/page_spa_pod.html. Only the types in messages to
+ * and from the daemon.
  */
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-/* What is left to read of a struct. */
+/* The unread part of a struct. */
 struct pod {
         const uint8_t *at;
         size_t left;
 };
 
-/* Each takes the next value. False: it is missing, damaged, or of another type; then nothing is taken. */
+/*
+ * Each takes the next value. They return false and take nothing if it is missing, damaged, or of another
+ * type.
+ */
 bool pod_skip(struct pod *pod);
-bool pod_int(struct pod *pod, int32_t *ret); /* of ids, too */
+bool pod_int(struct pod *pod, int32_t *ret); /* also for ids */
 bool pod_string(struct pod *pod, const char **ret); /* NULL: none */
 bool pod_struct(struct pod *pod, struct pod *ret);
-/* A dictionary is a struct of a number and so many pairs of strings. */
+/* A dictionary is a struct with a number and that many pairs of strings. */
 bool pod_pair(struct pod *dictionary, const char **key, const char **value);
 
-/* A message with one struct. What does not fit is left out. */
+/* A message with one struct. Values that do not fit are left out. */
 #define POD_MESSAGE_MAX 256
 #define POD_MESSAGE_HEADER 16
 

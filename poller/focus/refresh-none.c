@@ -2,7 +2,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "refresh.h"
 
-/* Built without Wayland. */
+/* Used in a build without Wayland. */
 uint32_t refresh_read(void)
 {
         return 0;

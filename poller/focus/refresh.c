@@ -13,12 +13,12 @@
 
 #define PATIENCE_NS NS_PER_S
 #define OUTPUTS_MAX 16
-#define NAME_SINCE 4 /* version of wl_output */
+#define NAME_SINCE 4 /* version of wl_output from which outputs have names */
 
 struct output {
         struct wl_output *proxy;
         bool built_in;
-        int32_t refresh_mhz; /* of the mode that is set */
+        int32_t refresh_mhz; /* rate of the current mode */
 };
 
 struct reading {
@@ -34,7 +34,8 @@ static void take_geometry(void *data, struct wl_output *proxy, int32_t x, int32_
 {
 }
 
-static void take_mode(void *data, struct wl_output *proxy, uint32_t flags, int32_t width, int32_t height, int32_t refresh)
+static void take_mode(void *data, struct wl_output *proxy, uint32_t flags, int32_t width, int32_t height,
+                      int32_t refresh)
 {
         if (flags & WL_OUTPUT_MODE_CURRENT)
                 ((struct output *)data)->refresh_mhz = refresh;
@@ -67,7 +68,8 @@ static const struct wl_output_listener output_listener = {
         .description = take_description,
 };
 
-static void add_global(void *data, struct wl_registry *registry, uint32_t number, const char *interface, uint32_t version)
+static void add_global(void *data, struct wl_registry *registry, uint32_t number, const char *interface,
+                       uint32_t version)
 {
         struct reading *reading = data;
         struct output *output = &reading->outputs[reading->n];
@@ -92,7 +94,7 @@ static void note_done(void *data, struct wl_callback *callback, uint32_t serial)
         *(bool *)data = true;
 }
 
-/* Reads events once. @wait_ms: at most so long. */
+/* Reads events once, and waits at most @wait_ms for them. */
 static int read_events(struct wl_display *display, int wait_ms)
 {
         struct pollfd wait = { .fd = wl_display_get_fd(display), .events = POLLIN };
@@ -107,7 +109,7 @@ static int read_events(struct wl_display *display, int wait_ms)
         return wl_display_read_events(display) < 0 || wl_display_dispatch_pending(display) < 0 ? -ECONNRESET : 0;
 }
 
-/* As wl_display_roundtrip(), which would wait for a compositor that hangs for as long as that does. */
+/* Like wl_display_roundtrip(), which would wait without limit for a compositor that hangs. */
 static int go_round(const struct reading *reading)
 {
         static const struct wl_callback_listener listener = { note_done };
@@ -122,7 +124,8 @@ static int go_round(const struct reading *reading)
                 uint64_t now_ns = util_boottime_ns();
 
                 err = now_ns < reading->until_ns
-                              ? read_events(reading->display, (int)((reading->until_ns - now_ns) / NS_PER_MS) + 1) : -ETIMEDOUT;
+                              ? read_events(reading->display, (int)((reading->until_ns - now_ns) / NS_PER_MS) + 1) :
+                              -ETIMEDOUT;
         }
         wl_callback_destroy(callback);
         return err;

@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/time.h>
 
 #include "app/app-private.h"
 #include "util/local-socket.h"
@@ -18,6 +19,12 @@ void sender_close(struct sender *sender)
         sender->fd = -1;
 }
 
+/*
+ * Others' flood fills the queue of the socket while it pauses (focus-link.c): who does not wait hardly ever finds a
+ * place in it. All else is sent and received without waiting.
+ */
+static const struct timeval patience = { .tv_sec = 1 };
+
 bool sender_connect(struct sender *sender, uint64_t now_ns)
 {
         _cleanup_free_ char *usual = NULL;
@@ -28,7 +35,7 @@ bool sender_connect(struct sender *sender, uint64_t now_ns)
                 return false;
         if (!path && paths_focus_socket(&usual) == 0)
                 path = usual;
-        fd = path ? local_socket_connect(path, SOCK_SEQPACKET, NULL) : -ENOENT;
+        fd = path ? local_socket_connect(path, SOCK_SEQPACKET, &patience) : -ENOENT;
         if (fd < 0) {
                 backoff_failed(&sender->backoff, now_ns);
                 if (!sender->refused)
@@ -82,7 +89,8 @@ void sender_send_sound(struct sender *sender, const struct pipewire_sound *sound
 void sender_send_screen(struct sender *sender, uint32_t refresh_mhz, uint64_t now_ns)
 {
         const struct focus_screen message = {
-                .magic = FOCUS_SCREEN_MAGIC, .version = FOCUS_VERSION, .size = sizeof(message), .refresh_mhz = refresh_mhz,
+                .magic = FOCUS_SCREEN_MAGIC, .version = FOCUS_VERSION, .size = sizeof(message),
+                        .refresh_mhz = refresh_mhz,
         };
 
         if (sender->fd >= 0)

@@ -11,7 +11,7 @@
 #include "util/local-socket.h"
 #include "util/util.h"
 
-/* A compositor that hangs does not accept, and connect() blocks while its queue is full. */
+/* A compositor that hangs does not accept connections, and connect() blocks while its queue is full. */
 static const struct timeval patience = { .tv_usec = 500000 };
 
 int stream_connect(struct stream *stream, const char *path)

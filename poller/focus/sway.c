@@ -2,8 +2,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /*
- * sway and i3, by their IPC (i3-ipc): events of windows and workspaces,
- * and the tree where an event says too little.
+ * sway and i3, by their IPC (i3-ipc): events of windows and workspaces, and the tree where an event says too little. No
+ * event tells that the focused window has moved to a workspace that is not shown, or into the scratchpad.
  */
 
 #include <errno.h>
@@ -27,6 +27,8 @@ struct backend {
         struct backend_base base;
         struct stream stream;
         int64_t focused; /* the compositor's id of the container; -1: none */
+        bool asked;      /* for the tree; it has not come yet */
+        bool again;      /* something has changed since then */
 };
 
 static int request(struct backend *backend, uint32_t type, const char *payload)
@@ -77,36 +79,92 @@ static const struct cJSON *find_focused(const struct cJSON *node)
         return NULL;
 }
 
-static void take_tree(struct backend *backend, const struct cJSON *tree)
+static const struct cJSON *child_by_id(const struct cJSON *node, int64_t id)
 {
-        const struct cJSON *focused = find_focused(tree);
+        static const char *const lists[] = { "nodes", "floating_nodes" };
+        const struct cJSON *child;
 
-        report_container(backend, is_window(focused) ? focused : NULL);
+        for (size_t i = 0; i < ARRAY_SIZE(lists); i++)
+                cJSON_ArrayForEach(child, cJSON_GetObjectItemCaseSensitive(node, lists[i]))
+                        if (json_number(child, "id") == id)
+                                return child;
+        return NULL;
 }
 
-/* The event "close" alone reports that the last window closed; otherwise the event "focus" follows. */
-static void take_window_event(struct backend *backend, const struct cJSON *event)
+/*
+ * After "focus parent" a split or workspace has the focus: take the window in it that had it last ("focus"
+ * has that order).
+ */
+static const struct cJSON *window_in(const struct cJSON *node)
 {
+        for (unsigned i = 0; node && !is_window(node) && i < CJSON_NESTING_LIMIT; i++) {
+                const struct cJSON *first = cJSON_GetArrayItem(cJSON_GetObjectItemCaseSensitive(node, "focus"), 0);
+
+                node = cJSON_IsNumber(first) ? child_by_id(node, (int64_t)first->valuedouble) : NULL;
+        }
+        return node;
+}
+
+static int ask_tree(struct backend *backend)
+{
+        backend->again = backend->asked;
+        if (backend->asked)
+                return 0;
+        backend->asked = true;
+        return request(backend, IPC_GET_TREE, "");
+}
+
+static int take_tree(struct backend *backend, const struct cJSON *tree)
+{
+        backend->asked = false;
+        report_container(backend, window_in(find_focused(tree)));
+        return backend->again ? ask_tree(backend) : 0;
+}
+
+static bool is_one_of(const char *change, const char *const *list, size_t n)
+{
+        for (size_t i = 0; i < n; i++)
+                if (strcmp(change, list[i]) == 0)
+                        return true;
+        return false;
+}
+
+/* When the last window closes, no event "focus" follows. */
+static int take_window_event(struct backend *backend, const struct cJSON *event)
+{
+        static const char *const harmless[] = { "mark", "new", "title", "urgent" };
         const struct cJSON *container = cJSON_GetObjectItemCaseSensitive(event, "container");
         const char *change = json_text(event, "change");
 
-        if (strcmp(change, "focus") == 0)
+        if (strcmp(change, "focus") == 0 && is_window(container)) {
                 report_container(backend, container);
-        else if (strcmp(change, "close") == 0 && json_number(container, "id") == backend->focused)
+                return 0;
+        }
+        if (strcmp(change, "focus") != 0 && json_number(container, "id") != backend->focused)
+                return 0;
+        if (is_one_of(change, harmless, ARRAY_SIZE(harmless)))
+                return 0;
+        if (strcmp(change, "close") == 0)
                 report_container(backend, NULL);
+        return ask_tree(backend);
+}
+
+static int take_workspace_event(struct backend *backend, const struct cJSON *event)
+{
+        static const char *const harmless[] = { "init", "reload", "rename", "urgent" };
+
+        return is_one_of(json_text(event, "change"), harmless, ARRAY_SIZE(harmless)) ? 0 : ask_tree(backend);
 }
 
 static int take_message(struct backend *backend, uint32_t type, const struct cJSON *payload)
 {
         switch (type) {
         case IPC_GET_TREE:
-                take_tree(backend, payload);
-                return 0;
+                return take_tree(backend, payload);
         case IPC_EVENT_WINDOW:
-                take_window_event(backend, payload);
-                return 0;
+                return take_window_event(backend, payload);
         case IPC_EVENT_WORKSPACE:
-                return strcmp(json_text(payload, "change"), "focus") == 0 ? request(backend, IPC_GET_TREE, "") : 0;
+                return take_workspace_event(backend, payload);
         case IPC_EVENT_SHUTDOWN:
                 return -ECONNRESET;
         default:
@@ -165,7 +223,7 @@ static int start(struct backend *backend, const char *path)
         backend->base.fd = backend->stream.fd;
         if (!err)
                 err = request(backend, IPC_SUBSCRIBE, "[\"window\",\"workspace\",\"shutdown\"]");
-        return err ? err : request(backend, IPC_GET_TREE, "");
+        return err ? err : ask_tree(backend);
 }
 
 static int start_sway(struct backend *backend)

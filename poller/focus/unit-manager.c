@@ -83,19 +83,21 @@ static int read_text(struct unit_manager *manager, const char *path, const char 
 int unit_manager_read(struct unit_manager *manager, const char *unit, struct unit_now *ret)
 {
         size_t length = strlen(unit);
-        const char *interface = length > 6 && strcmp(unit + length - 6, ".scope") == 0 ? SYSTEMD ".Scope" : SYSTEMD ".Service";
+        const char *interface = length > 6 && strcmp(unit + length - 6, ".scope") == 0 ? SYSTEMD ".Scope" :
+                                SYSTEMD ".Service";
         char path[1024], freezer[32] = "";
         struct unit_now now = { 0 };
         int err = find(manager, unit, path, sizeof(path));
 
         if (err)
                 return err;
-        err = sd_bus_get_property_trivial(manager->bus, SYSTEMD, path, interface, "CPUQuotaPerSecUSec", NULL, 't', &now.quota_us);
+        err = sd_bus_get_property_trivial(manager->bus, SYSTEMD, path, interface, "CPUQuotaPerSecUSec", NULL, 't',
+                                          &now.quota_us);
         if (err >= 0)
                 err = read_text(manager, path, interface, "ControlGroup", now.cgroup, sizeof(now.cgroup));
         if (err < 0)
                 return err;
-        /* Older ones have no freezer; they say so when they are asked to freeze. */
+        /* Older managers cannot freeze; they return an error when asked to. */
         if (read_text(manager, path, SYSTEMD ".Unit", "FreezerState", freezer, sizeof(freezer)) == 0)
                 now.frozen = strcmp(freezer, "running") != 0;
         *ret = now;
@@ -105,8 +107,8 @@ int unit_manager_read(struct unit_manager *manager, const char *unit, struct uni
 int unit_manager_set_quota(struct unit_manager *manager, const char *unit, uint64_t quota_us)
 {
         _cleanup_(sd_bus_error_free) sd_bus_error error = SD_BUS_ERROR_NULL;
-        int err = sd_bus_call_method(manager->bus, SYSTEMD, MANAGER, "SetUnitProperties", &error, NULL, "sba(sv)", unit, 1, 1,
-                                     "CPUQuotaPerSecUSec", "t", quota_us);
+        int err = sd_bus_call_method(manager->bus, SYSTEMD, MANAGER, "SetUnitProperties", &error, NULL, "sba(sv)",
+                                     unit, 1, 1, "CPUQuotaPerSecUSec", "t", quota_us);
 
         return errno_from_bus(err, &error);
 }
@@ -139,7 +141,8 @@ static int visit_inhibitors(sd_bus_message *list, void (*visit)(void *data, pid_
                 err = sd_bus_message_read(list, "(ssssuu)", &what, &who, &why, &mode, &uid, &pid);
                 if (err <= 0)
                         break;
-                if (strncmp(mode, "block", 5) == 0 && (strstr(what, "idle") || strstr(what, "sleep") || strstr(what, "shutdown")))
+                if (strncmp(mode, "block", 5) == 0 &&
+                    (strstr(what, "idle") || strstr(what, "sleep") || strstr(what, "shutdown")))
                         visit(data, (pid_t)pid);
         }
         return MIN(err, 0);
@@ -154,7 +157,8 @@ int unit_manager_inhibitors(void (*visit)(void *data, pid_t pid), void *data)
         if (err < 0)
                 return err;
         sd_bus_set_method_call_timeout(bus, CALL_US);
-        err = sd_bus_call_method(bus, LOGIN, "/org/freedesktop/login1", LOGIN ".Manager", "ListInhibitors", NULL, &reply, "");
+        err = sd_bus_call_method(bus, LOGIN, "/org/freedesktop/login1", LOGIN ".Manager", "ListInhibitors", NULL,
+                                 &reply, "");
         if (err >= 0)
                 err = visit_inhibitors(reply, visit, data);
         sd_bus_message_unref(TAKE_PTR(reply));

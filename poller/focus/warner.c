@@ -17,18 +17,18 @@ uint64_t warner_deadline(const struct warner *warner)
         return warner->every_s > 0 ? warner->next_ns : UINT64_MAX;
 }
 
-/* Of the same build, or installed. */
+/* Finds the program of the same build, or the installed one. */
 static char *find_program(void)
 {
-        _cleanup_free_ char *build = paths_build_root();
+        _cleanup_free_ char *build = paths_build_root(), *installed = paths_installed(JOULECAST_BINDIR);
         char *path = NULL;
 
-        if (asprintf(&path, "%s/%sjoulecast", build ? build : JOULECAST_BINDIR, build ? "predict/" : "") < 0)
+        if (!installed || asprintf(&path, "%s/%sjoulecast", build ? build : installed, build ? "predict/" : "") < 0)
                 return NULL;
         return path;
 }
 
-/* Its output is for the user alone, whom it tells on the desktop. */
+/* Its output is discarded, as it notifies the user on the desktop. */
 static int spawn(const char *program, pid_t *ret)
 {
         char *const arguments[] = { (char *)"joulecast", (char *)"warn", (char *)"--notify", NULL };
@@ -51,7 +51,8 @@ void warner_run(struct warner *warner, uint64_t now_ns)
                 if (err) {
                         warner->pid = 0;
                         warner->every_s = 0;
-                        log_warning(warner->log, "there are no warnings: cannot run joulecast warn: %s", strerror(-err));
+                        log_warning(warner->log, "there are no warnings: cannot run joulecast warn: %s",
+                                    strerror(-err));
                 }
         }
         warner->next_ns = now_ns + (uint64_t)(warner->every_s * (double)NS_PER_S);

@@ -2,9 +2,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /*
- * Compositors with the protocol for panels, zwlr_foreign_toplevel_manager_v1: phosh, labwc, wayfire, river, sway
- * and others. It reports the app id but no pid. A new window is activated before the old one is deactivated, and
- * a closed one is not deactivated: the focus is with the active window that was activated last.
+ * Compositors with the protocol for panels, zwlr_foreign_toplevel_manager_v1: phosh, labwc, wayfire, river,
+ * sway and others. It reports the app id but no pid. Some compositors activate a window on each monitor, and
+ * do not report which of these has the focus. A new window is activated before the old one is deactivated, in
+ * one batch of messages.
  */
 
 #include <errno.h>
@@ -12,7 +13,7 @@
 #include <string.h>
 
 #include "backend.h"
-#include "foreign-toplevel.h"
+#include "desktop/foreign-toplevel.h"
 #include "util/util.h"
 #include "util/wayland-listen.h"
 
@@ -22,7 +23,7 @@ struct toplevel {
         struct wl_proxy *handle;
         char app_id[FOCUS_APP_MAX];
         bool active;    /* in the last event `state` */
-        uint64_t since; /* number of its activation; 0: not active */
+        bool activated; /* at the last event `done` */
 };
 
 struct backend {
@@ -31,18 +32,24 @@ struct backend {
         struct wl_registry *registry;
         struct wl_proxy *manager;
         struct toplevel *toplevels;
-        uint64_t activations;
+        bool changed;  /* since the last report */
         bool finished;
 };
 
 static void report(struct backend *backend)
 {
-        const struct toplevel *best = NULL;
+        const struct toplevel *only = NULL;
 
-        for (const struct toplevel *at = backend->toplevels; at; at = at->next)
-                if (at->since && (!best || at->since > best->since))
-                        best = at;
-        focus_report(backend->base.sink, 0, best ? best->app_id : "");
+        for (const struct toplevel *at = backend->toplevels; at; at = at->next) {
+                if (!at->activated)
+                        continue;
+                if (only && strcmp(only->app_id, at->app_id) != 0) {
+                        focus_report_unknown(backend->base.sink);
+                        return;
+                }
+                only = at;
+        }
+        focus_report(backend->base.sink, 0, only ? only->app_id : "");
 }
 
 static void handle_title(void *data, struct wl_proxy *handle, const char *title)
@@ -76,11 +83,8 @@ static void handle_done(void *data, struct wl_proxy *handle)
 {
         struct toplevel *toplevel = data;
 
-        if (toplevel->active && !toplevel->since)
-                toplevel->since = ++toplevel->backend->activations;
-        else if (!toplevel->active)
-                toplevel->since = 0;
-        report(toplevel->backend);
+        toplevel->activated = toplevel->active;
+        toplevel->backend->changed = true;
 }
 
 static void drop(struct toplevel *toplevel)
@@ -98,10 +102,9 @@ static void drop(struct toplevel *toplevel)
 static void handle_closed(void *data, struct wl_proxy *handle)
 {
         struct toplevel *toplevel = data;
-        struct backend *backend = toplevel->backend;
 
+        toplevel->backend->changed = true;
         drop(toplevel);
-        report(backend);
 }
 
 static void handle_parent(void *data, struct wl_proxy *handle, struct wl_proxy *parent)
@@ -198,7 +201,7 @@ static int start(struct backend *backend)
                 return -ECONNRESET;
         if (!backend->manager)
                 return -EOPNOTSUPP;
-        /* The first announces the windows, the second their properties. */
+        /* The first roundtrip announces the windows, the second their properties. */
         if (wl_display_roundtrip(backend->display) < 0 || wl_display_roundtrip(backend->display) < 0)
                 return -ECONNRESET;
         report(backend);
@@ -213,6 +216,9 @@ static int dispatch_wlr(struct backend *backend)
         wl_display_flush(backend->display);
         if (wl_display_read_events(backend->display) < 0 || wl_display_dispatch_pending(backend->display) < 0)
                 return -ECONNRESET;
+        if (backend->changed)
+                report(backend);
+        backend->changed = false;
         wl_display_flush(backend->display);
         return backend->finished ? -ECONNRESET : 0;
 }

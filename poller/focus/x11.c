@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "x-server.h"
+#include "desktop/x-server.h"
 #include "backend.h"
 
 struct backend {

@@ -33,7 +33,8 @@ static void value_cells(FILE *file, const struct cost_value *value)
 const char *report_verdict(const struct cost_value *now, const struct cost_value *then)
 {
         return isnan(now->low) || isnan(then->low) ? N_("unknown") :
-               now->low > then->high ? N_("▲ more now") : now->high < then->low ? N_("▼ less now") : N_("cannot tell");
+               now->low > then->high ? N_("▲ more now") :
+               now->high < then->low ? N_("▼ less now") : N_("cannot tell");
 }
 
 static void verdict(FILE *file, const struct cost_value *now, const struct cost_value *then)
@@ -66,9 +67,11 @@ static void app_row(FILE *file, const struct report *report, const struct cost_a
 
 static void total_row(FILE *file, const struct report *report)
 {
-        struct cost_value now = { report->cost->total_j.value / report->percent_j, report->cost->total_j.low / report->percent_j,
+        struct cost_value now = { report->cost->total_j.value / report->percent_j,
+                                  report->cost->total_j.low / report->percent_j,
                                   report->cost->total_j.high / report->percent_j };
-        struct cost_value then = { report->other->total_j.value / report->percent_j, report->other->total_j.low / report->percent_j,
+        struct cost_value then = { report->other->total_j.value / report->percent_j,
+                                   report->other->total_j.low / report->percent_j,
                                    report->other->total_j.high / report->percent_j };
 
         now = report_a_day(&now, report->cost->recorded_s);
@@ -92,7 +95,10 @@ static void span(FILE *file, const char *what, const struct cost *cost)
 
 void report_compare(FILE *file, const struct report *report)
 {
-        static const char *const heads[] = { N_("App"), "<" N_("State"), N_("Now"), N_("95 % interval"), N_("Then"), N_("95 % interval"), "<" N_("Difference"), NULL };
+        static const char *const heads[] = {
+                N_("App"),           "<" N_("State"),      N_("Now"), N_("95 % interval"), N_("Then"),
+                N_("95 % interval"), "<" N_("Difference"), NULL
+        };
         size_t rows = 0;
 
         if (!report->other)
@@ -121,9 +127,9 @@ void report_compare(FILE *file, const struct report *report)
         page_section_end(file);
 }
 
-/* Of an app in both states the one row that was meant, side by side with the other app's. */
-static void pair_row(FILE *file, const char *what, const struct cost_app *const apps[2], const struct cost_value *(*get)(const struct cost_app *app),
-                     const char *unit)
+/* One row with a value of both apps side by side, in one state. */
+static void pair_row(FILE *file, const char *what, const struct cost_app *const apps[2],
+                     const struct cost_value *(*get)(const struct cost_app *app), const char *unit)
 {
         fprintf(file, "<tr><th scope=\"row\">%s</th>", what);
         for (size_t i = 0; i < 2; i++) {
@@ -156,13 +162,15 @@ static void time_row(FILE *file, const char *what, const struct cost_app *const 
 
         fprintf(file, "<tr><th scope=\"row\">%s</th>", what);
         for (size_t i = 0; i < 2; i++)
-                fprintf(file, "<td>%s</td><td></td>", apps[i] ? answer_print_duration(apps[i]->active_s, time) : _("none"));
+                fprintf(file, "<td>%s</td><td></td>",
+                        apps[i] ? answer_print_duration(apps[i]->active_s, time) : _("none"));
         fputs("</tr>\n", file);
 }
 
 static void pair_of(FILE *file, const struct report *report, enum app_state state)
 {
-        const struct cost_app *const apps[2] = { report_find(report->cost, report->apps[0], state), report_find(report->cost, report->apps[1], state) };
+        const struct cost_app *const apps[2] = { report_find(report->cost, report->apps[0], state),
+                                                 report_find(report->cost, report->apps[1], state) };
         bool front = state == STATE_FOREGROUND;
 
         if (!apps[0] && !apps[1])
@@ -178,7 +186,8 @@ void report_compare_apps(FILE *file, const struct report *report)
                 return;
         page_section(file, "compare-apps", _("Two apps side by side"));
         fprintf(file, "<div class=\"wide\" role=\"region\" tabindex=\"0\" aria-label=\"%s\">\n<table>\n"
-                "<caption>%s</caption>\n<thead><tr><td></td>", _("Two apps side by side"), _("What each took in this time"));
+                "<caption>%s</caption>\n<thead><tr><td></td>", _("Two apps side by side"),
+                        _("What each took in this time"));
         for (size_t i = 0; i < 2; i++) {
                 const struct cost_app *app = report_find(report->cost, report->apps[i], STATE_FOREGROUND);
 

@@ -9,11 +9,14 @@
 #include "util/util.h"
 #include "util/words.h"
 
-const struct report_answer report_answers[ANSWER_COUNT] = { { N_("cost"), 95 }, { N_("predict"), 90 }, { N_("budget"), 95 } };
+const struct report_answer report_answers[ANSWER_COUNT] = { { N_("cost"), 95 },
+                                                            { N_("predict"), 90 },
+                                                            { N_("budget"), 95 } };
 
 void report_coverage(FILE *file, const struct report *report)
 {
-        static const char *const heads[] = { N_("Answer"), N_("Tried"), N_("Held"), N_("Share"), N_("Promised"), N_("Intervals since"), NULL };
+        static const char *const heads[] = { N_("Answer"),   N_("Tried"),           N_("Held"), N_("Share"),
+                                             N_("Promised"), N_("Intervals since"), NULL };
         const struct profile_score *scores = report->profile->learned.score;
         bool any = false;
 
@@ -21,8 +24,9 @@ void report_coverage(FILE *file, const struct report *report)
         for (size_t k = 0; k < ANSWER_COUNT; k++)
                 any = any || scores[k].scored > 0;
         if (!any) {
-                fprintf(file, "<p>%s</p>\n", _("Nothing was scored yet. <code>joulecast learn</code>, which the service runs once a day, compares "
-                                               "answers with what the battery gave later."));
+                fprintf(file, "<p>%s</p>\n", _("Nothing was scored yet. <code>joulecast learn</code>, which "
+                                               "the service runs once a day, compares answers with what the "
+                                               "battery gave later."));
                 page_section_end(file);
                 return;
         }

@@ -1,7 +1,7 @@
 /* SPDX-FileCopyrightText: joulecast authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* The battery's level over time, and below it what drew from it, stacked. */
+/* The battery's level over time, and below it the consumption of the base and the apps, stacked. */
 
 #include <math.h>
 
@@ -14,12 +14,12 @@
 
 #define LAYERS (REPORT_COLOURED + 2) /* base, other apps, and those with a colour, from below */
 
-/* What the stack is drawn in: percent of the battery for an hour, or for a day. */
+/* The stack and its unit: percent of the battery per hour, or per day. */
 struct stack {
         const struct report *report;
         double per_s;
         const char *unit;
-        size_t n_apps; /* with a colour */
+        size_t n_apps; /* apps with a colour of their own */
 };
 
 static double slot_layer_j(const struct stack *stack, const struct timeline_slot *slot, size_t layer)
@@ -35,7 +35,7 @@ static double slot_layer_j(const struct stack *stack, const struct timeline_slot
         return fmax(others_j, 0);
 }
 
-/* Percent in an hour or a day of recorded time; a slot that was hardly recorded has no rate. */
+/* Percent per hour or day of recorded time; 0 for a slot that was hardly recorded. */
 static double rate(const struct stack *stack, const struct timeline_slot *slot, double energy_j)
 {
         return slot->recorded_s < 30 ? 0 : energy_j / stack->report->percent_j / slot->recorded_s * stack->per_s;
@@ -76,19 +76,19 @@ static void draw_layer(const struct plot *plot, const struct stack *stack, size_
         for (size_t i = 0; i < timeline->n_slots; i++) {
                 const struct timeline_slot *slot = &timeline->slots[i];
 
-                fprintf(plot->file, "L%.1f %.1fH%.1f", plot_x(plot, slot->start_ns), plot_y(plot, height_of(stack, slot, layer + 1)),
-                        plot_x(plot, slot->end_ns));
+                fprintf(plot->file, "L%.1f %.1fH%.1f", plot_x(plot, slot->start_ns),
+                        plot_y(plot, height_of(stack, slot, layer + 1)), plot_x(plot, slot->end_ns));
         }
         for (size_t i = timeline->n_slots; i-- > 0;) {
                 const struct timeline_slot *slot = &timeline->slots[i];
 
-                fprintf(plot->file, "L%.1f %.1fH%.1f", plot_x(plot, slot->end_ns), plot_y(plot, height_of(stack, slot, layer)),
-                        plot_x(plot, slot->start_ns));
+                fprintf(plot->file, "L%.1f %.1fH%.1f", plot_x(plot, slot->end_ns),
+                        plot_y(plot, height_of(stack, slot, layer)), plot_x(plot, slot->start_ns));
         }
         fputs("Z\"/>\n", plot->file);
 }
 
-/* What is under the pointer, in words. */
+/* Draws the tooltips: the values of each slot as text. */
 static void draw_tips(const struct plot *plot, const struct stack *stack)
 {
         const struct timeline *timeline = stack->report->timeline;
@@ -98,8 +98,10 @@ static void draw_tips(const struct plot *plot, const struct stack *stack)
                 const struct timeline_slot *slot = &timeline->slots[i];
                 double x = plot_x(plot, slot->start_ns);
 
-                fprintf(plot->file, "<rect class=\"tip\" x=\"%.1f\" width=\"%.1f\" height=\"%d\"><title>%s: %.3g %s", x,
-                        plot_x(plot, slot->end_ns) - x, plot->height, page_when(slot->start_ns, timeline->slot_s >= TIMELINE_DAY_S, when),
+                fprintf(plot->file,
+                        "<rect class=\"tip\" x=\"%.1f\" width=\"%.1f\" height=\"%d\"><title>%s: %.3g %s", x,
+                        plot_x(plot, slot->end_ns) - x, plot->height,
+                        page_when(slot->start_ns, timeline->slot_s >= TIMELINE_DAY_S, when),
                         height_of(stack, slot, LAYERS), stack->unit);
                 for (size_t a = 0; a < stack->n_apps; a++) {
                         double part = rate(stack, slot, slot->apps_j[a]);
@@ -169,7 +171,10 @@ static void draw_levels(FILE *file, const struct report *report)
         for (size_t i = 0; i < timeline->n_levels; i++) {
                 const struct timeline_level *level = &timeline->levels[i];
 
-                fprintf(file, "%s%.1f %.1f", level->follows ? "L" : i ? "\"/>\n<path class=\"level\" d=\"M" : "<path class=\"level\" d=\"M",
+                fprintf(file, "%s%.1f %.1f",
+                        level->follows ? "L" :
+                        i              ? "\"/>\n<path class=\"level\" d=\"M" :
+                                         "<path class=\"level\" d=\"M",
                         plot_x(&plot, level->time_ns), plot_y(&plot, level->percent));
         }
         fputs(timeline->n_levels ? "\"/>\n" : "", file);
@@ -177,7 +182,8 @@ static void draw_levels(FILE *file, const struct report *report)
                 const struct timeline_level *before = &timeline->levels[i - 1], *level = &timeline->levels[i];
                 double x = plot_x(&plot, before->time_ns);
 
-                fprintf(file, "<rect class=\"tip\" x=\"%.1f\" width=\"%.1f\" height=\"150\"><title>%s: %.0f %%</title></rect>\n", x,
+                fprintf(file, "<rect class=\"tip\" x=\"%.1f\" width=\"%.1f\" height=\"150\"><title>%s: %.0f "
+                              "%%</title></rect>\n", x,
                         plot_x(&plot, level->time_ns) - x, page_when(level->time_ns, false, when), level->percent);
         }
         plot_end(&plot);
@@ -194,7 +200,9 @@ void report_curve(FILE *file, const struct report *report)
         else
                 fprintf(file, "<p>%s</p>\n", _("The level of the battery is not known in this time."));
         if (report->timeline->n_levels > 1 && report->timeline->slot_s >= TIMELINE_DAY_S)
-                fprintf(file, "<p class=\"note\">%s</p>\n", _("Kept for so long are the levels at which a charger came or went; between them the line is straight."));
+                fprintf(file, "<p class=\"note\">%s</p>\n", _("Kept for so long are the levels at which a "
+                                                              "charger came or went; between them the line "
+                                                              "is straight."));
         fputs("<h3>", file);
         fprintf(file, _("What drew from it, in %s"), stack.unit);
         fputs("</h3>\n", file);

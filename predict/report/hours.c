@@ -24,14 +24,15 @@ static int hour_of(int64_t time_ns, int *day)
 }
 
 /* The shade is the number, not instead of it. */
-static void hour_cell(FILE *file, double percent, double most)
+static void hour_cell(FILE *file, int hour, double percent, double most)
 {
         char whole[32];
 
         if (isnan(percent))
-                fputs("<td class=\"none\"></td>", file);
+                fprintf(file, "<td class=\"none\" data-head=\"%d\"></td>", hour);
         else
-                fprintf(file, "<td style=\"--heat:%.0f%%\"><data value=\"%s\">%.*f</data></td>", most > 0 ? 60 * percent / most : 0,
+                fprintf(file, "<td data-head=\"%d\" style=\"--heat:%.0f%%\"><data value=\"%s\">%.*f</data></td>", hour,
+                        most > 0 ? 60 * percent / most : 0,
                         util_print_double(percent, whole, sizeof(whole)), percent < 9.95 ? 1 : 0, percent);
 }
 
@@ -41,14 +42,15 @@ static void day_row(FILE *file, const struct report *report, int64_t start_ns, c
         page_time(file, start_ns, true);
         fputs("</th>", file);
         for (int h = 0; h < 24; h++)
-                hour_cell(file, percent[h], most);
+                hour_cell(file, h, percent[h], most);
         fputs("</tr>\n", file);
 }
 
 static void heat(FILE *file, const struct report *report)
 {
-        static const char *const heads[] = { N_("Day"), "0", "1", "2", "3", "4", "5", "6", "7", "8", "9", "10", "11", "12", "13", "14",
-                                             "15", "16", "17", "18", "19", "20", "21", "22", "23", NULL };
+        static const char *const heads[] = { N_("Day"), "0",  "1",  "2",  "3",  "4",  "5",  "6",  "7",
+                                             "8",       "9",  "10", "11", "12", "13", "14", "15", "16",
+                                             "17",      "18", "19", "20", "21", "22", "23", NULL };
         const struct timeline *timeline = report->timeline;
         double percent[24], most = 0;
         int day = -1, at = -1;
@@ -82,11 +84,15 @@ static void heat(FILE *file, const struct report *report)
 static void slots(FILE *file, const struct report *report)
 {
         const struct timeline *timeline = report->timeline;
-        static const char *const heads[] = { N_("From"), N_("Battery"), N_("Base"), "<" N_("Dearest app"), N_("Of it"), NULL };
+        static const char *const heads[] = { N_("From"),  N_("Battery"), N_("Base"), "<" N_("Dearest app"),
+                                             N_("Of it"), NULL };
         bool days = timeline->slot_s >= TIMELINE_DAY_S;
 
         fputs("<details>\n<summary>", file);
-        fprintf(file, words_counted("The same as a table: %zu row", "The same as a table: %zu rows", timeline->n_slots), timeline->n_slots);
+        fprintf(file,
+                words_counted("The same as a table: %zu row", "The same as a table: %zu rows",
+                              timeline->n_slots),
+                timeline->n_slots);
         fputs("</summary>\n", file);
         page_table(file, _("Battery over time, by the model"), heads);
         for (size_t i = 0; i < timeline->n_slots; i++) {

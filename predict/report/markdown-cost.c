@@ -14,27 +14,29 @@
 
 #define COMPARED_MAX 40
 
-static void app_row(FILE *file, const struct cost_app *app)
+static void app_row(FILE *file, const struct report *report, const struct cost_app *app)
 {
+        const struct cost_value used = report_share(report, &app->percent);
         char time[32];
 
         markdown_row(file);
         markdown_name(file, app->app, app->name);
         markdown_word(file, _(answer_state(app->state)));
-        markdown_value(file, &app->percent, "%");
+        markdown_value(file, &used, report->share_unit);
         markdown_number(file, app->energy_j.value, report_half(&app->energy_j), "J");
         markdown_word(file, answer_print_duration(app->active_s, time));
         markdown_row_end(file);
 }
 
-static void whole_row(FILE *file, const char *name, const struct cost_value *energy_j, double percent_j)
+static void whole_row(FILE *file, const struct report *report, const char *name, const struct cost_value *energy_j)
 {
-        const struct cost_value percent = { energy_j->value / percent_j, energy_j->low / percent_j, energy_j->high / percent_j };
+        const struct cost_value used = { energy_j->value / report->share_j, energy_j->low / report->share_j,
+                                         energy_j->high / report->share_j };
 
         markdown_row(file);
         markdown_word(file, _(name));
         markdown_word(file, "");
-        markdown_value(file, &percent, "%");
+        markdown_value(file, &used, report->share_unit);
         markdown_number(file, energy_j->value, report_half(energy_j), "J");
         markdown_word(file, "");
         markdown_row_end(file);
@@ -42,20 +44,23 @@ static void whole_row(FILE *file, const char *name, const struct cost_value *ene
 
 static void by_app(FILE *file, const struct report *report)
 {
-        static const char *const heads[] = { N_("App"), "<" N_("State"), N_("Battery"), N_("95 % interval"), N_("Energy"), N_("Time"), NULL };
+        static const char *const heads[] = {
+                N_("App"), "<" N_("State"), N_("Battery"), N_("95 % interval"), N_("Energy"), N_("Time"), NULL
+        };
         const struct cost *cost = report->cost;
         const struct cost_value base_j = { cost->base_j, NAN, NAN };
 
         markdown_table(file, N_("Cost by app, in the foreground and in the background"), heads);
         for (size_t i = 0; i < MIN(cost->n_apps, (size_t)REPORT_ROWS_MAX); i++)
-                app_row(file, &cost->apps[i]);
-        whole_row(file, N_("*base*"), &base_j, report->percent_j);
-        whole_row(file, N_("*model total*"), &cost->total_j, report->percent_j);
-        whole_row(file, N_("*unattributed*"), &cost->unexplained_j, report->percent_j);
-        whole_row(file, N_("*battery*"), &cost->measured_j, report->percent_j);
+                app_row(file, report, &cost->apps[i]);
+        whole_row(file, report, N_("*base*"), &base_j);
+        whole_row(file, report, N_("*model total*"), &cost->total_j);
+        whole_row(file, report, N_("*unattributed*"), &cost->unexplained_j);
+        whole_row(file, report, N_("*battery*"), &cost->measured_j);
         markdown_table_end(file);
         if (cost->n_apps > REPORT_ROWS_MAX)
-                fprintf(file, _("%zu more rows are left out; joulecast cost has them all.\n\n"), cost->n_apps - REPORT_ROWS_MAX);
+                fprintf(file, _("%zu more rows are left out; joulecast cost has them all.\n\n"),
+                        cost->n_apps - REPORT_ROWS_MAX);
 }
 
 static void by_component(FILE *file, const struct report *report)
@@ -100,7 +105,8 @@ void markdown_costs(FILE *file, const struct report *report)
         by_component(file, report);
 }
 
-static void compared_row(FILE *file, const struct report *report, const struct cost_app *now, const struct cost_app *then)
+static void compared_row(FILE *file, const struct report *report, const struct cost_app *now,
+                         const struct cost_app *then)
 {
         const struct cost_value nothing = { 0, 0, 0 };
         const struct cost_app *app = now ? now : then;
@@ -118,13 +124,18 @@ static void compared_row(FILE *file, const struct report *report, const struct c
 
 static void two_periods(FILE *file, const struct report *report)
 {
-        static const char *const heads[] = { N_("App"), "<" N_("State"), N_("Now"), N_("95 % interval"), N_("Then"), N_("95 % interval"), "<" N_("Difference"), NULL };
+        static const char *const heads[] = {
+                N_("App"),           "<" N_("State"),      N_("Now"), N_("95 % interval"), N_("Then"),
+                N_("95 % interval"), "<" N_("Difference"), NULL
+        };
         char from[32], to[32];
         size_t rows = 0;
 
         fprintf(file, "## %s\n\n", _("Two periods side by side"));
-        fprintf(file, _("Now: %s to %s. "), page_when(report->cost->from_ns, false, from), page_when(report->cost->to_ns, false, to));
-        fprintf(file, _("Then: %s to %s.\n\n"), page_when(report->other->from_ns, false, from), page_when(report->other->to_ns, false, to));
+        fprintf(file, _("Now: %s to %s. "), page_when(report->cost->from_ns, false, from),
+                page_when(report->cost->to_ns, false, to));
+        fprintf(file, _("Then: %s to %s.\n\n"), page_when(report->other->from_ns, false, from),
+                page_when(report->other->to_ns, false, to));
         markdown_table(file, N_("Percent of the battery for each day of recorded time"), heads);
         for (size_t i = 0; i < report->cost->n_apps && rows < COMPARED_MAX; i++, rows++) {
                 const struct cost_app *app = &report->cost->apps[i];
@@ -144,14 +155,16 @@ static void two_periods(FILE *file, const struct report *report)
 
 static void two_apps(FILE *file, const struct report *report)
 {
-        static const char *const heads[] = { N_("App"), "<" N_("State"), N_("Battery"), N_("95 % interval"), N_("Energy"), N_("Time"), NULL };
+        static const char *const heads[] = {
+                N_("App"), "<" N_("State"), N_("Battery"), N_("95 % interval"), N_("Energy"), N_("Time"), NULL
+        };
 
         fprintf(file, "## %s\n\n", _("Two apps side by side"));
         markdown_table(file, N_("What each took in this time"), heads);
         for (size_t i = 0; i < 2; i++)
                 for (size_t k = 0; k < report->cost->n_apps; k++)
                         if (strcmp(report->cost->apps[k].app, report->apps[i]) == 0)
-                                app_row(file, &report->cost->apps[k]);
+                                app_row(file, report, &report->cost->apps[k]);
         markdown_table_end(file);
 }
 

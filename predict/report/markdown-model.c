@@ -5,6 +5,7 @@
 
 #include <math.h>
 
+#include "answer.h"
 #include "markdown.h"
 #include "util/quantile.h"
 #include "util/util.h"
@@ -33,12 +34,16 @@ static void row(FILE *file, const struct profile *profile, const struct coeffici
         const struct coefficient *measured = report_measured(profile, c);
         double half = t * c->standard_error;
         const struct cost_value interval = { c->value, c->value - half, c->value + half };
+        char words[128];
 
         markdown_row(file);
         name_cell(file, profile, c);
         markdown_number(file, c->value, isnan(half) ? fabs(c->value) / 100 : half, "");
         markdown_word(file, *term_keys[c->term].unit ? term_keys[c->term].unit : _("part"));
-        markdown_bounds(file, &interval, "");
+        if (answer_print_unresolved(c, half, 1, words))
+                markdown_word(file, words);
+        else
+                markdown_bounds(file, &interval, "");
         if (measured && measured->value != c->value)
                 markdown_number(file, measured->value, fabs(measured->value) / 100, "");
         else
@@ -49,7 +54,13 @@ static void row(FILE *file, const struct profile *profile, const struct coeffici
 
 static void coefficients(FILE *file, const struct report *report)
 {
-        static const char *const heads[] = { N_("Coefficient"), N_("Value"), "<" N_("Unit"), N_("95 % interval"), N_("As calibrated"), "<" N_("Learnt from"), NULL };
+        static const char *const heads[] = { N_("Coefficient"),
+                                             N_("Value"),
+                                             "<" N_("Unit"),
+                                             N_("95 % interval"),
+                                             N_("As calibrated"),
+                                             "<" N_("Learnt from"),
+                                             NULL };
         const struct profile *profile = report->profile;
         double t = quantile_student_t(profile->degrees_of_freedom, COST_LEVEL);
 
@@ -59,14 +70,15 @@ static void coefficients(FILE *file, const struct report *report)
         fputs("\n\n", file);
         markdown_table(file, N_("Coefficients of the power model"), heads);
         for (size_t i = 0; i < profile->n_coefficients; i++)
-                if (profile->coefficients[i].term != TERM_CURVE) /* of the gauge, for a fit */
+                if (profile->coefficients[i].term != TERM_CURVE) /* a wave of the gauge, only for fits */
                         row(file, profile, &profile->coefficients[i], t);
         markdown_table_end(file);
 }
 
 static void coverage(FILE *file, const struct report *report)
 {
-        static const char *const heads[] = { N_("Answer"), N_("Tried"), N_("Held"), N_("Share"), N_("Promised"), N_("Intervals since"), NULL };
+        static const char *const heads[] = { N_("Answer"),   N_("Tried"),           N_("Held"), N_("Share"),
+                                             N_("Promised"), N_("Intervals since"), NULL };
         const struct profile_score *scores = report->profile->learned.score;
         bool any = false;
 
@@ -74,11 +86,12 @@ static void coverage(FILE *file, const struct report *report)
         for (size_t k = 0; k < ANSWER_COUNT; k++)
                 any = any || scores[k].scored > 0;
         if (!any) {
-                fputs(_("Nothing was scored yet. `joulecast learn`, which the service runs once a day, compares answers with what the battery gave "
-                        "later.\n\n"), file);
+                fputs(_("Nothing was scored yet. `joulecast learn`, which the service runs once a day, "
+                        "compares answers with what the battery gave later.\n\n"), file);
                 return;
         }
-        markdown_table(file, N_("Answers that were compared with what the battery gave later; old ones count less"), heads);
+        markdown_table(file, N_("Answers that were compared with what the battery gave later; old ones count "
+                                "less"), heads);
         for (size_t k = 0; k < ANSWER_COUNT; k++) {
                 if (!(scores[k].scored > 0))
                         continue;

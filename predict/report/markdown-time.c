@@ -62,11 +62,15 @@ static void time_row(FILE *file, const struct report *report, const struct timel
 
 void markdown_times(FILE *file, const struct report *report)
 {
-        static const char *const heads[] = { N_("From"), N_("Recorded"), N_("Battery"), N_("Base"), "<" N_("Dearest app"), N_("Of it"), NULL };
+        static const char *const heads[] = { N_("From"), N_("Recorded"),        N_("Battery"),
+                                             N_("Base"), "<" N_("Dearest app"), N_("Of it"),
+                                             NULL };
         const struct timeline *timeline = report->timeline;
 
-        fprintf(file, "## %s\n\n", timeline->slot_s == TIMELINE_QUARTER_S ? _("Hour by hour") : timeline->slot_s == TIMELINE_WEEK_S ?
-                _("Week by week") : _("Day by day"));
+        fprintf(file, "## %s\n\n",
+                timeline->slot_s == TIMELINE_QUARTER_S ? _("Hour by hour") :
+                timeline->slot_s == TIMELINE_WEEK_S    ? _("Week by week") :
+                                                         _("Day by day"));
         markdown_table(file, N_("Battery over time, by the model"), heads);
         for (size_t i = 0; i < timeline->n_slots;) {
                 struct timeline_slot sum = { .start_ns = timeline->slots[i].start_ns };
@@ -90,9 +94,14 @@ static void sleeps(FILE *file, const struct report *report)
 
         fprintf(file, "## %s\n\n", _("Sleeps"));
         if (n && seconds > 0)
-                fprintf(file, words_counted("%zu sleep of half an hour or more on battery, %s together, took %s %% of the battery: %s mW in the mean.",
-                                            "%zu sleeps of half an hour or more on battery, %s together, took %s %% of the battery: %s mW in the mean.",
-                                            n), n, answer_print_duration(seconds, time), answer_print_number(energy_j / report->percent_j, 0.1, percent),
+                fprintf(file,
+                        words_counted("%zu sleep of half an hour or more on battery, %s together, took "
+                                      "%s %% of the battery: %s mW in the mean.",
+                                      "%zu sleeps of half an hour or more on battery, %s together, "
+                                      "took %s %% of the battery: %s mW in the mean.",
+                                      n),
+                        n, answer_print_duration(seconds, time),
+                        answer_print_number(energy_j / report->percent_j, 0.1, percent),
                         answer_print_number(1e3 * energy_j / seconds, 1, power));
         fputs(n && seconds > 0 ? "\n\n" : "", file);
         if (timeline->n_sleeps == 0) {
@@ -121,17 +130,21 @@ static void health(FILE *file, const struct report *report)
         double full = n ? report_full(report, &report->timeline->charges[last]) : NAN;
 
         if (n == 0)
-                fputs(_("The battery has not shown how much it holds when it is full, or was not charged yet.\n\n"), file);
+                fputs(_("The battery has not shown how much it holds when it is full, or was not charged "
+                        "yet.\n\n"), file);
         else if (isnan(report->design))
                 fprintf(file, _("It holds %.0f %s when full; its design is not known.\n\n"), full * 1e-3, unit);
         else
-                fprintf(file, _("It holds %.0f %s when full, %.0f %% of its design of %.0f %s.\n\n"), full * 1e-3, unit, 100 * full / report->design,
-                        report->design * 1e-3, unit);
+                fprintf(file, _("It holds %.0f %s when full, %.0f %% of its design of %.0f %s.\n\n"),
+                        full * 1e-3, unit, 100 * full / report->design, report->design * 1e-3, unit);
 }
 
 static void charges(FILE *file, const struct report *report)
 {
-        static const char *const heads[] = { N_("From"), "<" N_("State"), N_("Length"), N_("Level then"), N_("At its end"), N_("Full charge"), NULL };
+        static const char *const heads[] = {
+                N_("From"),       "<" N_("State"),   N_("Length"), N_("Level then"),
+                N_("At its end"), N_("Full charge"), NULL
+        };
         const struct timeline *timeline = report->timeline;
         size_t rows = 0;
 
@@ -140,18 +153,23 @@ static void charges(FILE *file, const struct report *report)
                 return;
         }
         markdown_table(file, N_("Charging, full, and on battery; the newest first"), heads);
-        for (size_t i = timeline->n_charges; i-- > 0 && rows < REPORT_ROWS_MAX && timeline->charges[i].start_ns >= timeline->from_ns; rows++) {
+        for (size_t i = timeline->n_charges;
+             i-- > 0 && rows < REPORT_ROWS_MAX && timeline->charges[i].start_ns >= timeline->from_ns;
+             rows++) {
                 const struct store_charge *charge = &timeline->charges[i];
                 double end_percent;
+                char length[32];
                 int64_t end_ns;
 
                 report_charge_end(timeline, i, &end_ns, &end_percent);
                 markdown_row(file);
                 markdown_time(file, charge->start_ns, false);
                 markdown_word(file, _(report_power_state(charge->state)));
-                markdown_number(file, (double)(end_ns - charge->start_ns) / (double)NS_PER_S / 3600, 0.01, "h");
-                markdown_number(file, charge->level_percent, 1, "%");
-                markdown_number(file, end_percent, 1, "%");
+                markdown_word(file,
+                              answer_print_duration((double)(end_ns - charge->start_ns) / (double)NS_PER_S,
+                                                    length));
+                markdown_number(file, charge->level_percent, 10, "%");
+                markdown_number(file, end_percent, 10, "%");
                 markdown_number(file, report_full(report, charge) * 1e-3, 1, report->design_is_charge ? "mAh" : "mWh");
                 markdown_row_end(file);
         }

@@ -15,7 +15,7 @@
 #include "util/util.h"
 #include "util/words.h"
 
-#define NO_BREAK "\xe2\x80\x8b" /* zero width: what follows is no name after @, and no number after # */
+#define NO_BREAK "\xe2\x80\x8b" /* zero-width space: behind @ or # it prevents a mention of a person or an issue */
 
 void markdown_text(FILE *file, const char *text)
 {
@@ -33,7 +33,8 @@ void markdown_text(FILE *file, const char *text)
                         fputs("&#124;", file); /* not all renderers know \\| in a table */
                 else if (*at == '@' || *at == '#')
                         fprintf(file, "\\%c" NO_BREAK, *at);
-                else if (strchr("\\`*_{}[]!~$^:", *at) || (*at == '.' && at - printable >= 3 && strncasecmp(at - 3, "www", 3) == 0))
+                else if (strchr("\\`*_{}[]!~$^:", *at) ||
+                         (*at == '.' && at - printable >= 3 && strncasecmp(at - 3, "www", 3) == 0))
                         fprintf(file, "\\%c", *at);
                 else
                         fputc(*at, file);
@@ -116,14 +117,16 @@ void markdown_value(FILE *file, const struct cost_value *value, const char *unit
 static void summary(FILE *file, const struct report *report)
 {
         const struct cost *cost = report->cost;
-        double total = cost->total_j.value / report->percent_j;
         char number[32], recorded[32];
 
-        if (!isnan(cost->measured_percent))
-                fprintf(file, _("- The battery gave %s %% of a full one.\n"), answer_print_number(cost->measured_percent, 0.1, number));
-        if (!isnan(total))
-                fprintf(file, _("- By the model: %s %%.\n"),
-                        answer_print_number(total, (cost->total_j.high - cost->total_j.low) / report->percent_j, number));
+        if (!isnan(cost->measured_j.value))
+                fprintf(file, _("- The battery gave %s %s.\n"),
+                        answer_print_number(cost->measured_j.value / report->share_j, 1, number),
+                        report_share_words(report));
+        if (!isnan(cost->total_j.value))
+                fprintf(file, _("- By the model: %s %s.\n"),
+                        answer_print_number(cost->total_j.value / report->share_j, 1, number),
+                        report_share_words(report));
         fprintf(file, _("- Recorded: %s.\n\n"), answer_print_duration(cost->recorded_s, recorded));
 }
 
@@ -145,6 +148,6 @@ void report_markdown(FILE *file, const struct report *report)
         markdown_compare(file, report);
         markdown_battery(file, report);
         markdown_model(file, report);
-        fprintf(file, _("Made by joulecast %s. Percent is of the energy of a full battery. Intervals of costs hold in 95 of 100 cases. Times are "
-                        "local.\n"), JOULECAST_VERSION);
+        fprintf(file, _("Made by joulecast %s. Percent is of the energy of a full battery. Intervals of "
+                        "costs hold 19 times in 20. Times are local.\n"), JOULECAST_VERSION);
 }

@@ -34,9 +34,14 @@ static void total(FILE *file, const struct report *report)
 
         if (n == 0 || seconds <= 0)
                 return;
-        fprintf(file, words_counted("<p>%zu sleep of half an hour or more on battery, %s together, took <b>%s&nbsp;%%</b> of the battery: %s mW in the mean.</p>\n",
-                                    "<p>%zu sleeps of half an hour or more on battery, %s together, took <b>%s&nbsp;%%</b> of the battery: %s mW in the mean.</p>\n", n),
-                n, answer_print_duration(seconds, time), answer_print_number(energy_j / report->percent_j, 0.1, percent),
+        fprintf(file,
+                words_counted("<p>%zu sleep of half an hour or more on battery, %s together, took <b>"
+                              "%s&nbsp;%%</b> of the battery: %s mW in the mean.</p>\n",
+                              "<p>%zu sleeps of half an hour or more on battery, %s together, took <b>"
+                              "%s&nbsp;%%</b> of the battery: %s mW in the mean.</p>\n",
+                              n),
+                n, answer_print_duration(seconds, time),
+                answer_print_number(energy_j / report->percent_j, 0.1, percent),
                 answer_print_number(1e3 * energy_j / seconds, 1, power));
 }
 
@@ -61,7 +66,8 @@ void report_sleeps(FILE *file, const struct report *report)
         page_section(file, "sleeps", _("Sleeps"));
         total(file, report);
         if (timeline->n_sleeps == 0)
-                fprintf(file, "<p>%s</p>\n", _("No sleep of half an hour or more on battery is recorded in this time."));
+                fprintf(file, "<p>%s</p>\n", _("No sleep of half an hour or more on battery is recorded in "
+                                               "this time."));
         else
                 {
                 fprintf(file, "<details%s>\n<summary>", timeline->n_sleeps <= 10 ? " open" : "");

@@ -96,7 +96,8 @@ class Device:
         """Since its calibration a component takes so many times as much."""
         if name == "display":
             self.display = {level: mw * factor for level, mw in self.display.items()}
-        for attribute in {"base": ("base",), "disk": ("read", "write"), "wifi": ("on", "rx", "tx", "wake"), "display": ()}[name]:
+        for attribute in {"base": ("base",), "disk": ("read", "write"), "wifi": ("on", "rx", "tx", "wake"),
+                          "display": ()}[name]:
             setattr(self, attribute, getattr(self, attribute) * factor)
 
     def text(self):
@@ -134,7 +135,7 @@ class Device:
         return power
 
     def truths(self):
-        """What a perfect calibration would find, and the profile's keys that say it: [(name, [(key, factor)], mW)]."""
+        """Results of a perfect calibration, and the profile's keys that have them: [(name, {key: factor}, mW)]."""
         idle = self.steady_mw()
         found = [("base", {"base.power_mw": 1}, idle)]
         for q in self.policies:

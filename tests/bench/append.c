@@ -92,11 +92,13 @@ int main(int argc, char **argv)
         struct interval_maker *maker = NULL;
         struct interval interval = { 0 };
         struct sample sample = { 0 };
-        uint64_t n_points = 0, n_senders = 0, make_ns = 0, time_ns[64] = { 0 }, cpu_ns[N_APPS] = { 0 }, append_ns = 0, fold_ns = 0,
-                 bytes = 0;
+        uint64_t n_points = 0, n_senders = 0, make_ns = 0, time_ns[64] = { 0 }, cpu_ns[N_APPS] = { 0 },
+                 append_ns = 0, fold_ns = 0, bytes = 0;
         size_t rows = 0;
 
-        if (argc < 3 || argc > 4 || (argc == 4 && (util_parse_u64(argv[3], &n_senders) < 0 || n_senders > N_ACTIVE)) || util_parse_u64(argv[2], &n_points) < 0 || n_points < 1 || n_points > 64)
+        if (argc < 3 || argc > 4 ||
+            (argc == 4 && (util_parse_u64(argv[3], &n_senders) < 0 || n_senders > N_ACTIVE)) ||
+            util_parse_u64(argv[2], &n_points) < 0 || n_points < 1 || n_points > 64)
                 return 2;
         if (store_open(argv[1], STORE_WRITE, NULL, &store) < 0 || interval_maker_new(&maker) < 0)
                 return 1;
@@ -120,8 +122,8 @@ int main(int argc, char **argv)
                 fold_ns += poll >= 20 ? cpu_time_ns() - appended_ns : 0;
                 rows = interval.n_rows;
         }
-        printf("%zu rows at %llu operating points: %.1f us of CPU a poll (goal 50), %.1f us for the interval and %.1f us for rolling it up; "
-               "%.1f kB written (goal 12), all included\n",
+        printf("%zu rows at %llu operating points: %.1f us of CPU a poll (goal 50), %.1f us for the interval "
+               "and %.1f us for rolling it up; %.1f kB written (goal 12), all included\n",
                rows, (unsigned long long)n_points, (double)append_ns / (N_POLLS - 20) / 1e3,
                (double)make_ns / (N_POLLS - 20) / 1e3, (double)fold_ns / (N_POLLS - 20) / 1e3,
                (double)(written_bytes() - bytes) / (N_POLLS - 20) / 1e3);

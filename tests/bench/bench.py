@@ -23,27 +23,33 @@ folder = tempfile.mkdtemp(prefix="joulecast-bench-")
 environment = {**os.environ, "XDG_STATE_HOME": folder, "XDG_CONFIG_HOME": folder}
 
 
-def call(*command):
+def call(*command, code=0):
     ran = subprocess.run(command, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
-    if ran.returncode:
+    if ran.returncode != code:
         sys.exit(f"{' '.join(command)}: exit {ran.returncode}: {ran.stderr}")
 
 
-def seconds(command, times, before=lambda: None):
-    """Wall-clock and CPU seconds of each run, children included."""
+def seconds(command, times, before=lambda: None, code=0):
+    """Wall-clock and CPU seconds of each run, children included; it ends with @code."""
     wall, cpu = [], []
     for _ in range(times):
         before()
         used, began = resource.getrusage(resource.RUSAGE_CHILDREN), time.monotonic()
-        call(*command)
+        call(*command, code=code)
         wall.append(time.monotonic() - began)
         now = resource.getrusage(resource.RUSAGE_CHILDREN)
         cpu.append(now.ru_utime + now.ru_stime - used.ru_utime - used.ru_stime)
     return statistics.median(wall), statistics.median(cpu)
 
 
+def least_cpu(command, code=0):
+    """CPU seconds of the run of five that was disturbed least."""
+    return min(seconds(command, 1, code=code)[1] for _ in range(5))
+
+
 def report(name, value_s, goal_s):
-    print(f"{name:<58} {value_s * 1000:9.1f} ms   goal {goal_s * 1000:6.0f} ms   {'met' if value_s <= goal_s else 'MISSED'}")
+    print(f"{name:<58} {value_s * 1000:9.1f} ms   goal {goal_s * 1000:6.0f} ms   "
+          f"{'met' if value_s <= goal_s else 'MISSED'}")
 
 
 def path(name):
@@ -89,7 +95,8 @@ def cost():
     began = time.monotonic()
     call(fill, path("usage.db"))
     size = os.path.getsize(path("usage.db"))
-    print(f"30 days of polls of 300 processes: written and rolled up in {time.monotonic() - began:.0f} s, {size / 1e6:.1f} MB")
+    print(f"30 days of polls of 300 processes: written and rolled up in {time.monotonic() - began:.0f} s, "
+          f"{size / 1e6:.1f} MB")
     profile = os.path.join(source, "data", "profiles", "nexus-one.ini")
     command = [joulecast, "cost", "--profile", profile, "--database", path("usage.db"), "--json"]
     report("cost over 30 days of polls of 300 processes", seconds(command, 7)[0], 0.1)
@@ -100,7 +107,8 @@ def cost():
 
 def poll():
     """One more poll's CPU time, from the difference of two runs, beside pidstat's for one sample."""
-    idle = [subprocess.Popen(["sleep", "1000"]) for _ in range(max(0, 500 - len([n for n in os.listdir("/proc") if n.isdigit()])))]
+    idle = [subprocess.Popen(["sleep", "1000"])
+            for _ in range(max(0, 500 - len([n for n in os.listdir("/proc") if n.isdigit()])))]
     try:
         n = len([name for name in os.listdir("/proc") if name.isdigit()])
         daemon = os.path.join(build, "poller", "joulecastd")
@@ -125,8 +133,9 @@ def poll():
 
 
 def ask_service(profile, questions):
-    """What each question waits for at the socket: the first time, and then (median)."""
-    with subprocess.Popen([os.path.join(build, "poller", "joulecastd"), "--database", path("year.db"), "--interval", "3600",
+    """Response time of each question at the service's socket: of the first one, and the median of later ones."""
+    with subprocess.Popen([os.path.join(build, "poller", "joulecastd"), "--database", path("year.db"), "--interval",
+                           "3600",
                            "--focus-socket", path("focus"), "--socket", path("socket"), "--profile", profile],
                           env=environment, stderr=subprocess.DEVNULL) as service:
         def ask(question):
@@ -156,7 +165,7 @@ def ask_service(profile, questions):
 
 
 def first():
-    """First answers on a year of history; fill-store takes minutes to make it."""
+    """First answers on a year of history; CPU time, the least of five."""
     if filled:
         shutil.copy(filled, path("year.db"))
     else:
@@ -166,8 +175,18 @@ def first():
     for arguments in (["status", *profile], ["budget", "--battery-percent", "40", *profile],
                       ["predict", "--app", "app-7", "--minutes", "30", *profile],
                       ["whatif", "--battery-percent", "40", "--close", "app-7", *profile],
-                      ["warn", *profile], ["apps"], ["cost", "--since", "24 h", *profile], ["metrics", *profile]):
-        report(f"{arguments[0]}, on a year", seconds([joulecast, *arguments, "--database", path("year.db")], 7)[0], 0.05)
+                      ["warn", *profile], ["apps"], ["cost", "--since", "24 h", *profile], ["cost", *profile],
+                      ["cost", "--by", "day", *profile], ["metrics", *profile]):
+        name = " ".join(word for word in arguments[:3] if word not in ("--profile", path("profile.ini")))
+        report(f"{name}, on a year", least_cpu([joulecast, *arguments, "--database", path("year.db")]), 0.05)
+    no_data = 3
+    for arguments in (["predict", "--app", "never-seen", "--minutes", "30"],
+                      ["learn", "--dry-run", "--observations", path("everyday.db")]):
+        report(f"{arguments[0]}, without an answer",
+               least_cpu([joulecast, *arguments, *profile, "--database", path("year.db")], no_data), 0.05)
+    report("--version", least_cpu([joulecast, "--version"]), 0.01)
+    page = [joulecast, "report", "-o", path("page.html"), *profile, "--database", path("year.db")]
+    report("report, on a year", least_cpu(page), 0.3)
     ask_service(path("profile.ini"), [{"ask": "budget", "battery_percent": 40}])
 
 

@@ -2,7 +2,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
 /*
- * How much CPU time two files of folded stacks take to read, to make contexts of, and to match, and the most memory that was used.
+ * How much CPU time two files of folded stacks take to read, to make contexts of, and to match, and the
+ * most memory that was used.
  *
  * Usage: bench-diff A B PREFIX ALPHA...; PREFIX of the frameworks' frames
  */
@@ -28,7 +29,8 @@ static double now(void)
         return (double)time.tv_sec + (double)time.tv_nsec * 1e-9;
 }
 
-static int load(const char *path, const char *prefix, struct stacks *stacks, struct labels *labels, struct contexts *contexts)
+static int load(const char *path, const char *prefix, struct stacks *stacks, struct labels *labels,
+                struct contexts *contexts)
 {
         const char *prefixes[] = { prefix, NULL };
         const struct context_rules rules = { .frames = { .framework_prefixes = prefixes } };
@@ -41,7 +43,8 @@ static int load(const char *path, const char *prefix, struct stacks *stacks, str
         parsed = now();
         if (contexts_make(stacks, &rules, labels, contexts) < 0)
                 return -1;
-        printf("%s: %.1f MB read in %.3f s (%.0f MB/s), contexts in %.3f s\n", path, (double)status.st_size * 1e-6, parsed - start,
+        printf("%s: %.1f MB read in %.3f s (%.0f MB/s), contexts in %.3f s\n", path,
+               (double)status.st_size * 1e-6, parsed - start,
                (double)status.st_size * 1e-6 / (parsed - start), now() - parsed);
         return 0;
 }
@@ -77,8 +80,9 @@ int main(int argc, char **argv)
                 fprintf(stderr, "Usage: bench-diff A B PREFIX ALPHA...\n");
                 return 2;
         }
-        if (load(argv[1], argv[3], &stacks_a, &labels, &a) < 0 || load(argv[2], argv[3], &stacks_b, &labels, &b) < 0 ||
-            labels_rank(&labels, &rank) < 0 || contexts_finish(&a, rank, labels.n) < 0 || contexts_finish(&b, rank, labels.n) < 0)
+        if (load(argv[1], argv[3], &stacks_a, &labels, &a) < 0 ||
+            load(argv[2], argv[3], &stacks_b, &labels, &b) < 0 || labels_rank(&labels, &rank) < 0 ||
+            contexts_finish(&a, rank, labels.n) < 0 || contexts_finish(&b, rank, labels.n) < 0)
                 return 1;
         printf("%d and %d nodes\n", a.tree.n, b.tree.n);
         for (int i = 4; i < argc; i++)

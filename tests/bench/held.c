@@ -2,10 +2,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
 /*
- * What a poll costs to find who holds sound and cameras: on this machine; with two sound cards of 16 streams each, of
- * which two run; with a camera that is in use; and with one whose driver does not tell how many use it, for which the
- * descriptors of all processes are read at each poll. Cards and cameras are files of a folder in memory, processes are
- * this machine's. CPU time, medians of polls with a sleep before each. As root.
+ * Measures the CPU time that a poll takes to find the processes that use sound and cameras: on this machine; with two
+ * sound cards of 16 streams each, two of which run; with a camera that is in use; and with a camera whose driver does
+ * not report its number of users, so that each poll reads the descriptors of all processes. Cards and cameras are
+ * files in a folder in memory, processes are those of this machine. Prints medians of polls, each after a sleep. Needs
+ * root.
  *
  * Usage: bench-held [POLLS]
  */

@@ -2,8 +2,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
 /*
- * How fast files of stacks are read: the bytes of each file by the least CPU time (user and system) that reading it took in RUNS
- * processes, each of which reads it once, with memory that is as new as in `joulecast diff`.
+ * How fast files of stacks are read: the bytes of each file by the least CPU time (user and system) that
+ * reading it took in RUNS processes, each of which reads it once, with memory that is as new as in `joulecast diff`.
  *
  * Usage: bench-read FILE...
  */
@@ -73,7 +73,8 @@ int main(int argc, char **argv)
                         }
                         best = MIN(best, took);
                 }
-                printf("%-20s %5.1f MB %5.0f MB/s\n", argv[i], (double)status.st_size * 1e-6, (double)status.st_size * 1e-6 / best);
+                printf("%-20s %5.1f MB %5.0f MB/s\n", argv[i], (double)status.st_size * 1e-6,
+                       (double)status.st_size * 1e-6 / best);
         }
         return 0;
 }

@@ -2,9 +2,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
 /*
- * What each way to count the network adds to a call, between two network namespaces of ours. Packets
- * are counted where they pass: a datagram at the call that sends it, what TCP sends also later, and
- * what arrives in a softirq.
+ * Measures the time that each way to count the network adds to a call, between two network namespaces of ours.
+ * Packets are counted where they pass: a datagram in the call that sends it, data of TCP also later, and
+ * received packets in a softirq.
  */
 
 #include "bench-hooks.h"
@@ -42,7 +42,7 @@ static int new_namespace(void)
         return unshare(CLONE_NEWNET) < 0 ? -1 : open("/proc/self/ns/net", O_RDONLY | O_CLOEXEC);
 }
 
-/* They end with us. The numbers of the interfaces are the same, so that both ends can be taken for WiFi. */
+/* Both end with this process. The interface numbers are the same, so that both ends can stand for WiFi. */
 static bool make_wire(void)
 {
         char command[512];
@@ -87,7 +87,7 @@ static void connect_to(int fd, const char *host, int other_fd)
         }
 }
 
-/* A socket here and one there, each of which knows its route. */
+/* Makes a socket here and one there, both of which know their route. */
 static void make_pair(int type, int *here, int *there)
 {
         struct sockaddr_in at = address(THERE, 0), from = address(HERE, 0);

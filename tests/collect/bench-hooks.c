@@ -2,12 +2,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
 /*
- * What the programs add to the work of others: to a switch between two
- * processes, and to calls that send and receive (bench-hooks-net.c). By the kernel's own count (bpf_stats,
- * which includes its two clock reads: what an empty program shows stands first) and, for switches, by the
- * wall, as the median of pairs with and without, in turn.
+ * Measures the time that the BPF programs add to the work of others: to a switch between two
+ * processes, and to calls that send and receive (bench-hooks-net.c). Times are from bpf_stats of the kernel,
+ * which includes its two clock reads (the time of an empty program is printed first), and, for switches, also by
+ * wall clock, as the median over alternating pairs with and without the programs.
  *
- * Usage: bench-hooks [net | cycles]
+ * Usage: bench-hooks [net | cycles | kinds]
  */
 
 #include <errno.h>
@@ -37,8 +37,9 @@
 #define COUNTS 7
 #define RING_MAX 400
 
-static char tree[] = "/tmp/hooks-XXXXXX";
-static bool by_cycles; /* a software event stands in for the counter, and is read as that is */
+static char tree[32];
+static bool by_cycles; /* software events replace the counters, and are read like them */
+static uint32_t without = COUNTS_NET | COUNTS_EXITS | COUNTS_KINDS;
 
 static double now_ns(void)
 {
@@ -91,7 +92,7 @@ static void pin_to_one_cpu(void)
         sched_setaffinity(0, sizeof(set), &set);
 }
 
-/* A byte goes round a ring of processes on one CPU: each step is a switch from one to the next. */
+/* Passes a byte round a ring of processes on one CPU: each step is a switch to the next process. */
 static double ring(int n, int rounds)
 {
         static int pipes[RING_MAX][2];
@@ -142,10 +143,10 @@ double hooks_median(double *values, size_t n)
         return values[n / 2];
 }
 
-/* What the program at a switch takes while @work makes switches, by the kernel's count. */
+/* Mean run time in ns of the program at a switch while @work makes switches, by bpf_stats. */
 static double counted_ns(double (*work)(int n, int rounds), int n, int rounds)
 {
-        struct source *source = hooks_load(tree, COUNTS_NET | COUNTS_EXITS, NET_BY_BEST);
+        struct source *source = hooks_load(tree, without, NET_BY_BEST);
         const struct process_bpf *bpf = ((struct process_collector *)source)->bpf;
         int stats_fd = bpf_enable_stats(BPF_STATS_RUN_TIME);
         double ret;
@@ -170,19 +171,20 @@ static void measure_switch(int n, int rounds, double goal_ns)
         double added[PAIRS], hop = 0, counted[COUNTS], median;
 
         for (int i = 0; i < PAIRS; i++) {
-                double without = ring(n, rounds), with;
-                struct source *source = hooks_load(tree, COUNTS_NET | COUNTS_EXITS, NET_BY_BEST);
+                double alone = ring(n, rounds), with;
+                struct source *source = hooks_load(tree, without, NET_BY_BEST);
 
                 with = ring(n, rounds);
                 source->ops->close(source);
-                added[i] = with - without;
-                hop += without / PAIRS;
+                added[i] = with - alone;
+                hop += alone / PAIRS;
         }
         hooks_median(added, PAIRS); /* and sorted */
         for (int i = 0; i < COUNTS; i++) /* apart, since counting costs more than what it counts */
                 counted[i] = counted_ns(ring, n, rounds);
         median = hooks_median(counted, COUNTS);
-        printf("switch among %3d processes: %6.0f ns a hop; added %4.0f ns (median; %4.0f lowest tenth), bpf_stats %4.0f ns%s\n",
+        printf("switch among %3d processes: %6.0f ns a hop; added %4.0f ns (median; %4.0f lowest tenth), "
+               "bpf_stats %4.0f ns%s\n",
                n, hop, added[PAIRS / 2], added[PAIRS / 10], median, verdict(median, goal_ns));
 }
 
@@ -213,10 +215,11 @@ static void remove_tree(void)
                 fprintf(stderr, "%s is left behind\n", tree);
 }
 
-/* What bpf_stats says of a program at a system call. */
+/* Mean run time in ns of a program at a system call, by bpf_stats; NAN: it could not be measured. */
 static double at_call_ns(const struct bpf_insn *program, size_t n)
 {
-        _cleanup_close_ int fd = bpf_prog_load(BPF_PROG_TYPE_RAW_TRACEPOINT, "nothing", "Dual BSD/GPL", program, n, NULL);
+        _cleanup_close_ int fd =
+                bpf_prog_load(BPF_PROG_TYPE_RAW_TRACEPOINT, "nothing", "Dual BSD/GPL", program, n, NULL);
         _cleanup_close_ int link = fd < 0 ? -1 : bpf_raw_tracepoint_open("sys_enter", fd);
         _cleanup_close_ int stats = link < 0 ? -1 : bpf_enable_stats(BPF_STATS_RUN_TIME);
 
@@ -225,7 +228,7 @@ static double at_call_ns(const struct bpf_insn *program, size_t n)
         return stats < 0 ? NAN : per_run_ns(fd);
 }
 
-/* Each number below holds as much. */
+/* Prints the time of an empty program, which is part of each number below. */
 static void measure_nothing(void)
 {
         const struct bpf_insn nothing[] = { { .code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = 0 },
@@ -234,14 +237,14 @@ static void measure_nothing(void)
         printf("an empty program, at a system call: bpf_stats %.0f ns\n", at_call_ns(nothing, ARRAY_SIZE(nothing)));
 }
 
-/* One reading of the event that stands in for the counter, and no more. */
+/* Prints the time of a program that only reads the event used in place of the counter. */
 static void measure_reading(void)
 {
-        struct source *source = hooks_load(tree, COUNTS_NET | COUNTS_EXITS, NET_BY_BEST);
+        struct source *source = hooks_load(tree, without, NET_BY_BEST);
         const struct process_bpf *bpf = ((struct process_collector *)source)->bpf;
         const struct bpf_insn reading[] = {
                 { .code = BPF_LD | BPF_DW | BPF_IMM, .dst_reg = 1, .src_reg = BPF_PSEUDO_MAP_FD,
-                  .imm = bpf_map__fd(bpf->maps.cycles) },
+                  .imm = bpf_map__fd(bpf->maps.counters) },
                 { 0 },
                 { .code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = 2, .imm = -1 },  /* BPF_F_CURRENT_CPU, */
                 { .code = BPF_ALU64 | BPF_RSH | BPF_K, .dst_reg = 2, .imm = 32 },  /* which has 32 bits */
@@ -254,13 +257,24 @@ static void measure_reading(void)
         source->ops->close(source);
 }
 
-static void measure_switches(void)
+static void make_tree(void)
 {
+        snprintf(tree, sizeof(tree), "/tmp/hooks-XXXXXX");
         if (!mkdtemp(tree))
                 exit(1);
         write_text("related_cpus", "0 1 2 3 4 5 6 7\n");
+}
+
+static void make_frequencies(void)
+{
+        make_tree();
         write_text("scaling_cur_freq", "1000000\n");
         write_text("stats/time_in_state", "500000 1\n1000000 2\n2000000 3\n");
+}
+
+static void measure_switches(void)
+{
+        make_frequencies();
         measure_switch(2, 30000, 130);
         measure_switch(RING_MAX, 200, 150);
         measure_idle();
@@ -269,10 +283,7 @@ static void measure_switches(void)
 
 static void measure_cycles(void)
 {
-        snprintf(tree, sizeof(tree), "/tmp/hooks-XXXXXX");
-        if (!mkdtemp(tree))
-                exit(1);
-        write_text("related_cpus", "0 1 2 3 4 5 6 7\n");
+        make_tree();
         write_text("cpuinfo_min_freq", "700000\n");
         write_text("cpuinfo_max_freq", "2100000\n");
         printf("with cycles read at switches:\n");
@@ -285,6 +296,85 @@ static void measure_cycles(void)
         remove_tree();
 }
 
+#define RUNS 60
+
+static void read_stats(int program_fd, double *ns, double *n)
+{
+        struct bpf_prog_info info = { 0 };
+        uint32_t size = sizeof(info);
+
+        bpf_obj_get_info_by_fd(program_fd, &info, &size);
+        *ns = (double)info.run_time_ns;
+        *n = (double)info.run_cnt;
+}
+
+/* Mean time of a switch in short runs: the lower quartile, as in other runs this machine did other work. */
+static double lowest_ns(double (*work)(int n, int rounds), int n, int rounds)
+{
+        struct source *source = hooks_load(tree, without, NET_BY_BEST);
+        int fd = bpf_program__fd(((struct process_collector *)source)->bpf->progs.count_switch);
+        int stats_fd = bpf_enable_stats(BPF_STATS_RUN_TIME);
+        double mean[RUNS];
+
+        for (int i = 0; i < RUNS; i++) {
+                double before_ns, before, after_ns, after;
+
+                read_stats(fd, &before_ns, &before);
+                work(n, rounds);
+                read_stats(fd, &after_ns, &after);
+                mean[i] = (after_ns - before_ns) / (after - before);
+        }
+        close(stats_fd);
+        source->ops->close(source);
+        hooks_median(mean, RUNS); /* sorts them */
+        return mean[RUNS / 4];
+}
+
+/* Prints the extra time of the program with sampled stretches, alternating with runs without them. */
+static void measure_more(const char *what, double (*work)(int n, int rounds), int n, int rounds)
+{
+        double with[COUNTS], more[COUNTS];
+
+        for (int i = 0; i < COUNTS; i++) {
+                double alone = lowest_ns(work, n, rounds);
+
+                without &= ~(uint32_t)COUNTS_KINDS;
+                with[i] = lowest_ns(work, n, rounds);
+                without |= COUNTS_KINDS;
+                more[i] = with[i] - alone;
+        }
+        printf("%s: bpf_stats %.0f ns, %.1f ns of it for kinds of work%s\n", what, hooks_median(with, COUNTS),
+               hooks_median(more, COUNTS), verdict(hooks_median(more, COUNTS), 10));
+        fflush(stdout);
+}
+
+/* Two processes share a CPU, each for as long as the scheduler lets it. */
+static double share(int unused, int rounds)
+{
+        double begin = now_ns();
+        pid_t other = start_child();
+
+        pin_to_one_cpu();
+        while (other == 0 || now_ns() - begin < rounds * 1e6)
+                for (volatile int i = 0; i < 50000; i++)
+                        ;
+        end_child(other);
+        return 0;
+}
+
+static void measure_kinds(void)
+{
+        make_frequencies();
+        by_cycles = true;
+        printf("with kinds of work sampled:\n");
+        measure_more("switch among   2 processes", ring, 2, 2000);
+        measure_more("switch among 400 processes", ring, RING_MAX, 10);
+        measure_more("switch to and from idle", doze, 1, 500);
+        measure_more("switch between two that work", share, 1, 50);
+        by_cycles = false;
+        remove_tree();
+}
+
 int main(int argc, char **argv)
 {
         const char *only = argc > 1 ? argv[1] : "";
@@ -292,9 +382,11 @@ int main(int argc, char **argv)
         measure_nothing();
         if (!*only)
                 measure_switches();
-        if (strcmp(only, "net") != 0)
+        if (!*only || strcmp(only, "cycles") == 0)
                 measure_cycles();
-        if (strcmp(only, "cycles") != 0)
+        if (!*only || strcmp(only, "kinds") == 0)
+                measure_kinds();
+        if (!*only || strcmp(only, "net") == 0)
                 measure_net();
         return 0;
 }

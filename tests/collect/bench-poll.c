@@ -2,10 +2,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
 /*
- * What one poll costs: collect, subtract, store, in one transaction, by each
+ * Measures the CPU time of one poll: collect, subtract, store, in one transaction, by each
  * collector in turn in the same process, with a sleep before each so that caches
- * are as cold as they are in a service. CPU time, medians, and ratios to plain /proc. The ratio of the lower
- * quartiles stands beside: on a machine that builds something most polls have new processes to name.
+ * are as cold as they are in a service. Prints medians and their ratios to plain /proc, and ratios of the lower
+ * quartiles: on a machine that builds something most polls have new processes to name.
  *
  * Usage: bench-poll [PROCESSES [POLLS [SLEEP-MS]]]
  */
@@ -31,7 +31,7 @@
 #include "util/units.h"
 #include "util/util.h"
 
-#define ACTIVE 40        /* of the processes do a little between two polls */
+#define ACTIVE 40        /* processes that do a little between two polls */
 #define POLLS_MAX 1000
 #define CANDIDATES_MAX 8
 #define PEER_PAIRS 3

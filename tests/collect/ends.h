@@ -29,7 +29,7 @@
 
 #define ENDS_FD_MAX 1024
 #define ENDS_CPUS_MAX 64
-#define ENDS_BARRIERS 40 /* without one end more: there are none to come */
+#define ENDS_BARRIERS 40 /* barriers without another end: there are no more */
 
 struct ends_wait {
         size_t n, barriers;
@@ -42,7 +42,7 @@ static struct {
         uint64_t unseen;     /* freed without running our program, between ends_open() and ends_close() */
 } ends = { .stats_fd = -1, .bridge_fd = -1 };
 
-/* Not by libbpf, without which this is built, too. */
+/* libbpf is not used, as this is also built without it. */
 static inline int call_bpf(int command, union bpf_attr *attr)
 {
         return (int)syscall(SYS_bpf, command, attr, sizeof(*attr));
@@ -53,10 +53,10 @@ static inline void ends_barrier(void)
 {
         if (ioctl(ends.bridge_fd, SIOCBRADDBR, "ends") < 0 || ioctl(ends.bridge_fd, SIOCBRDELBR, "ends") < 0)
                 usleep(100 * 1000);
-        usleep(20 * 1000); /* one that has ended may have to run once more before it can be freed */
+        usleep(20 * 1000); /* a process that has ended may have to run once more before it can be freed */
 }
 
-/* Of @wanted ends @n have been reported: waits, and says whether to look again. Begins with a zeroed @wait. */
+/* Waits if fewer than @wanted ends, @n, were reported; false: stop looking. @wait is zeroed before the first call. */
 static inline bool ends_wait(struct ends_wait *wait, size_t n, size_t wanted)
 {
         if (n > wait->n)
@@ -79,7 +79,7 @@ static inline uint64_t ends_freed(void)
         return sum;
 }
 
-/* How often it ran our program for that: the fewest, where several collectors are open. */
+/* Number of runs of our program for freed tasks; the smallest one if several collectors are open. */
 static inline uint64_t ends_run(void)
 {
         uint64_t fewest = UINT64_MAX;
@@ -105,7 +105,7 @@ static inline void ends_open_counter(int cpu, uint64_t id)
                 ends.counters[ends.n_counters++] = fd;
 }
 
-/* In a network namespace of its own, where nobody sees the interface come and go. */
+/* Opens a socket in a network namespace of its own, where no other process sees the interface come and go. */
 static inline void ends_open_bridge(void)
 {
         int here = open("/proc/self/ns/net", O_RDONLY | O_CLOEXEC);

@@ -29,7 +29,7 @@ static struct source *source, *sockets; /* the second: of NET_BY_SOCKETS */
 static struct sample sample;
 static struct apps *apps;
 static enum net_by way;
-static enum air air; /* that the wire is taken for, if for a radio */
+static enum air air; /* the radio that the wire stands for, if any */
 static pid_t peer;
 
 /* Not inlined: else gcc -O3 takes the NULL of a second call for possible where the first one was checked. */
@@ -87,7 +87,10 @@ static inline bool is_there(const char *collector)
         return there;
 }
 
-/* "COLLECTOR calls|packets|sockets": the first; NULL, and says why, where this machine has it not. */
+/*
+ * Parses "COLLECTOR calls|packets|sockets". Returns the collector; NULL, with a message, if this machine does not have
+ * it.
+ */
 static inline const char *begin(int argc, char **argv)
 {
         static const char *const ways[] = { [NET_BY_CALLS] = "calls", [NET_BY_PACKETS] = "packets",
@@ -126,7 +129,7 @@ static inline int end(void)
         return ends_result();
 }
 
-/* main() of such a test: @test with the wire taken for another interface, then for WiFi. */
+/* main() of such a test: runs @test with the wire as another interface, then as WiFi. */
 static inline int run_on_wire(int argc, char **argv, void (*test)(const char *collector, bool wifi))
 {
         const char *collector = begin(argc, argv);

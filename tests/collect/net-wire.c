@@ -114,7 +114,7 @@ static void give(int listener, size_t bytes)
         }
 }
 
-/* Connects to who sends it a datagram, gives 3000 bytes and takes what comes. */
+/* Connects to each sender of a datagram, sends 3000 bytes and reads everything. */
 static void call_back(int fd)
 {
         for (;;) {

@@ -2,7 +2,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-/* Two network namespaces and a veth pair between them, who answers at its other end, and sockets. */
+/* Two network namespaces and a veth pair between them, a peer that answers at the other end, and sockets. */
 
 #include <netinet/in.h>
 #include <stdbool.h>
@@ -18,12 +18,14 @@
 #define BYTES 1000003
 #define BYTES_UNREAD 7000
 
-/* Between our namespace, which has nothing yet, and that of @peer; the wire ends with them. Ours is `wire0`. */
+/*
+ * Makes the wire between our namespace, which is empty yet, and that of @peer; it ends with them. Our end is `wire0`.
+ */
 bool net_wire_make(pid_t peer);
 
 /*
- * Swallows what comes to port 7001, sends BYTES to who connects to 7002 and BYTES_UNREAD at 7004, answers
- * datagrams at 7003 and 7006, connects to who asks at 7005. Never returns.
+ * Discards data at port 7001, sends BYTES to clients of 7002 and BYTES_UNREAD to clients of 7004, answers datagrams at
+ * 7003 and 7006, and connects back to senders at 7005. Never returns.
  */
 void net_wire_be_peer(void);
 

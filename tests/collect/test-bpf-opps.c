@@ -63,10 +63,7 @@ static void reads_policies(void)
         end();
 }
 
-/*
- * A policy without a CPU online tells nothing:
- * it takes no frequency away, and what its CPUs do has a point.
- */
+/* A policy without a CPU online has no frequency: the others' are kept, and time of its CPUs has a point. */
 static void offline_policy(void)
 {
         struct bpf_opps opps;
@@ -89,7 +86,7 @@ static void offline_policy(void)
         end();
 }
 
-/* As many policies as there is room for; with a CPU beyond them the programs could not count all. */
+/* Fills all places for policies; with a CPU in another one the programs could not count all time. */
 static void many_policies(void)
 {
         struct bpf_opps opps;
@@ -112,7 +109,10 @@ static void many_policies(void)
         end();
 }
 
-/* No policy tells a frequency: an unknown point, those of a calibration, and boost. Three of a kind are one. */
+/*
+ * No policy shows a frequency: there is an unknown point, those of a calibration, and boost. Three policies of a kind
+ * are one.
+ */
 static void hidden_policies(void)
 {
         static const uint32_t wanted[] = { KHZ_UNKNOWN, 400000,  700000,  900000,  1200000,
@@ -161,7 +161,7 @@ static void hidden_policies(void)
         end();
 }
 
-/* A measured frequency is a little beside the one that was set, and not a change of it. */
+/* A measured frequency differs a little from the one that was set, which is not a change of it. */
 static void nearest_frequency(void)
 {
         static const struct {
@@ -196,7 +196,7 @@ static void add(struct sample *sample, uint32_t policy, uint32_t khz)
         opp->time_ns = 7;
 }
 
-/* Each point has a place in the sample, whatever that lists: a kernel may keep no time_in_state. */
+/* Each point has a place in the sample, whatever the sample lists: a kernel may have no time_in_state. */
 static void places_all(void)
 {
         static const struct {

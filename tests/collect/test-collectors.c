@@ -77,7 +77,7 @@ static void start_another(void)
         }
 }
 
-/* One thread has ended, others live on: all count, wherever their numbers stand. */
+/* One thread has ended, others live on: all count, wherever the kernel shows their CPU time. */
 static void use_threads(void)
 {
         pthread_t thread;
@@ -132,10 +132,10 @@ static const struct work {
         { "disk", use_disk, 0, 32 * 65536 },
 };
 
-/* What a reaped child wrote is in its parent's /proc/PID/io; only who is told of exits can take it out. */
+/* A parent's /proc/PID/io includes reaped children; only collectors that are told of exits can subtract them. */
 static const struct work parent_work = { "parent", use_child_that_writes, 0, 0 };
 
-/* Works, says so, and stays until it is killed. */
+/* Starts a process that does @work, reports that, and stays until it is killed. */
 static pid_t start(const struct work *work)
 {
         int done[2];
@@ -241,7 +241,7 @@ int main(int argc, char **argv)
         for (size_t i = 0; i < ARRAY_SIZE(works); i++)
                 pids[i] = start(&works[i]);
         parent = start(&parent_work);
-        usleep(100 * 1000); /* RCU: the end of the reaped child is told some ms later */
+        usleep(100 * 1000); /* RCU: the end of the reaped child is reported some ms later */
         read_all();
         read_all();
         check_order();

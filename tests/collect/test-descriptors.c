@@ -71,7 +71,7 @@ static void start_children(void)
         }
 }
 
-/* Who is quick takes the bytes of who is slow, so that some run more than once and others not at all. */
+/* Fast children take the bytes of slow ones, so that some run more than once and others not at all. */
 static void let_work(void)
 {
         char bytes[CHILDREN] = { 0 };
@@ -100,7 +100,7 @@ static size_t descriptors(void)
         return n;
 }
 
-/* What the children have used: in a first sample all, then that of those who changed. */
+/* The children's CPU time and bytes: a first sample has all, later ones only those that changed. */
 static void add_up(const struct sample *sample, uint64_t *cpu_ns, uint64_t *bytes)
 {
         for (size_t i = 0; i < sample->n_processes; i++) {
@@ -158,7 +158,7 @@ static void check_polls(rlim_t soft, rlim_t hard)
                         check_int(bytes[i], io.write_bytes);
                         sum += bytes[i];
                 }
-                check(sum >= (uint64_t)round * CHILDREN * WRITTEN); /* and what the file system adds */
+                check(sum >= (uint64_t)round * CHILDREN * WRITTEN); /* plus bytes that the file system adds */
                 check(descriptors() < 20);
         }
         if (source)

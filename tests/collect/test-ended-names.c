@@ -2,8 +2,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
 /*
- * Processes that live wholly between two polls are named after the unit they were in, although another
- * program of their name is about, and although unit and group are gone when somebody looks.
+ * Processes that live wholly between two polls are named after their unit, although another program of the same name
+ * exists, and although unit and group no longer exist when they are reported.
  */
 
 #include <errno.h>
@@ -28,7 +28,7 @@
 
 static struct source *source;
 static struct sample sample;
-static char root[128]; /* of cgroup2 */
+static char root[128]; /* mount point of cgroup2 */
 
 static void poll_once(void)
 {
@@ -36,7 +36,7 @@ static void poll_once(void)
         check_int(source->ops->read(source, &sample), 0);
 }
 
-/* The app of the one called @comm in this poll, or NULL. */
+/* App of the process called @comm that ended in this poll, or NULL. */
 static const char *app_of(const char *comm)
 {
         for (size_t i = 0; i < sample.n_processes; i++)
@@ -191,22 +191,22 @@ static void test_many_groups(void)
 
         poll_once();
         for (int i = 0; i < MANY_GROUPS; i++) {
-                snprintf(path, sizeof(path), "/system.slice/job-%d.service", i);
+                snprintf(path, sizeof(path), "/system.slice/%.4s-%d.service", i < MANY_GROUPS - 1 ? "job" : "last", i);
                 snprintf(name, sizeof(name), "brief-%d", i);
                 check(make_group(path));
                 run_in(path, name);
                 drop_group(path);
         }
-        check_app("brief-599", "sys:job-599");
+        check_app("brief-599", "sys:last"); /* a number at the end is no part of an id */
         check(make_group(unit));
-        for (int i = 0; i < 2; i++) { /* told anew after it was forgotten */
+        for (int i = 0; i < 2; i++) { /* reported again after it was forgotten */
                 run_in(unit, "brief-last");
                 check_app("brief-last", "sys:rotate");
         }
         drop_group(unit);
 }
 
-/* By its parent, where nobody tells of groups: taskstats, and version 1. */
+/* The parent determines the app if the group is not reported: taskstats, and cgroup v1. */
 static void test_parent(void)
 {
         int go[2], done[2];
@@ -251,7 +251,7 @@ int main(int argc, char **argv)
         }
         ends_open();
         test_parent();
-        if (strcmp(name, "kept") != 0) { /* taskstats do not tell of groups, nor of an exec */
+        if (strcmp(name, "kept") != 0) { /* taskstats report neither groups nor an exec */
                 test_unit_that_is_gone();
                 test_namesake();
                 test_exec_and_end();

@@ -2,8 +2,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
 /*
- * Who says that it is a flatpak's app: in mount namespaces as bwrap makes them, and as somebody makes them
- * who wants something else of theirs opened by us.
+ * Processes that claim to be a flatpak's app: in mount namespaces as bwrap makes them, and in those of an attacker who
+ * wants us to open another file of theirs.
  */
 
 #include <errno.h>

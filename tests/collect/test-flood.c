@@ -2,9 +2,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
 /*
- * One user starts and ends far more processes between two polls than the kernel has room to tell of, under as many
- * uids as a user namespace gives. Another user's process is told of as always, and the flood is in the sum of who
- * made it.
+ * One user starts and ends far more processes between two polls than the kernel can report, under as many uids as a
+ * user namespace has. Another user's process is reported as usual, and the flood is summed for the user who made it.
  */
 
 #include <errno.h>
@@ -33,7 +32,7 @@ static struct sample sample;
 static char tree[] = "/tmp/flood-XXXXXX";
 static bool split;
 
-/* Of all polls. */
+/* CPU time of ended processes, summed over all polls. */
 static struct {
         uint64_t flood_ns, victim_ns, others_ns, others_opps_ns;
 } told;
@@ -61,7 +60,7 @@ static void write_text(const char *folder, const char *name, const char *text)
         check_int(util_write_file(path, text, strlen(text), 0600), 0);
 }
 
-/* A machine with frequencies, since times by operating point are summed, too. */
+/* Makes a machine with frequencies, since times by operating point are summed, too. */
 static int make_tree(void)
 {
         char policy[128], text[64];
@@ -112,7 +111,7 @@ static _Noreturn void be_flood(int i)
         _exit(0);
 }
 
-/* Tells what all of the flood ran. */
+/* Reports the CPU time of the whole flood. */
 static _Noreturn void flood(int go, int done)
 {
         struct rusage used = { 0 };
@@ -140,7 +139,7 @@ static _Noreturn void flood(int go, int done)
         _exit(0);
 }
 
-/* As newuidmap does. */
+/* Maps uids like newuidmap. */
 static void map_uids(pid_t pid)
 {
         char path[64], text[96];
@@ -185,15 +184,15 @@ static void test_flood(void)
         check_int(write(go[1], "", 1), 1);
         check_int(read(done[0], &flood_ns, sizeof(flood_ns)), sizeof(flood_ns));
         for (int i = 0; i < 5; i++)
-                ends_barrier(); /* the ring is full of what the flood left */
+                ends_barrier(); /* the ring is full of ends of the flood */
         check_int(write(go_victim[1], "", 1), 1);
         check_int(waitpid(victim, NULL, 0), victim);
         ends_barrier();
         do
                 poll_once();
         while (ends_wait(&wait, told.victim_ns > 0 ? told.flood_ns + told.others_ns : 0, flood_ns - flood_ns / 50));
-        fprintf(stderr, "flood: %.3f s, told of as its programs' %.3f s, as others %.3f s (%.3f by operating point); victim "
-                        "%.3f s; %llu lost\n",
+        fprintf(stderr, "flood: %.3f s, told of as its programs' %.3f s, as others %.3f s (%.3f by operating "
+                        "point); victim %.3f s; %llu lost\n",
                 (double)flood_ns / 1e9, (double)told.flood_ns / 1e9, (double)told.others_ns / 1e9,
                 (double)told.others_opps_ns / 1e9, (double)told.victim_ns / 1e9, (unsigned long long)source->lost);
         check(told.victim_ns >= VICTIM_NS);
@@ -206,7 +205,7 @@ static void test_flood(void)
         waitpid(flooder, NULL, 0);
 }
 
-/* And the next poll has none of it: the sum is not an app that lives. */
+/* Later polls report nothing of it: the sum is not a living app. */
 static void test_is_over(void)
 {
         uint64_t others_ns = told.others_ns;

@@ -19,33 +19,51 @@ static const struct {
         uint64_t client, busy_ns;
         const char *device;
 } texts[] = {
-        { "i915", "pos:\t0\nflags:\t02100002\nmnt_id:\t24\nino:\t1028\ndrm-driver: i915\ndrm-client-id: 7\n"
-                  "drm-pdev:\t0000:00:02.0\ndrm-engine-render:\t25662044495 ns\ndrm-engine-copy:\t0 ns\n"
-                  "drm-engine-video:\t100 ns\ndrm-engine-capacity-video:\t2\ndrm-engine-video-enhance:\t0 ns\n",
+        { "i915",
+          "pos:\t0\nflags:\t02100002\nmnt_id:\t24\nino:\t1028\ndrm-driver: i915\ndrm-client-id: 7\n"
+          "drm-pdev:\t0000:00:02.0\ndrm-engine-render:\t25662044495 ns\ndrm-engine-copy:\t0 ns\n"
+          "drm-engine-video:\t100 ns\ndrm-engine-capacity-video:\t2\ndrm-engine-video-enhance:\t0 ns\n",
           true, 7, UINT64_C(25662044545), "0000:00:02.0" },
-        { "amdgpu", "pos:\t0\ndrm-driver:\tamdgpu\ndrm-pdev:\t0000:06:00.0\ndrm-client-id:\t112\ndrm-memory-vram:\t7876 KiB\n"
-                    "drm-engine-gfx:\t1234 ns\ndrm-engine-compute:\t6 ns\n", true, 112, 1240, "0000:06:00.0" },
-        { "msm", "drm-driver:\tmsm\ndrm-client-id:\t3\ndrm-engine-gpu:\t555 ns\ndrm-cycles-gpu:\t999\ndrm-maxfreq-gpu:\t800 Hz\n",
+        { "amdgpu",
+          "pos:\t0\ndrm-driver:\tamdgpu\ndrm-pdev:\t0000:06:00.0\ndrm-client-id:\t112\n"
+          "drm-memory-vram:\t7876 KiB\n"
+          "drm-engine-gfx:\t1234 ns\ndrm-engine-compute:\t6 ns\n",
+          true, 112, 1240, "0000:06:00.0" },
+        { "msm",
+          "drm-driver:\tmsm\ndrm-client-id:\t3\ndrm-engine-gpu:\t555 ns\ndrm-cycles-gpu:\t999\n"
+          "drm-maxfreq-gpu:\t800 Hz\n",
           true, 3, 555, "" },
-        { "panfrost", "pos:    0\nflags:  02400002\ndrm-driver:     panfrost\ndrm-client-id:  14\n"
-                      "drm-engine-fragment:    1846584880 ns\ndrm-cycles-fragment:    1424359409\n"
-                      "drm-maxfreq-fragment:   799999987 Hz\ndrm-curfreq-fragment:   799999987 Hz\n"
-                      "drm-engine-vertex-tiler:        71932239 ns\ndrm-cycles-vertex-tiler:        52617357\n"
-                      "drm-total-memory:       290 MiB\n", true, 14, UINT64_C(1918517119), "" },
-        { "panthor", "drm-driver:     panthor\ndrm-client-id:  10\ndrm-engine-panthor:     111110952750 ns\n"
-                     "drm-cycles-panthor:     94439687187\n", true, 10, UINT64_C(111110952750), "" },
-        { "v3d", "drm-driver:\tv3d\ndrm-client-id:\t67\ndrm-engine-bin: \t4209100 ns\nv3d-jobs-bin: \t12 jobs\n"
-                 "drm-engine-render: \t10521800 ns\nv3d-jobs-render: \t12 jobs\n", true, 67, 14730900, "" },
-        { "xe", "drm-driver:\txe\ndrm-client-id:\t5\ndrm-pdev:\t0000:00:02.0\ndrm-total-system:\t0\n"
-                "drm-cycles-rcs:\t28257900\ndrm-total-cycles-rcs:\t7655183225\ndrm-cycles-vcs:\t100\n"
-                "drm-total-cycles-vcs:\t7655183225\ndrm-engine-capacity-vcs:\t2\n", true, 5, 0, "0000:00:02.0" },
-        { "nouveau", "drm-driver:\tnouveau\ndrm-client-id:\t4\ndrm-pdev:\t0000:01:00.0\ndrm-total-vram:\t36 MiB\n"
-                     "drm-shared-vram:\t0\ndrm-active-vram:\t0\n", false, 0, 0, "" },
-        { "capacity first", "drm-client-id: 1\ndrm-engine-capacity-v: 4\ndrm-engine-v: 400 ns\n", true, 1, 100, "" },
+        { "panfrost",
+          "pos:    0\nflags:  02400002\ndrm-driver:     panfrost\ndrm-client-id:  14\n"
+          "drm-engine-fragment:    1846584880 ns\ndrm-cycles-fragment:    1424359409\n"
+          "drm-maxfreq-fragment:   799999987 Hz\ndrm-curfreq-fragment:   799999987 Hz\n"
+          "drm-engine-vertex-tiler:        71932239 ns\ndrm-cycles-vertex-tiler:        52617357\n"
+          "drm-total-memory:       290 MiB\n",
+          true, 14, UINT64_C(1918517119), "" },
+        { "panthor",
+          "drm-driver:     panthor\ndrm-client-id:  10\ndrm-engine-panthor:     111110952750 ns\n"
+          "drm-cycles-panthor:     94439687187\n",
+          true, 10, UINT64_C(111110952750), "" },
+        { "v3d",
+          "drm-driver:\tv3d\ndrm-client-id:\t67\ndrm-engine-bin: \t4209100 ns\nv3d-jobs-bin: \t12 jobs\n"
+          "drm-engine-render: \t10521800 ns\nv3d-jobs-render: \t12 jobs\n",
+          true, 67, 14730900, "" },
+        { "xe",
+          "drm-driver:\txe\ndrm-client-id:\t5\ndrm-pdev:\t0000:00:02.0\ndrm-total-system:\t0\n"
+          "drm-cycles-rcs:\t28257900\ndrm-total-cycles-rcs:\t7655183225\ndrm-cycles-vcs:\t100\n"
+          "drm-total-cycles-vcs:\t7655183225\ndrm-engine-capacity-vcs:\t2\n",
+          true, 5, 0, "0000:00:02.0" },
+        { "nouveau",
+          "drm-driver:\tnouveau\ndrm-client-id:\t4\ndrm-pdev:\t0000:01:00.0\ndrm-total-vram:\t36 MiB\n"
+          "drm-shared-vram:\t0\ndrm-active-vram:\t0\n",
+          false, 0, 0, "" },
+        { "capacity first", "drm-client-id: 1\ndrm-engine-capacity-v: 4\ndrm-engine-v: 400 ns\n", true, 1,
+          100, "" },
         { "no engine", "drm-driver: vc4\ndrm-client-id: 9\n", false, 0, 0, "" },
         { "no client", "drm-engine-render: 5 ns\n", false, 0, 0, "" },
         { "a file", "pos:\t0\nflags:\t0100000\n", false, 0, 0, "" },
-        { "hostile", "drm-client-id: 1\ndrm-engine-: 5 ns\ndrm-engine-x: -5 ns\ndrm-engine-y: 5\n:\n\n", false, 0, 0, "" },
+        { "hostile", "drm-client-id: 1\ndrm-engine-: 5 ns\ndrm-engine-x: -5 ns\ndrm-engine-y: 5\n:\n\n",
+          false, 0, 0, "" },
         { "empty", "", false, 0, 0, "" },
 };
 
@@ -129,7 +147,7 @@ static void test_tree(void)
         hold(10, 3, "/dev/dri/renderD128", 1, 1000);
         hold(10, 4, "/dev/dri/renderD128", 1, 1000);  /* dup() of the same client */
         hold(10, 5, "/dev/dri/renderD128", 2, 50);
-        hold(11, 3, "/dev/null", 3, 7777);            /* no GPU, whatever it says */
+        hold(11, 3, "/dev/null", 3, 7777);            /* no GPU, whatever the file contains */
         poll(source, &sample, 0, 2);
         check_int(sample.processes[0].gpu_busy_ns, 1050);
         check_int(sample.processes[1].gpu_busy_ns, 0);
@@ -151,7 +169,7 @@ static void test_tree(void)
         close(root_fd);
 }
 
-/* Which descriptor of a client is closed does not matter, as long as there is another. */
+/* Closing one of a client's descriptors does not matter as long as there is another. */
 static void test_copies(void)
 {
         struct source *source = NULL;
@@ -176,8 +194,8 @@ static void test_copies(void)
 }
 
 /*
- * A collector that lists only who ran says who is gone, and when that one had begun:
- * a number that was used before is not this process.
+ * A collector that lists only processes that ran also reports which have ended, and their start times: a process that
+ * used the pid before is not this one.
  */
 static void test_unlisted(void)
 {
@@ -274,10 +292,7 @@ static void hold_cycles(int pid, uint64_t cycles, uint64_t total)
         put(path, text);
 }
 
-/*
- * Xe tells no times: a quarter of the cycles of ten seconds are 2.5 s.
- * What was before we looked is not known.
- */
+/* Xe reports no times: a quarter of the cycles of ten seconds are 2.5 s. Usage before the first look is unknown. */
 static void test_cycles(void)
 {
         struct source *source = NULL;

@@ -22,7 +22,7 @@
 
 #define POLLS 10000
 
-/* kB of memory that is ours alone. */
+/* kB of private memory. */
 static uint64_t anonymous_kb(void)
 {
         char text[4096];

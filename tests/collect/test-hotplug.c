@@ -2,8 +2,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
 /*
- * A CPU of this machine goes offline for a moment,
- * and comes back whatever happens: collectors go on counting.
+ * Collectors go on counting while a CPU of this machine goes offline for a moment.
+ * It comes back whatever happens.
  */
 
 #include <fcntl.h>
@@ -44,7 +44,7 @@ static uint64_t clock_of(pid_t pid)
         return (uint64_t)now.tv_sec * NS_PER_S + (uint64_t)now.tv_nsec;
 }
 
-/* What it ran by its own clock, as the collector says, to @slack_ns. */
+/* The collector's CPU time agrees with the process's own clock within @slack_ns. */
 static void check_counts(pid_t pid, size_t n_cpus, uint64_t slack_ns)
 {
         uint64_t seen_ns = cpu_ns_of(pid), ran_ns = clock_of(pid);

@@ -2,8 +2,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
 /*
- * What each collector misses of processes that become another program, or that come or go between two polls:
- * all that they ran, who gets it, and what is nobody's. docs/performance.md says the same in words.
+ * Checks the CPU time that each collector misses of processes that execute another program, or that start or end
+ * between two polls, and which program gets the rest. docs/performance.md says the same in words.
  */
 
 #include <errno.h>
@@ -24,9 +24,9 @@
 #include "util/units.h"
 #include "util/util.h"
 
-#define BEFORE_NS (60 * NS_PER_MS) /* up to a poll */
+#define BEFORE_NS (60 * NS_PER_MS) /* CPU time up to a poll */
 #define AFTER_NS (90 * NS_PER_MS)  /* after it */
-#define NEAR_NS (25 * NS_PER_MS)   /* two ticks, and what a start and an end cost */
+#define NEAR_NS (25 * NS_PER_MS)   /* two ticks, and the cost of a start and an end */
 
 static struct sources sources;
 static struct sample sample;
@@ -35,7 +35,7 @@ static struct interval_maker *maker;
 static int go[2], done[2];
 static char *argv0;
 
-/* Without apps, rows go by the program; which is what a process calls itself, where argv[0] agrees with comm. */
+/* Without apps, rows are by program: the name that a process gives itself, if argv[0] agrees with comm. */
 static void be_called(const char *name)
 {
         prctl(PR_SET_NAME, name);
@@ -77,7 +77,7 @@ static void spin(uint64_t ns)
                 ;
 }
 
-/* The child tells that it is there, or waits until it is told to go on. */
+/* The child reports that it is ready; wait_for() waits for that, or for let_go(). */
 static void tell(void)
 {
         (void)!write(done[1], "", 1);
@@ -95,7 +95,7 @@ static void let_go(void)
         check_int(write(go[1], "", 1), 1);
 }
 
-/* Ends are told when the kernel gets to it; what comes in several intervals is added up. */
+/* The kernel reports ends late, so that time may come in several intervals: this returns the sum. */
 static uint64_t ran_until_told(const char *comm, uint64_t wanted_ns)
 {
         struct ends_wait wait = { 0 };
@@ -108,7 +108,7 @@ static uint64_t ran_until_told(const char *comm, uint64_t wanted_ns)
         return sum_ns;
 }
 
-/* One program up to the poll and a while after it, then another, which is there at the next poll. */
+/* A process runs one program until some time after a poll, then another, which still runs at the next poll. */
 static void becomes_another(bool told)
 {
         pid_t pid = start_child();
@@ -136,7 +136,7 @@ static void becomes_another(bool told)
         end_child(pid);
 }
 
-/* Nobody looked while it lived. */
+/* A process starts and ends between two polls. */
 static void between_two_polls(bool told)
 {
         pid_t pid;
@@ -153,7 +153,7 @@ static void between_two_polls(bool told)
                    (double)NEAR_NS);
 }
 
-/* Seen at one poll, and gone at the next. */
+/* A process was seen at one poll, and ends before the next. */
 static void ends_after_a_poll(bool told)
 {
         pid_t pid = start_child();
@@ -175,7 +175,7 @@ static void ends_after_a_poll(bool told)
                    (double)NEAR_NS);
 }
 
-/* As the second program, with the descriptors of the first. */
+/* Runs as the second program, with the descriptors of the first. */
 static _Noreturn void be_second(int told_fd)
 {
         be_called("missed-second");
@@ -196,7 +196,7 @@ int main(int argc, char **argv)
         argv0 = argv[0];
         if (argc > 2)
                 be_second(atoi(argv[2]));
-        if (strcmp(name, "kept-without-ends") == 0) { /* as without root */
+        if (strcmp(name, "kept-without-ends") == 0) { /* like a collector without root */
                 name = "kept";
                 options.leave_out = COUNTS_EXITS;
         }

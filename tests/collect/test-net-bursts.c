@@ -3,8 +3,8 @@
 
 /*
  * Bursts of packets by process, over a wire that is taken for WiFi and then for a modem. Each packet and byte is in
- * one, whoever sends at the same time and whenever a poll comes. They begin where packets do, and end less than a jiffy
- * before.
+ * one burst, whoever sends at the same time and whenever a poll comes. A burst begins at its first packet, and its
+ * recorded end is less than a jiffy before its last packet.
  *
  * Usage: test-net-bursts COLLECTOR calls|packets|sockets
  */
@@ -15,90 +15,9 @@
 
 #include <bpf/libbpf.h>
 
-#include "net-fixture.h"
+#include "net-sender.h"
 #include "process/process-bpf.h"
 #include "process.skel.h"
-
-#define SILENT_PORT 7999 /* nobody listens there, so nothing comes back to the process */
-#define SMALL 10
-#define LARGE 1000
-
-/* Of some bursts. */
-struct sum {
-        uint64_t packets[RADIO_DIRECTIONS], bytes[RADIO_DIRECTIONS], large, n;
-};
-
-static void add(struct sum *sum, pid_t pid, uint64_t start_time)
-{
-        check((sample.have & SAMPLE_BURSTS) != 0);
-        for (size_t i = 0; i < sample.n_bursts; i++) {
-                const struct process_burst *burst = &sample.bursts[i];
-
-                check(burst->burst.first_ns > 0 && burst->burst.first_ns <= burst->burst.last_ns);
-                check(burst->burst.packets[0] + burst->burst.packets[1] > 0);
-                if (burst->process.pid != pid || burst->process.start_time != start_time)
-                        continue;
-                if (pid == 0 && burst->air != air) /* a real radio hears others, too */
-                        continue;
-                check_int(burst->air, air);
-                for (size_t d = 0; d < RADIO_DIRECTIONS; d++) {
-                        sum->packets[d] += burst->burst.packets[d];
-                        sum->bytes[d] += burst->burst.bytes[d];
-                }
-                sum->large += burst->burst.large;
-                sum->n++;
-        }
-}
-
-static uint64_t start_of(pid_t pid)
-{
-        const struct process *process = find(pid);
-
-        check(process != NULL);
-        return process ? process->start_time : 0;
-}
-
-static void send_to(int fd, uint16_t port, size_t bytes)
-{
-        struct sockaddr_in at = address(THERE, port);
-        char block[LARGE] = { 0 };
-
-        if (sendto(fd, block, bytes, 0, (struct sockaddr *)&at, sizeof(at)) != (ssize_t)bytes)
-                _exit(1);
-}
-
-static void send_some(int n, size_t bytes)
-{
-        int fd = socket(AF_INET, SOCK_DGRAM, 0);
-
-        for (int i = 0; i < n; i++)
-                send_to(fd, SILENT_PORT, bytes);
-        close(fd);
-}
-
-static pid_t start(void (*work)(void))
-{
-        pid_t pid = start_child();
-
-        if (pid == 0) {
-                prctl(PR_SET_PDEATHSIG, SIGKILL);
-                work();
-                _exit(0);
-        }
-        return pid;
-}
-
-/* Until it stops, or ends. */
-static void wait_for(pid_t pid)
-{
-        waitpid(pid, NULL, WUNTRACED);
-}
-
-static void go_on(pid_t pid)
-{
-        kill(pid, SIGCONT);
-        wait_for(pid);
-}
 
 static void *echo_small(void *unused)
 {
@@ -120,7 +39,7 @@ static void *flood_small(void *unused)
         return NULL;
 }
 
-#define THREADS 4 /* of each */
+#define THREADS 4 /* that echo, and as many that flood */
 
 static void use_all(void)
 {
@@ -141,7 +60,7 @@ static void use_all(void)
                 pthread_join(threads[i], NULL);
 }
 
-/* Calls do not see what a slow machine sends again, in packets that are packets again. */
+/* Counting by calls does not see retransmissions of a slow machine, which bursts contain as packets. */
 static void check_bytes(uint64_t in_bursts, uint64_t of_process)
 {
         if (way == NET_BY_CALLS && in_bursts > of_process && in_bursts <= of_process + of_process / 100)
@@ -162,7 +81,7 @@ static void check_totals(const struct process *process, const struct sum *sum)
                        : process->wifi_tx_packets + process->wifi_rx_packets, 0);
 }
 
-/* Looks again and again, until it is told that it ended: sums what is told of it. */
+/* Polls until the end of the process is reported, and sums its bursts. */
 static const struct process *look_until_its_end(pid_t pid, uint64_t start_time, struct sum *sum)
 {
         struct ends_wait wait = { 0 };
@@ -234,7 +153,7 @@ static int by_time(const void *a, const void *b)
         return one < other ? -1 : one > other;
 }
 
-#define CLOCK_NS 10000 /* by which the kernel's fast clock may be off */
+#define CLOCK_NS 10000 /* error of the kernel's fast clock, at most */
 
 /* @early_ns: by which it may be before. */
 static bool is_at(int64_t ns, size_t i, int64_t early_ns)
@@ -293,10 +212,10 @@ static void send_and_stop(void)
                 send_some(20 + i, LARGE);
                 raise(SIGSTOP);
         }
-        send_some(3, SMALL); /* and it ends, with an open burst */
+        send_some(3, SMALL); /* the process ends, with an open burst */
 }
 
-/* What an open burst has so far is told at each poll, once. */
+/* Each poll reports the new packets of an open burst, once. */
 static void test_open(void)
 {
         pid_t pid = start(send_and_stop);
@@ -311,7 +230,7 @@ static void test_open(void)
                 look();
                 if (i == 0)
                         start_time = start_of(pid);
-                for (size_t b = 0; b < sample.n_bursts; b++) /* the rest begins with a packet of its own */
+                for (size_t b = 0; b < sample.n_bursts; b++) /* the rest of a burst begins with its own first packet */
                         check(sample.bursts[b].process.pid != pid ||
                               sample.bursts[b].burst.first_ns + CLOCK_NS >= (int64_t)began_ns);
                 add(&sum, pid, start_time);
@@ -401,7 +320,7 @@ static void tell_all(void)
                         _exit(1);
 }
 
-/* Stops when it has heard all. */
+/* Stops after it has received all. */
 static void listen_to_all(void)
 {
         int fd = socket(AF_INET, SOCK_DGRAM, 0), yes = 1;
@@ -428,7 +347,7 @@ static void check_nobodys(uint64_t large)
         check(sum.packets[RADIO_TX] + sum.packets[RADIO_RX] >= large);
 }
 
-/* What comes for all is nobody's, once, whether any process listens or several; and so is a socket of nobody. */
+/* A broadcast is counted once, for no process, however many listen; and so is a socket without an owner. */
 static void test_nobody(int old_fd)
 {
         pid_t listeners[2], pid;
@@ -460,7 +379,7 @@ static void test_nobody(int old_fd)
         send_to(old_fd, SILENT_PORT, LARGE);
         if (way == NET_BY_PACKETS) {
                 check_nobodys(1);
-        } else { /* the first call told who uses it */
+        } else { /* the first call showed the owner */
                 struct sum sum = { 0 };
 
                 look();
@@ -482,7 +401,7 @@ static void send_bursts(void)
         }
 }
 
-/* More than there is room for: it is not known when packets came; but processes that end are told of. */
+/* More bursts than there is room for: times of packets are unknown; but ends of processes are reported. */
 static void test_full(void)
 {
         static pid_t pids[SENDERS];
@@ -536,7 +455,8 @@ static void test_later(pid_t pid)
         check_int((find(pid)->have & USAGE_PACKETS) != 0, radio || way == NET_BY_PACKETS);
         check_int(find(pid)->other_tx_packets, radio || way == NET_BY_PACKETS ? 20 : 0);
         bpf->bss->for_test = (struct interface){ if_nametoindex("wire0"), KIND_CELLULAR };
-        check_int(system("ip link add radio0 type veth peer name radio1 && ip link del radio0"), 0); /* interfaces change */
+        /* Interfaces change. */
+        check_int(system("ip link add radio0 type veth peer name radio1 && ip link del radio0"), 0);
         look();
         air = AIR_CELLULAR;
         go_on(pid);
@@ -548,7 +468,7 @@ static void test_later(pid_t pid)
         check_int(find(pid)->other_tx_bytes, 41 * LARGE);
 }
 
-/* What goes by cable is in no burst. */
+/* Traffic by cable is in no burst. */
 static void test_cable(const char *collector)
 {
         pid_t pid;
@@ -599,8 +519,8 @@ static void test_without_packets(const char *collector)
         pid_t pid;
 
         if (unshare(CLONE_NEWNS) < 0 ||
-            system("mount --make-rprivate / && umount -l $(sed -n 's/^[^ ]* [^ ]* [^ ]* [^ ]* \\([^ ]*\\) .* - cgroup2 .*/\\1/p' "
-                   "/proc/self/mountinfo)") != 0)
+            system("mount --make-rprivate / && umount -l $(sed -n 's/^[^ ]* [^ ]* [^ ]* [^ ]* \\([^ ]*\\) .* "
+                   "- cgroup2 .*/\\1/p' /proc/self/mountinfo)") != 0)
                 return;
         check(open_all(collector, "wire0"));
         check((source->counts & COUNTS_NET) && source->net_by == NET_BY_CALLS && !(source->counts & COUNTS_BURSTS));

@@ -15,7 +15,7 @@
 #include "child.h"
 #include "net-fixture.h"
 
-/* As interval.c does, so that the next sample leaves out who did nothing. */
+/* Polls like interval.c, so that the next sample leaves out inactive processes. */
 static void look_and_take(void)
 {
         look();
@@ -35,7 +35,7 @@ static void send_and_stop(int fd, size_t bytes)
         raise(SIGSTOP);
 }
 
-/* What it sent goes on from where it was, after polls that had nothing to tell of it. */
+/* A process's sent bytes continue from their last value after polls that did not report it. */
 static void test_pause(bool wifi)
 {
         uint64_t sent = 0;
@@ -62,7 +62,7 @@ static void test_pause(bool wifi)
         }
         check_int(sent, 3000);
         end_child(pid);
-        look(); /* nobody takes it, so that the next lists all */
+        look(); /* not taken, so that the next sample lists all */
 }
 
 #define MORE_THAN_THE_RING_HOLDS 4000
@@ -107,7 +107,10 @@ static pid_t start_as(pid_t pid)
         return -1;
 }
 
-/* There was no room to tell of its end: what it moved is in the sum of its user, and not the next one's with its pid. */
+/*
+ * There was no room to report its end: its bytes are in its user's sum, and not in those of the next process with its
+ * pid.
+ */
 static void test_lost(bool wifi)
 {
         pid_t first, next = -1;
@@ -158,7 +161,7 @@ static void go_on(pid_t pid)
         waitpid(pid, NULL, WUNTRACED);
 }
 
-#define SENDERS 1400 /* of 1,024 places (lib/process/bpf/net.bpf.h) */
+#define SENDERS 1400 /* more than the 1,024 places in net_places (lib/process/bpf/net.bpf.h) */
 
 static void wait_for_all(const pid_t *pids, size_t first, size_t step)
 {
@@ -185,7 +188,7 @@ static bool is_map(int fd, const char *name)
         return call_bpf(BPF_OBJ_GET_INFO_BY_FD, &attr) == 0 && strcmp(info.name, name) == 0;
 }
 
-/* How many the kernel has of a map of ours, whose keys are of 64 bits. */
+/* Number of entries of our BPF map with this name, whose keys have 64 bits. */
 static size_t entries_of(const char *map)
 {
         size_t n = 0;
@@ -204,7 +207,7 @@ static size_t entries_of(const char *map)
         return n;
 }
 
-/* Who finds its place taken has its bytes elsewhere, also when it is free again; others take it then. */
+/* A process whose place is taken stays in net_elsewhere, even when the place is free again; others take it then. */
 static void test_more_than_places(bool wifi)
 {
         static pid_t pids[SENDERS];
@@ -233,10 +236,10 @@ static void test_more_than_places(bool wifi)
         while (ends_wait(&wait, SENDERS - MIN(entries_of("net_elsewhere"), (size_t)SENDERS),
                          SENDERS - SENDERS / 100))
                 ;
-        check(entries_of("net_elsewhere") <= SENDERS / 100); /* others run, too */
+        check(entries_of("net_elsewhere") <= SENDERS / 100); /* other processes run, too */
 }
 
-#define SOCKETS 6000 /* of 4,096 places */
+#define SOCKETS 6000 /* more than the 4,096 places for sockets */
 
 static int open_socket(void)
 {
@@ -247,7 +250,7 @@ static int open_socket(void)
         return fd;
 }
 
-/* Each sends 100 bytes; then all but every third are closed, others are opened, and each sends again. */
+/* Each socket sends 100 bytes; then all but every third are replaced by new ones, and each socket sends again. */
 static void use_sockets(void)
 {
         static int fds[SOCKETS];
@@ -272,7 +275,7 @@ static void use_sockets(void)
         _exit(0);
 }
 
-/* Whose a socket is is known also where there are more than places, and where others have taken what is free again. */
+/* The owner of a socket is known even if there are more sockets than places, and if others took freed places. */
 static void test_more_sockets_than_places(bool wifi)
 {
         pid_t pid = start_child();
@@ -350,7 +353,7 @@ static void test_route(void)
         check_int(sent_by(pid, false), way == NET_BY_PACKETS ? 0 : 100);
         check_int(system("for i in 1 2 3 4 5 6 7 8 9; do ip link set cable0 down; ip link set cable0 up; done; "
                          "ip link del cable0 && ip route replace default via " THERE),
-                  0); /* more is told than is kept */
+                  0); /* more notifications than the socket holds */
         look();
         go_on(pid);
         look();

@@ -2,9 +2,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
 /*
- * Bytes through a VPN: an app's, over the interface that carries the outer packets, and counted once. The VPN is a tun
- * device in each of two network namespaces, and a process at each end that sends what comes out of its device to the
- * other one as datagrams over the wire; and wireguard, where the kernel and the tool are there.
+ * Bytes through a VPN belong to the app, are sent over the interface that carries the outer packets, and count once.
+ * The VPN is a tun device in each of two network namespaces, and a process at each end that sends the packets of its
+ * device to the other one as datagrams over the wire; and wireguard, if the kernel and the tool are there.
  *
  * Usage: test-net-tunnel COLLECTOR calls|packets|sockets
  */
@@ -28,7 +28,7 @@ static int open_tun(void)
         return fd >= 0 && ioctl(fd, TUNSETIFF, &request) == 0 ? fd : -1;
 }
 
-/* A VPN's program: what it reads from its device goes to @there, and the other way round. */
+/* A VPN's program: sends packets from its device to @there, and writes packets from there to its device. */
 static void carry(const char *inner, const char *here, const char *there, int ready)
 {
         struct sockaddr_in to = address(there, CARRIER_PORT);
@@ -89,7 +89,7 @@ static pid_t start_carrier(bool is_there)
         return pid;
 }
 
-/* Of the wire, by the kernel. */
+/* Bytes @sent over the wire, or received from it, by the kernel's count. */
 static uint64_t wire_bytes(bool sent)
 {
         char text[8192], *at;
@@ -126,7 +126,7 @@ static struct moved moved_by(pid_t pid, bool wifi)
                                process->other_tx_packets + process->other_rx_packets };
 }
 
-/* Of this sample. */
+/* Bytes in the process's bursts in this sample. */
 static uint64_t burst_bytes(pid_t pid)
 {
         uint64_t bytes = 0;
@@ -142,7 +142,7 @@ static void send_over_tunnel(void)
         write_all(connect_to(INNER_THERE, 7001, SOCK_STREAM), BYTES);
 }
 
-/* What has arrived and was not read yet is the carrier's until then: little here. */
+/* Most bytes received but not yet read, which count as the carrier's until they are read. */
 #define UNREAD 65536
 
 static void receive_over_tunnel(void)
@@ -156,7 +156,7 @@ static void receive_over_tunnel(void)
         read_all(fd, 0);
 }
 
-/* Without a connection: by the default route alone it is known where they go. */
+/* Datagrams without a connection: only the default route tells where they go. */
 static void datagrams_over_tunnel(void)
 {
         struct sockaddr_in at = address(INNER_THERE, 7003);
@@ -185,7 +185,7 @@ static bool about(uint64_t got, uint64_t want)
         return got >= want && got <= (way == NET_BY_PACKETS ? 2 * want : want);
 }
 
-/* Until nothing moves on the wire any more, so that samples and its counters tell of the same. */
+/* Waits until nothing moves on the wire any more, so that samples and the wire's counters agree. */
 static void settle(void)
 {
         uint64_t last = 0, now = wire_bytes(true) + wire_bytes(false);
@@ -222,11 +222,13 @@ static void test_work(size_t i, pid_t carrier, bool wifi)
         settle();
         app = moved_by(pid, wifi);
         after = moved_by(carrier, wifi);
-        fprintf(stderr, "%s (%s): app %llu/%llu, carrier %llu/%llu, wire %llu/%llu, packets %llu and %llu\n", works[i].name, wifi ? "wifi" : "other",
-                (unsigned long long)app.sent, (unsigned long long)app.received,
-                (unsigned long long)(after.sent - before.sent), (unsigned long long)(after.received - before.received),
-                (unsigned long long)(wire_bytes(true) - sent), (unsigned long long)(wire_bytes(false) - received),
-                (unsigned long long)app.packets, (unsigned long long)(after.packets - before.packets));
+        fprintf(stderr, "%s (%s): app %llu/%llu, carrier %llu/%llu, wire %llu/%llu, packets %llu and %llu\n",
+                works[i].name, wifi ? "wifi" : "other", (unsigned long long)app.sent,
+                (unsigned long long)app.received, (unsigned long long)(after.sent - before.sent),
+                (unsigned long long)(after.received - before.received),
+                (unsigned long long)(wire_bytes(true) - sent),
+                (unsigned long long)(wire_bytes(false) - received), (unsigned long long)app.packets,
+                (unsigned long long)(after.packets - before.packets));
         check(about(app.sent, works[i].sent) && about(app.received, works[i].received));
         check_int(app.elsewhere, 0);
         check_int(after.elsewhere, 0);
@@ -250,7 +252,7 @@ static void test_all_works(pid_t carrier, bool wifi)
                         test_work(i, carrier, wifi);
 }
 
-/* As OpenVPN does: both halves of the Internet by the tunnel, and the old default route stays. */
+/* Routes like OpenVPN's: both halves of the Internet through the tunnel, and the old default route stays. */
 #define ROUTES(verb) "ip route " verb " 0.0.0.0/1 dev tunnel0 && ip route " verb " 128.0.0.0/1 dev tunnel0"
 
 static bool test_tun(bool wifi)
@@ -268,7 +270,7 @@ static bool test_tun(bool wifi)
         return true;
 }
 
-/* As wg-quick does: a table of its own for all packets that are not marked as outer ones. */
+/* Routes like wg-quick's: a table of its own for all packets that are not marked as outer ones. */
 static const char wireguard[] =
         "set -e; a=$(wg genkey); b=$(wg genkey); n='nsenter -t %d -n'\n"
         "ip link add tunnel0 type wireguard; $n ip link add tunnel0 type wireguard\n"
@@ -281,7 +283,8 @@ static const char wireguard[] =
         "ip addr add " INNER_HERE "/24 dev tunnel0; $n ip addr add " INNER_THERE "/24 dev tunnel0\n"
         "ip link set tunnel0 up; $n ip link set tunnel0 up\n"
         "ip route add default dev tunnel0 table 78\n"
-        "ip rule add not fwmark 77 table 78 priority 901; ip rule add table main suppress_prefixlength 0 priority 900\n";
+        "ip rule add not fwmark 77 table 78 priority 901; ip rule add table main suppress_prefixlength 0 "
+        "priority 900\n";
 
 static bool test_wireguard(bool wifi)
 {

@@ -2,9 +2,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
 /*
- * CPU time by operating point where the kernel tells no frequency. The policies are a machine tree's, and a software
- * event that counts a GHz stands in for cycles; the scheduler and its switches are real. With "counted", the CPU's own
- * counter is read: that of QEMU's aarch64 counts a GHz, too (tests/arm).
+ * CPU time by operating point if the kernel reports no frequency. The policies are a machine tree's, and a software
+ * event that counts at 1 GHz replaces cycles; the scheduler and its switches are real. With "counted", the CPU's own
+ * counter is read: QEMU's aarch64 also counts at 1 GHz (tests/arm).
  */
 
 #include <errno.h>
@@ -38,9 +38,9 @@ static const struct {
 
 static struct source *cpu, *source;
 static struct sample sample;
-static uint64_t work_ns, long_ns; /* without a rest, and in all */
-static double far_share; /* of the time may be at other points */
-static uint64_t wall_ns; /* since before the collector was there */
+static uint64_t work_ns, long_ns; /* CPU time between two sleeps; in all */
+static double far_share; /* part of the time that may be at other points */
+static uint64_t wall_ns; /* time since before the collector was opened */
 
 static uint64_t clock_ns(clockid_t clock)
 {
@@ -69,8 +69,8 @@ static void pin(int number)
 }
 
 /*
- * Works for so long, and sleeps a millisecond. An emulated CPU takes some 30 us from the moment from which the scheduler
- * counts to the switch, where cycles are read.
+ * Works for @work_ns, and sleeps a millisecond, in turn. An emulated CPU takes some 30 us from the scheduler's start of
+ * counting to the switch, where cycles are read.
  */
 static pid_t start_hopping(int number)
 {
@@ -103,7 +103,7 @@ static const struct process *find(pid_t pid)
         return NULL;
 }
 
-/* All that it ran is at a GHz in the mean, and next to it. */
+/* The process's CPU time averages 1 GHz, and most of it is at the operating points next to that. */
 static void check_process(pid_t pid, uint32_t policy, uint32_t below_khz, uint32_t above_khz)
 {
         const struct process *process = find(pid);
@@ -116,7 +116,7 @@ static void check_process(pid_t pid, uint32_t policy, uint32_t below_khz, uint32
                 double ns = (double)process->cpu_opp_ns[i];
 
                 if (sample.opps[i].policy != policy)
-                        continue; /* before it was pinned */
+                        continue; /* CPU time before the process was pinned */
                 sum_ns += ns;
                 cycles += ns * sample.opps[i].khz;
                 if (sample.opps[i].khz == below_khz || sample.opps[i].khz == above_khz)
@@ -124,8 +124,9 @@ static void check_process(pid_t pid, uint32_t policy, uint32_t below_khz, uint32
                 check(sample.opps[i].busy_ns >= process->cpu_opp_ns[i]);
                 any_ns += (double)sample.opps[i].any_ns;
         }
-        fprintf(stderr, "policy %u: %.1f of %.1f ms, %.0f kHz, %.1f ms near it, any %.1f of %.1f ms\n", policy, sum_ns / 1e6, want_ns / 1e6,
-                cycles / sum_ns, near_ns / 1e6, any_ns / 1e6, (double)wall_ns / 1e6);
+        fprintf(stderr, "policy %u: %.1f of %.1f ms, %.0f kHz, %.1f ms near it, any %.1f of %.1f ms\n",
+                policy, sum_ns / 1e6, want_ns / 1e6, cycles / sum_ns, near_ns / 1e6, any_ns / 1e6,
+                (double)wall_ns / 1e6);
         check(any_ns >= 0.9 * sum_ns && any_ns <= (double)wall_ns);
         check_near(sum_ns, want_ns, 0.02 * want_ns);
         check_near(near_ns, sum_ns, far_share * sum_ns);
@@ -146,7 +147,7 @@ static void run(void)
                 waitpid(children[i], NULL, WUNTRACED);
         }
         for (int i = 0; i < 10; i++)
-                poll_once(); /* `any` of a policy that is just changing is told by the next one */
+                poll_once(); /* `any` of a policy that is just changing is reported by the next one */
         wall_ns = clock_ns(CLOCK_MONOTONIC) - wall_ns;
         check_process(children[0], 0, 1000000, 1000000);
         check_process(children[1], 1, 900000, 1100000);

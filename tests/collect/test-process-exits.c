@@ -30,8 +30,8 @@
 #define SHORT_LIVED_NS (2 * NS_PER_MS)
 
 /*
- * Taskstats are made at the beginning of an end and do not have what ran since the last tick; what the parent
- * has of its reaped children tells that, in two numbers of 10 ms.
+ * Taskstats are made at the beginning of an exit and lack the time since the last tick; the parent's counters of reaped
+ * children have it, in two numbers of 10 ms.
  */
 static uint64_t grain_ns;
 
@@ -91,7 +91,7 @@ static uint64_t sum_of(const char *comm, size_t *n)
         return sum;
 }
 
-/* Polls until @wanted ends of @comm have been reported; adds those to @n. The sum of what they ran. */
+/* Polls until @wanted ends of @comm have been reported; adds those to @n. Returns the sum of their CPU time. */
 static uint64_t sum_of_ended(const char *comm, size_t wanted, size_t *n)
 {
         struct ends_wait wait = { 0 };
@@ -126,7 +126,7 @@ static void test_short_lived(void)
         poll_once();
         n = 0;
         (void)sum_of("short-lived", &n);
-        check(n <= SHORT_LIVED / 100); /* each is told once */
+        check(n <= SHORT_LIVED / 100); /* each is reported once */
 }
 
 static void *spin_thread(void *data)
@@ -375,7 +375,7 @@ int main(int argc, char **argv)
         test_generations();
         if (kept)
                 test_lost_end();
-        if (!kept) /* nobody tells it of an exec */
+        if (!kept) /* it is not told of an exec */
                 test_exec();
         ends_close();
         source->ops->close(source);

@@ -41,7 +41,7 @@ static void tcp_send(void)
         finish(fd);
 }
 
-/* Most of it leaves after it was closed: the other side reads nothing until then. */
+/* Most bytes leave after the socket was closed: the other side reads nothing until then. */
 static void tcp_close_early(void)
 {
         int fd = connect_to(THERE, 7001, SOCK_STREAM), room = 4 * CLOSED_EARLY;
@@ -112,7 +112,10 @@ static void udp_connected(void)
         finish(fd);
 }
 
-/* As of PTP and WebRTC: each datagram comes back with the time it was sent at, and was not received. */
+/*
+ * Timestamped datagrams like those of PTP and WebRTC: each comes back with the time when it was sent, which does not
+ * count as received.
+ */
 static void udp_timed(void)
 {
         const int flags = SOF_TIMESTAMPING_TX_SCHED | SOF_TIMESTAMPING_SOFTWARE;
@@ -153,7 +156,7 @@ static void wait_for_bytes(int fd, int bytes)
         }
 }
 
-/* What nobody reads; its time is up when it has arrived. */
+/* Received data that is never read; the process is done when it has arrived. */
 static void tcp_unread(void)
 {
         int fd = connect_to(THERE, 7004, SOCK_STREAM);
@@ -162,7 +165,7 @@ static void tcp_unread(void)
         finish(fd);
 }
 
-/* A server's socket, which was made in no system call of its own. */
+/* A server's socket, which the kernel made and no system call of the process. */
 static int accept_caller(void)
 {
         int server = listen_at(HERE, 7011, SOCK_STREAM), asking = socket(AF_INET, SOCK_DGRAM, 0);
@@ -172,7 +175,7 @@ static int accept_caller(void)
         return accept(server, NULL, NULL);
 }
 
-/* Whose it is must be known before it is read from. */
+/* The socket's owner must be known before the process reads from it. */
 static void tcp_greet(void)
 {
         char block[3000] = { 0 };
@@ -265,7 +268,7 @@ static void bursts(void)
         finish(fd);
 }
 
-/* What a way sees of a piece of work; bursts where the wire is taken for WiFi. */
+/* Bytes that a way of counting sees of a piece of work, and bursts if the wire is taken for WiFi. */
 struct seen {
         uint64_t sent, received, bursts;
 };
@@ -324,7 +327,7 @@ static bool has_all(const struct process *process, const struct seen *want, bool
                (wifi ? process->wifi_rx_bytes : process->other_rx_bytes) >= want->received;
 }
 
-/* Reported at its end; or what sockets have, some of which may be on its way. */
+/* The process as reported at its end; or the bytes of its sockets, some of which may not have arrived yet. */
 static const struct process *wait_for(const struct work *work, pid_t pid, bool wifi)
 {
         const struct process *process;
@@ -354,8 +357,8 @@ static uint64_t most_bursts(const struct work *work, uint64_t want, uint64_t too
 }
 
 /*
- * No packet carries more than 64 KiB, and what one side sends the other acknowledges in fewer packets than bytes.
- * Where calls count bytes, packets are counted beside them if there is a radio.
+ * No packet carries more than 64 KiB, and the other side acknowledges in fewer packets than bytes. If calls count
+ * bytes, packets are also counted if there is a radio.
  */
 static void check_packets(const struct seen *want, const struct process *process, bool wifi)
 {
@@ -393,7 +396,7 @@ static void check_work(const struct work *work, const struct process *process, b
         check(process->wifi_wakes <= (wifi ? most_bursts(work, want.bursts, took_ns) : 0));
 }
 
-/* False: nobody was told that it ended. */
+/* False: its end was not reported. */
 static bool try_work(const struct work *work, bool wifi)
 {
         const struct process *process;
@@ -403,7 +406,7 @@ static bool try_work(const struct work *work, bool wifi)
 
         look();
         pid = start(work);
-        waitpid(pid, &status, WUNTRACED); /* `proc` sees nothing of who has ended */
+        waitpid(pid, &status, WUNTRACED); /* `proc` does not see processes that have ended */
         took_ns = util_boottime_ns() - began_ns;
         process = wait_for(work, pid, wifi);
         if (process)
@@ -416,20 +419,20 @@ static bool try_work(const struct work *work, bool wifi)
 }
 
 /*
- * Twice at most: in a virtual machine whose host has a process of its own in it, the kernel ran no program for
- * one end in some 300, each of which it came to in a softirq while that process ran.
+ * Tries at most twice: in a virtual machine in which the host runs a process of its own, the kernel ran no program for
+ * one end in some 300, each of which it handled in a softirq while that process ran.
  */
 static void test_work(const struct work *work, bool wifi)
 {
         check(try_work(work, wifi) || try_work(work, wifi));
 }
 
-/* Each from the one before, while the collector runs: what has no connection goes by the way out of the machine. */
+/* Successive changes of routes while the collector runs. Traffic without a connection counts by the default route. */
 static const char *const routes[] = {
         "for i in $(seq 50); do ip route add 10.77.$i.0/24 via " THERE "; done", /* more than 4096 bytes of them */
-        "ip route del default; ip route add default via " THERE_6, /* of IPv6 alone */
+        "ip route del default; ip route add default via " THERE_6, /* a default route through an IPv6 gateway only */
         "ip -6 route del default; ip route add default via " THERE " table 77; "
-        "ip rule add not fwmark 77 table 77 priority 900", /* as VPNs do */
+        "ip rule add not fwmark 77 table 77 priority 900", /* like VPNs */
 };
 
 static void test_routes(bool wifi)
@@ -441,7 +444,7 @@ static void test_routes(bool wifi)
                 test_work(&work, wifi);
         }
         check_int(system("ip rule del priority 900; ip route flush table 77; ip route flush root 10.77.0.0/16; "
-                         "ip route add default via " THERE), 0); /* as it was */
+                         "ip route add default via " THERE), 0); /* restores the routes */
 }
 
 static void test_all(const char *collector, bool wifi)
@@ -449,7 +452,7 @@ static void test_all(const char *collector, bool wifi)
         check(open_all(collector, wifi ? "wire0" : NULL));
         for (size_t i = 0; i < ARRAY_SIZE(works); i++)
                 test_work(&works[i], wifi);
-        if (!sockets) /* they see no datagrams */
+        if (!sockets) /* counting by sockets sees no datagrams */
                 test_routes(wifi);
         close_all();
 }

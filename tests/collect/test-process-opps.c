@@ -156,7 +156,7 @@ static const struct work {
         const char *name;
         void (*run)(void);
         int cpu;
-        double tolerance; /* of all it ran */
+        double tolerance; /* part of its whole CPU time */
 } works[] = {
         { "spin-0", spin_for_ever, 0, 0.01 },
         { "hop-0", hop, 0, 0.01 },
@@ -168,22 +168,33 @@ struct running {
         pid_t pid;
         clockid_t clock;
         uint64_t last_ns;
-        double want[6]; /* ns by operating point */
+        double want[6]; /* ns by operating point, since the first poll */
+        double before[6];
 };
 
+/* Returns when it is on its CPU: on a busy machine a child may wait for long, and may begin on the other one. */
 static void start(const struct work *work, struct running *running)
 {
+        int pinned[2];
+        char byte;
+
+        check_int(pipe2(pinned, O_CLOEXEC), 0);
         running->pid = start_child();
         if (running->pid == 0) {
                 prctl(PR_SET_PDEATHSIG, SIGKILL);
                 prctl(PR_SET_NAME, work->name);
                 pin(work->cpu);
+                if (write(pinned[1], "", 1) != 1)
+                        _exit(1);
                 work->run();
         }
+        close(pinned[1]);
+        check_int(read(pinned[0], &byte, 1), 1);
+        close(pinned[0]);
         clock_getcpuclockid(running->pid, &running->clock);
 }
 
-/* What each ran since the step before, by its own clock, belongs to the operating points of that step. */
+/* Adds the CPU time since the last call, by each process's own clock, to the operating points @at. */
 static void note(struct running *running, const size_t *at)
 {
         for (size_t i = 0; i < ARRAY_SIZE(works); i++) {
@@ -192,6 +203,18 @@ static void note(struct running *running, const size_t *at)
                 running[i].want[3 * (size_t)works[i].cpu + at[works[i].cpu]] += (double)(now_ns -
                                                                                          running[i].last_ns);
                 running[i].last_ns = now_ns;
+        }
+}
+
+/* From now on, without the time before it was on its CPU. */
+static void begin(struct running *running)
+{
+        const struct process *process = find(running->pid);
+
+        check(process && process->cpu_opp_ns);
+        for (size_t i = 0; process && process->cpu_opp_ns && i < ARRAY_SIZE(running->want); i++) {
+                running->before[i] = (double)process->cpu_opp_ns[i];
+                running->want[i] = 0;
         }
 }
 
@@ -206,9 +229,11 @@ static void check_split(const struct work *work, const struct running *running)
         for (size_t i = 0; i < ARRAY_SIZE(running->want); i++)
                 total += running->want[i];
         for (size_t i = 0; i < ARRAY_SIZE(running->want); i++) {
-                fprintf(stderr, "%s: operating point %zu: %.1f ms, want %.1f\n", work->name, i,
-                        (double)process->cpu_opp_ns[i] / 1e6, running->want[i] / 1e6);
-                check_near((double)process->cpu_opp_ns[i], running->want[i], work->tolerance * total + 2e6);
+                double got = (double)process->cpu_opp_ns[i] - running->before[i];
+
+                fprintf(stderr, "%s: operating point %zu: %.1f ms, want %.1f\n", work->name, i, got / 1e6,
+                        running->want[i] / 1e6);
+                check_near(got, running->want[i], work->tolerance * total + 2e6);
                 sum += (double)process->cpu_opp_ns[i];
         }
         check_near(sum, (double)process->cpu_ns, 5e6);
@@ -238,7 +263,7 @@ static void run(void)
                                            { 1, 2 }, { 2, 0 }, { 1, 1 } };
         struct running running[ARRAY_SIZE(works)] = { 0 };
         uint64_t begin_ns, before_ns[2] = { 0 };
-        const uint32_t measured = 100; /* kHz; a clock may be told as it runs, not as it was set */
+        const uint32_t measured = 100; /* kHz; a clock may be reported as it runs, not as it was set */
         size_t at[2] = { 0, 0 };
 
         for (uint32_t p = 0; p < 2; p++)
@@ -248,6 +273,8 @@ static void run(void)
         usleep(100 * 1000);
         note(running, at);
         poll_once();
+        for (size_t i = 0; i < ARRAY_SIZE(works); i++)
+                begin(&running[i]);
         begin_ns = clock_ns(CLOCK_MONOTONIC);
         for (size_t i = 0; i < 6; i++)
                 before_ns[i / 3] += sample.opps[i].any_ns;
@@ -277,7 +304,7 @@ static void run(void)
         }
 }
 
-#define CROWD 6000 /* of 4,096 places */
+#define CROWD 6000 /* threads; more than the 4,096 places */
 
 static void *wait_for_ever(void *data)
 {
@@ -286,7 +313,7 @@ static void *wait_for_ever(void *data)
         return data;
 }
 
-/* A process of so many threads, each of which ran. Returns its pid; -1 where there is no room for them. */
+/* Starts a process with CROWD threads, each of which ran. Returns its pid; -1: too many threads for the machine. */
 static pid_t start_crowd(void)
 {
         pthread_attr_t small;
@@ -323,7 +350,7 @@ static pid_t start_crowd(void)
 static void end_crowd(pid_t pid)
 {
         end_child(pid);
-        usleep(300 * 1000); /* the kernel frees them when nobody can look at them any more */
+        usleep(300 * 1000); /* the kernel frees them when no reader can see them any more */
 }
 
 static char *frequency_file(size_t p)
@@ -335,7 +362,7 @@ static char *frequency_file(size_t p)
         return path;
 }
 
-/* As soon as the first policy's has been read, another one is set. */
+/* Sets another frequency as soon as the first policy's has been read. */
 static void *change_after_read(void *watch_fd)
 {
         _cleanup_free_ char *path = frequency_file(0), *text = NULL;
@@ -346,7 +373,7 @@ static void *change_after_read(void *watch_fd)
         return NULL;
 }
 
-/* Before the programs run nobody tells them of a change. */
+/* A change before the programs run is not reported to them. */
 static void test_change_while_loading(const struct collector_options *options)
 {
         _cleanup_free_ char *path = frequency_file(0);
@@ -421,10 +448,7 @@ static void check_offline_is_idle(void)
         alarm(0);
 }
 
-/*
- * The kernel told nothing of the second policy, as while its CPUs were offline.
- * What runs there is not lost.
- */
+/* The kernel reported nothing about the second policy, as if its CPUs were offline. Time on them is not lost. */
 static void test_late_policy(const struct collector_options *options)
 {
         char path[256];
@@ -446,8 +470,8 @@ static void test_late_policy(const struct collector_options *options)
 }
 
 /*
- * Both CPUs are of the first policy now. The kernel tells of a new frequency for
- * each that is online; the other one has it when it is back.
+ * Both CPUs are in the first policy now. The kernel reports a new frequency for each CPU that is online; the other one
+ * has it when it is back.
  */
 static void test_comes_back_to_another_frequency(const struct collector_options *options)
 {
@@ -484,6 +508,14 @@ static void remove_tree(void)
                 fprintf(stderr, "%s is left behind\n", tree);
 }
 
+/* On a busy machine, too, the test looks at the clocks when it sets a frequency, and not a time slice later. */
+static void be_prompt(void)
+{
+        const struct sched_param first = { .sched_priority = 1 };
+
+        (void)sched_setscheduler(0, SCHED_FIFO | SCHED_RESET_ON_FORK, &first);
+}
+
 int main(int argc, char **argv)
 {
         struct collector_options options = { .root_fd = make_tree() };
@@ -494,6 +526,7 @@ int main(int argc, char **argv)
                 printf("skipped: needs the BPF collector and two CPUs: %s\n", strerror(-err));
                 return 77;
         }
+        be_prompt();
         run();
         crowd = start_crowd();
         if (crowd > 0) {

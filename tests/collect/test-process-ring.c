@@ -65,7 +65,7 @@ static int take(void *data, const void *bytes, size_t size)
         return data ? *(int *)data : 0;
 }
 
-/* Sizes that do not divide the ring, so that they run over its end at every place. */
+/* Record sizes that do not divide the ring's size, so that records wrap at every place. */
 static void test_wraps(struct process_ring *ring)
 {
         for (uint32_t round = 0; round < 400; round++) {
@@ -90,7 +90,7 @@ static void test_full(struct process_ring *ring)
         check_int(n_taken - before, SIZE / 128);
 }
 
-/* One that is being written holds up those behind it; one that was dropped is left out. */
+/* A record that is being written holds up later ones; a dropped record is left out. */
 static void test_busy_and_dropped(struct process_ring *ring)
 {
         size_t before = n_taken;
@@ -110,7 +110,7 @@ static void test_busy_and_dropped(struct process_ring *ring)
         check_int(n_taken - before, 3);
 }
 
-/* What failed is not told again, what comes after it is. */
+/* A record whose callback failed is not delivered again; later ones are. */
 static void test_failure(struct process_ring *ring)
 {
         int failure = -ENOMEM;

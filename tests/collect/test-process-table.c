@@ -2,8 +2,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /*
- * CPU time by operating point, which a collector counts beside the CPU time, sums to it at every poll. And whose an event
- * between two polls is.
+ * CPU time by operating point, which a collector counts together with CPU time, sums to that at every poll. Also tests
+ * the owner of an event between two polls.
  */
 
 #include <fcntl.h>
@@ -64,7 +64,7 @@ static void points_sum_to_the_cpu_time(void)
         sample_clear(&sample);
 }
 
-/* What comes before an exec is the old program's, what comes after it the new one's; as a sample lists them. */
+/* Events before an exec belong to the old program, later ones to the new one, with start times as in the sample. */
 static void events_are_of_a_program(void)
 {
         struct process_seen seen = { .pid = 10, .ppid = 1, .start_ns = 5 * NS_PER_S, .comm = "a", .have = USAGE_CPU };
@@ -74,7 +74,7 @@ static void events_are_of_a_program(void)
         uint64_t before, after;
 
         check_int(process_table_new(root_fd, NULL, true, 0, &table), 0);
-        check_int(process_table_start_time(table, 10, seen.start_ns), 500); /* never seen: in steps of 10 ms, as all */
+        check_int(process_table_start_time(table, 10, seen.start_ns), 500); /* never seen: ticks of 10 ms, like all */
         process_table_begin(table);
         check_int(process_table_alive(table, 0, &seen), 0);
         check_int(process_table_finish(table, true, &sample, NULL), 0);

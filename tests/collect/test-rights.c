@@ -1,7 +1,7 @@
 /* SPDX-FileCopyrightText: joulecast authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* What the service can do when it has given up its rights, and in which order it opens things. Needs no root. */
+/* Rights that the service keeps after dropping its privileges, and the order in which it opens files. Needs no root. */
 
 #include <errno.h>
 #include <fcntl.h>
@@ -40,7 +40,7 @@ static void opened(void)
         check_int(read_at_s(), 1);
 }
 
-/* Neither a socket nor what users may have written comes before rights are given up. */
+/* Rights are given up before a socket is made or a file is read that users may have written. */
 static void rights_go_first(void)
 {
         const struct timespec old[2] = { { .tv_sec = 1 }, { .tv_sec = 1 } };
@@ -58,7 +58,7 @@ static void rights_go_first(void)
         sources_close(&sources);
 }
 
-/* As a kernel before 5.19 answers: no bpf() at all without CAP_BPF. */
+/* Makes bpf() fail, like a kernel before 5.19 without CAP_BPF. */
 static bool refuse_bpf(void)
 {
         struct sock_filter filter[] = {
@@ -86,7 +86,7 @@ static const struct process *find(const struct sample *sample, pid_t pid)
         return NULL;
 }
 
-/* The service sees all without any right; a user who has none is shown their own. */
+/* The service sees all processes without privileges; a user without privileges sees only their own. */
 static void look_as_nobody(void)
 {
         for (int everyone = 0; everyone < 2; everyone++) {

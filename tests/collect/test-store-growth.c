@@ -2,9 +2,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
 /*
- * A hundred thousand polls on a clock of its own, five weeks of a machine with 60 apps of which 50 do
- * something in each poll, and whose processes come and go: what is written for a poll, what a month takes
- * when it is rolled up, and that the memory does not grow.
+ * A hundred thousand polls on a simulated clock, five weeks of a machine with 60 apps, 50 of which do something in each
+ * poll, and whose processes start and end. Limits the bytes written for a poll and the size of a rolled-up month, and
+ * checks that memory does not grow.
  */
 
 #include <errno.h>
@@ -26,11 +26,14 @@
 #define POLLS_PER_DAY 2880
 #define N_POINTS 12
 #define LIFE 500 /* polls, until a process is followed by another of its app */
-#define N_BRIEF 5 /* active, too: they come and go between two polls */
+#define N_BRIEF 5 /* also active: they start and end between two polls */
 
-/* Bytes for a poll that is appended, summed up and deleted in the end. Which of these makes a checkpoint depends on sizes. */
+/*
+ * Most bytes written for one poll, which is appended, rolled up and later deleted. Which of these steps makes a
+ * checkpoint depends on sizes.
+ */
 #define WRITTEN_MOST 22000.0
-#define STEADY (N_POLLS / 10)       /* polls until the first are deleted, and some more */
+#define STEADY (N_POLLS / 10)       /* polls until the first ones are deleted, and some more */
 #define MONTH_MOST (2 * 1000 * 1000) /* bytes, in days */
 
 static uint64_t draw(uint64_t below)
@@ -43,7 +46,7 @@ static uint64_t draw(uint64_t below)
         return state % below;
 }
 
-/* The machine moves on by 30 s; 50 of its processes by some ticks of 10 ms. */
+/* Advances the machine by 30 s, and 50 of its processes by some ticks of 10 ms. */
 static void make_sample(struct sample *sample, uint64_t poll)
 {
         static uint64_t time_ns[N_POINTS], cpu_ns[N_APPS];
@@ -91,7 +94,7 @@ static uint64_t number_of(const char *file, const char *key)
         return at ? strtoull(at + strlen(key), NULL, 10) : 0;
 }
 
-/* What SQLite handed to the kernel, checkpoints included; what reaches the disk depends on when that is. */
+/* Bytes that SQLite wrote, checkpoints included; how many reach the disk depends on when the kernel flushes them. */
 static uint64_t written_bytes(void)
 {
         return number_of("/proc/self/io", "\nwchar: ");
@@ -143,8 +146,10 @@ int main(void)
         }
         late_kb = number_of("/proc/self/status", "\nRssAnon:");
         grown = (size_of(path) - half_size) * 30 * POLLS_PER_DAY / (N_POLLS / 2);
-        fprintf(stderr, "%.1f kB written a poll, and %.1f kB to roll it up; %.2f MB after %d polls, a month more takes %.2f MB; %llu kB of our own, "
-                "%llu kB after a tenth of the polls\n", (double)appended / n_measured / 1e3, (double)rolled_up / n_measured / 1e3,
+        fprintf(stderr,
+                "%.1f kB written a poll, and %.1f kB to roll it up; %.2f MB after %d polls, a month "
+                "more takes %.2f MB; %llu kB of our own, %llu kB after a tenth of the polls\n",
+                (double)appended / n_measured / 1e3, (double)rolled_up / n_measured / 1e3,
                 (double)size_of(path) / 1e6, N_POLLS, (double)grown / 1e6, (unsigned long long)late_kb,
                 (unsigned long long)early_kb);
         check((double)(appended + rolled_up) / n_measured <= WRITTEN_MOST);

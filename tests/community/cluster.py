@@ -34,11 +34,13 @@ class Cluster:
         if like:
             subprocess.run(["cp", "-a", like.data, self.data], check=True)
         else:
-            self.run("initdb", "--auth", "trust", "--username", "joulecast", "--no-sync", "--encoding", "UTF8", "--locale", "C", "-D", self.data)
+            self.run("initdb", "--auth", "trust", "--username", "joulecast", "--no-sync", "--encoding", "UTF8",
+                     "--locale", "C", "-D", self.data)
 
     def run(self, name, *words):
         with open(os.path.join(self.folder, f"{name}.out"), "ab") as log:
-            subprocess.run([program(name), *words], check=True, stdin=subprocess.DEVNULL, stdout=log, stderr=log, cwd="/", **self.who)
+            subprocess.run([program(name), *words], check=True, stdin=subprocess.DEVNULL, stdout=log, stderr=log,
+                           cwd="/", **self.who)
 
     def __enter__(self):
         self.run("pg_ctl", "start", "-w", "-D", self.data, "-l", os.path.join(self.folder, "server.log"),

@@ -41,8 +41,11 @@ class Server:
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
         if token:
             headers["Authorization"] = "Bearer " + token
-        connection.request(method, "/some/place" + path, body, {key.replace("_", "-"): value for key, value in headers.items()})
+        connection.request(method, "/some/place" + path, body,
+                           {key.replace("_", "-"): value for key, value in headers.items()})
         answer = connection.getresponse()
         text = answer.read().decode()
         connection.close()
-        return answer.status, json.loads(text) if answer.getheader("Content-Type") == "application/json" else text, answer.headers
+        if answer.getheader("Content-Type") == "application/json":
+            text = json.loads(text)
+        return answer.status, text, answer.headers

@@ -2,8 +2,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /*
- * The service's end of the focus, alone: prints each state as a line of JSON as soon as it is stored, and on
- * a line "poll" of its input reads a sample and prints its events. What the desktop tests look at.
+ * The service's part of the focus, alone: prints each state as a line of JSON as soon as it is stored; at a line "poll"
+ * of its input, reads a sample and prints its events. The desktop tests read its output.
  */
 
 #include <errno.h>
@@ -28,8 +28,8 @@ static uint64_t now_ns(void)
 
 static void print_event(const char *what, const struct screen_event *event)
 {
-        printf("{\"what\": \"%s\", \"known\": %s, \"app\": \"%s\", \"screen_known\": %s, \"screen_on\": %s, \"brightness\": %u, "
-               "\"since_ns\": %llu, \"now_ns\": %llu}\n",
+        printf("{\"what\": \"%s\", \"known\": %s, \"app\": \"%s\", \"screen_known\": %s, \"screen_on\": %s, "
+               "\"brightness\": %u, \"since_ns\": %llu, \"now_ns\": %llu}\n",
                what, event->foreground_known ? "true" : "false", event->app,
                        event->screen_known ? "true" : "false",
                event->screen_on ? "true" : "false", event->brightness, (unsigned long long)event->boottime_ns,

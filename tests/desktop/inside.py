@@ -46,7 +46,8 @@ def boottime_ns():
 
 
 def loopback_up():
-    """A new network namespace has its loopback down, and D-Bus and X11 only need local sockets; some want it all the same."""
+    """A new network namespace has its loopback down, and D-Bus and X11 only need local sockets; some want it all
+    the same."""
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as s:
         request = struct.pack("16sH14x", b"lo", 1 | 64)  # IFF_UP | IFF_RUNNING
         try:
@@ -56,9 +57,11 @@ def loopback_up():
 
 
 def environment(**more):
-    env = {"PATH": "/usr/local/bin:/usr/bin:/bin:/usr/games", "LC_ALL": "C.UTF-8", "HOME": PLAYER.pw_dir, "USER": "player",
+    env = {"PATH": "/usr/local/bin:/usr/bin:/bin:/usr/games", "LC_ALL": "C.UTF-8", "HOME": PLAYER.pw_dir,
+           "USER": "player",
            "XDG_RUNTIME_DIR": RUNTIME, "SHELL": "/bin/sh", "LIBGL_ALWAYS_SOFTWARE": "1", "NO_AT_BRIDGE": "1",
-           "XDG_CACHE_HOME": RUNTIME + "/cache", "XDG_CONFIG_HOME": RUNTIME + "/config", "XDG_DATA_HOME": RUNTIME + "/data",
+           "XDG_CACHE_HOME": RUNTIME + "/cache", "XDG_CONFIG_HOME": RUNTIME + "/config",
+           "XDG_DATA_HOME": RUNTIME + "/data",
            "GSETTINGS_BACKEND": "keyfile"}
     env.update({key: value for key, value in more.items() if value is not None})
     return env
@@ -190,7 +193,8 @@ class Agent:
         wakeups = self.status("voluntary_ctxt_switches") - before
         check(wakeups == 0, wakeups, "wakeups in", seconds, "s in which nothing changed")
         rss, anonymous = self.status("VmRSS"), self.status("RssAnon")
-        check(rss <= RSS_KB and anonymous <= ANONYMOUS_KB, "the agent's memory is", rss, "kB, of it anonymous", anonymous, "kB")
+        check(rss <= RSS_KB and anonymous <= ANONYMOUS_KB, "the agent's memory is", rss, "kB, of it anonymous",
+              anonymous, "kB")
 
 
 def check_change(service, what, act, wanted, seconds=6):
@@ -211,28 +215,31 @@ latencies = []
 
 
 def check_latency(settle_ms=SETTLE_MS):
-    """Of the changes so far, the median: a tool that makes one may itself be slow on a busy machine."""
+    """Checks the median latency so far, as a tool that makes a change may itself be slow on a busy machine."""
     median = sorted(latencies)[len(latencies) // 2] - settle_ms
     check(median < LATENCY_MS, "%.0f ms from a change to the stored state, beyond the settle time" % median)
 
 
 def session_bus():
     path = RUNTIME + "/bus"
-    as_player(["dbus-daemon", "--session", "--nofork", "--nosyslog", "--nopidfile", "--address=unix:path=" + path], log="dbus")
+    as_player(["dbus-daemon", "--session", "--nofork", "--nosyslog", "--nopidfile", "--address=unix:path=" + path],
+              log="dbus")
     wait_for(lambda: os.path.exists(path))
     return "unix:path=" + path
 
 
 def system_bus():
-    """Not Debian's own policy: the mocks own names as whoever runs them."""
+    """Starts a bus without Debian's policy, so that the mocks can own names as any user."""
     config = "/tmp/system-bus.conf"
     path = "/run/dbus/system_bus_socket"
     os.makedirs("/run/dbus", exist_ok=True)
     with open(config, "w", encoding="utf-8") as file:
-        file.write("<busconfig><type>system</type><listen>unix:path=%s</listen><policy context='default'><allow user='*'/>"
+        file.write("<busconfig><type>system</type><listen>unix:path=%s</listen><policy context='default'><allow "
+                   "user='*'/>"
                    "<allow send_destination='*' eavesdrop='true'/><allow eavesdrop='true'/><allow own='*'/></policy>"
                    "</busconfig>" % path)
-    children.append(subprocess.Popen(["dbus-daemon", "--config-file=" + config, "--nofork", "--nosyslog", "--nopidfile"]))
+    children.append(subprocess.Popen(["dbus-daemon", "--config-file=" + config, "--nofork", "--nosyslog",
+                                      "--nopidfile"]))
     wait_for(lambda: os.path.exists(path))
     return "unix:path=" + path
 

@@ -14,11 +14,13 @@ import inside  # noqa: E402
 testbed = UMockdev.Testbed.new()
 PANEL = testbed.add_device("backlight", "panel", None, [
     "type", "raw", "brightness", "100", "actual_brightness", "100", "max_brightness", "255", "bl_power", "0"], [])
-CONNECTOR = testbed.add_device("drm", "card0-eDP-1", None, ["status", "connected", "enabled", "enabled", "dpms", "On"], [])
+CONNECTOR = testbed.add_device("drm", "card0-eDP-1", None, ["status", "connected", "enabled", "enabled", "dpms",
+                                                            "On"], [])
 
 
 def shows(on, brightness):
-    return lambda state: state["screen_known"] and state["screen_on"] == on and (not on or state["brightness"] == brightness)
+    return lambda state: (state["screen_known"] and state["screen_on"] == on
+                          and (not on or state["brightness"] == brightness))
 
 
 def set_attributes(device, **attributes):

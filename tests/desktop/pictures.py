@@ -1,6 +1,7 @@
 # SPDX-FileCopyrightText: joulecast authors
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""joulecast-picture on desktops: the whole screen is white, grey or black when it says so, and is as it was however it ended."""
+"""joulecast-picture on desktops: the whole screen is white, grey or black when it says so, and is as it was however
+it ended."""
 import json
 import os
 import queue
@@ -11,7 +12,8 @@ import threading
 import time
 
 from desktops import WLROOTS, foot, swaymsg, sway, x_server, xterm
-from inside import (BUILD, PLAYER, RUNTIME, as_player, check, children, environment, first_file, run_as_player, session_bus, stop,
+from inside import (BUILD, PLAYER, RUNTIME, as_player, check, children, environment, first_file, run_as_player,
+                    session_bus, stop,
                     wait_for, write)
 
 PICTURE = BUILD + "/calibrate/joulecast-picture"
@@ -28,7 +30,8 @@ class Picture:
                 os.setuid(PLAYER.pw_uid)
         environ = {"PATH": os.environ["PATH"], "LC_ALL": "C.UTF-8", **env} if root else environment(**env)
         with open("/tmp/picture.log", "ab") as log:
-            self.process = subprocess.Popen([PICTURE, *arguments], env=environ, preexec_fn=become, stdin=subprocess.PIPE,
+            self.process = subprocess.Popen([PICTURE, *arguments], env=environ, preexec_fn=become,
+                                            stdin=subprocess.PIPE,
                                             stdout=subprocess.PIPE, stderr=log, text=True)
         children.append(self.process)
         self.lines = queue.Queue()
@@ -70,18 +73,21 @@ def share(pixels, value):
 
 def x11_screen(env):
     def look(value=WHITE):
-        dump = subprocess.run(["xwd", "-root", "-silent"], env=environment(**env), capture_output=True, timeout=10).stdout
+        dump = subprocess.run(["xwd", "-root", "-silent"], env=environment(**env), capture_output=True,
+                              timeout=10).stdout
         header = struct.unpack(">25I", dump[:100])
         width, height, bits, line, colours = header[4], header[5], header[11], header[12], header[19]
         assert bits == 32, header
         pixels = dump[header[0] + 12 * colours:][:line * height]
-        return share(bytes(byte for at in range(0, len(pixels), 4) for byte in pixels[at:at + 3]), value) if width else 0
+        return share(bytes(byte for at in range(0, len(pixels), 4) for byte in pixels[at:at + 3]),
+                     value) if width else 0
     return look
 
 
 def wayland_screen(env):
     def look(value=WHITE):
-        image = subprocess.run(["grim", "-t", "ppm", "-"], env=environment(**env), capture_output=True, timeout=10).stdout
+        image = subprocess.run(["grim", "-t", "ppm", "-"], env=environment(**env), capture_output=True,
+                               timeout=10).stdout
         return share(image.split(b"\n255\n", 1)[-1], value)
     return look
 
@@ -92,7 +98,8 @@ def check_white(look, what):
 
 def check_pictures(look, picture):
     """Also from dark to bright and back, and from off."""
-    for word, value in (("black", BLACK), ("grey", GREY), ("on", WHITE), ("grey", GREY), ("black", BLACK), ("on", WHITE)):
+    for word, value in (("black", BLACK), ("grey", GREY), ("on", WHITE), ("grey", GREY), ("black", BLACK),
+                        ("on", WHITE)):
         check(picture.say(word) == word, word)
         check(wait_for(lambda value=value: look(value) == 1, 4), word, "%.3f of the screen is of that" % look(value))
 
@@ -132,7 +139,8 @@ def test_picture_x11():
     check(picture.say("on") == "on", "it is on")
     check_white(look, "on:")
     above = as_player(["zenity", "--info", "--text", "B"], **env)
-    check(wait_for(lambda: run_as_player(["xdotool", "search", "--class", "zenity"], **env)), "there is a window above it")
+    check(wait_for(lambda: run_as_player(["xdotool", "search", "--class", "zenity"], **env)),
+          "there is a window above it")
     time.sleep(0.5)
     check_white(look, "with that window:")
     check_pictures(look, picture)
@@ -156,7 +164,8 @@ def test_picture_wayland():
     check(picture.screen == "screen wayland white switch", picture.screen)
     check(picture.say("on") == "on", "it is on")
     check_white(look, "on:")
-    check('"inhibit_idle": true' in run_as_player(["swaymsg", "-t", "get_tree", "-r"], **env), "the session does not idle")
+    check('"inhibit_idle": true' in run_as_player(["swaymsg", "-t", "get_tree", "-r"], **env),
+          "the session does not idle")
     foot(**env)
     time.sleep(0.5)
     check_white(look, "with a new window:")
@@ -205,17 +214,22 @@ def test_picture_root():
     _, env = sway("output * background #202020 solid_color\n")
     look = wayland_screen(env)
     write("/run/systemd/seats/seat0", "IS_SEAT0=1\nACTIVE=c1\nACTIVE_UID=%d\n" % PLAYER.pw_uid)
-    write("/run/systemd/sessions/c1", "UID=%d\nUSER=player\nACTIVE=1\nSTATE=active\nTYPE=wayland\nCLASS=user\nSEAT=seat0\n"
+    write("/run/systemd/sessions/c1",
+          "UID=%d\nUSER=player\nACTIVE=1\nSTATE=active\nTYPE=wayland\nCLASS=user\nSEAT=seat0\n"
           % PLAYER.pw_uid)
     foot(**env)
     picture = Picture(root=True, DISPLAY=":9")  # as sudo keeps it, of an Xwayland
     check(picture.screen == "screen wayland white switch", picture.screen)
     with open("/proc/%d/status" % picture.process.pid, encoding="utf-8") as file:
-        ids = {line.split()[0]: line.split()[1:] for line in file if line.startswith(("Uid", "Gid", "Groups", "CapEff"))}
-    check(ids["Uid:"] == [str(PLAYER.pw_uid)] * 4 and not ids["Groups:"] and int(ids["CapEff:"][0], 16) == 0, "it is the player", ids)
+        ids = {line.split()[0]: line.split()[1:]
+               for line in file if line.startswith(("Uid", "Gid", "Groups", "CapEff"))}
+    check(ids["Uid:"] == [str(PLAYER.pw_uid)] * 4 and not ids["Groups:"] and int(ids["CapEff:"][0], 16) == 0,
+          "it is the player", ids)
     check(picture.say("on") == "on", "it is on")
     check_white(look, "on:")
     check_ends(look, lambda: Picture(root=True))
-    write("/run/systemd/sessions/c1", "UID=%d\nUSER=player\nACTIVE=1\nSTATE=active\nTYPE=tty\nCLASS=user\nSEAT=seat0\n" % PLAYER.pw_uid)
+    write("/run/systemd/sessions/c1",
+          "UID=%d\nUSER=player\nACTIVE=1\nSTATE=active\nTYPE=tty\nCLASS=user\nSEAT=seat0\n" % PLAYER.pw_uid)
     picture = Picture(root=True)
-    check("wayland" not in picture.screen, "a text console has the screen, no session is entered:", picture.screen or "nothing")
+    check("wayland" not in picture.screen, "a text console has the screen, no session is entered:",
+          picture.screen or "nothing")

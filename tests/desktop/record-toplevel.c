@@ -2,8 +2,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /*
- * For the test "desktop record": windows of Wayland that write down, a line each, which keys and buttons they get. Ctrl+d opens a
- * second window; Return closes that one; to be asked to close ends the program. It works a second then, to be worth recording.
+ * For the test "desktop record": windows of Wayland that write down, a line each, which keys and buttons
+ * they get. Ctrl+d opens a second window; Return closes that one; to be asked to close ends the program. It
+ * works a second then, to be worth recording.
  *
  * Usage: record-toplevel LOG; the keymap is written to LOG.keymap
  */
@@ -67,7 +68,8 @@ static void configure(void *data, struct xdg_surface *xdg, uint32_t serial)
 
 static const struct xdg_surface_listener surface_listener = { configure };
 
-static void toplevel_configure(void *data, struct xdg_toplevel *toplevel, int32_t width, int32_t height, struct wl_array *states)
+static void toplevel_configure(void *data, struct xdg_toplevel *toplevel, int32_t width, int32_t height,
+                               struct wl_array *states)
 {
 }
 
@@ -76,7 +78,8 @@ static void toplevel_close(void *data, struct xdg_toplevel *toplevel)
         ended = true;
 }
 
-static const struct xdg_toplevel_listener toplevel_listener = { .configure = toplevel_configure, .close = toplevel_close };
+static const struct xdg_toplevel_listener toplevel_listener = { .configure = toplevel_configure,
+                                                                .close = toplevel_close };
 
 static void open_window(struct window *window)
 {
@@ -136,17 +139,20 @@ static void key(void *data, struct wl_keyboard *keyboard, uint32_t serial, uint3
                 close_window(&windows[1]);
 }
 
-static void keyboard_modifiers(void *data, struct wl_keyboard *keyboard, uint32_t serial, uint32_t depressed, uint32_t latched,
-                               uint32_t locked, uint32_t group)
+static void keyboard_modifiers(void *data, struct wl_keyboard *keyboard, uint32_t serial, uint32_t depressed,
+                               uint32_t latched, uint32_t locked, uint32_t group)
 {
         modifiers = depressed;
 }
 
-static const struct wl_keyboard_listener keyboard_listener = { .keymap = keymap, .enter = keyboard_enter, .leave = keyboard_leave,
-                                                               .key = key, .modifiers = keyboard_modifiers };
+static const struct wl_keyboard_listener keyboard_listener = { .keymap = keymap,
+                                                               .enter = keyboard_enter,
+                                                               .leave = keyboard_leave,
+                                                               .key = key,
+                                                               .modifiers = keyboard_modifiers };
 
-static void pointer_enter(void *data, struct wl_pointer *pointer, uint32_t serial, struct wl_surface *surface, wl_fixed_t x,
-                          wl_fixed_t y)
+static void pointer_enter(void *data, struct wl_pointer *pointer, uint32_t serial, struct wl_surface *surface,
+                          wl_fixed_t x, wl_fixed_t y)
 {
         pointed_at = find(surface);
         at_x = wl_fixed_to_int(x);
@@ -163,18 +169,22 @@ static void motion(void *data, struct wl_pointer *pointer, uint32_t time, wl_fix
         at_y = wl_fixed_to_int(y);
 }
 
-static void button(void *data, struct wl_pointer *pointer, uint32_t serial, uint32_t time, uint32_t number, uint32_t state)
+static void button(void *data, struct wl_pointer *pointer, uint32_t serial, uint32_t time, uint32_t number,
+                   uint32_t state)
 {
-        fprintf(record, "%s %s %u at %d %d with %u\n", pointed_at->name, state ? "press" : "release", number, at_x, at_y, modifiers);
+        fprintf(record, "%s %s %u at %d %d with %u\n", pointed_at->name, state ? "press" : "release", number,
+                at_x, at_y, modifiers);
 }
 
 static void axis(void *data, struct wl_pointer *pointer, uint32_t time, uint32_t which, wl_fixed_t value)
 {
-        fprintf(record, "%s axis %u by %d at %d %d with %u\n", pointed_at->name, which, wl_fixed_to_int(value), at_x, at_y, modifiers);
+        fprintf(record, "%s axis %u by %d at %d %d with %u\n", pointed_at->name, which,
+                wl_fixed_to_int(value), at_x, at_y, modifiers);
 }
 
-static const struct wl_pointer_listener pointer_listener = { .enter = pointer_enter, .leave = pointer_leave, .motion = motion,
-                                                             .button = button, .axis = axis };
+static const struct wl_pointer_listener pointer_listener = {
+        .enter = pointer_enter, .leave = pointer_leave, .motion = motion, .button = button, .axis = axis
+};
 
 static void ping(void *data, struct xdg_wm_base *from, uint32_t serial)
 {

@@ -1,7 +1,8 @@
 # SPDX-FileCopyrightText: joulecast authors
 # SPDX-License-Identifier: GPL-2.0-or-later
 """`joulecast record --input --wayland`: what a script plays comes to the windows of a program in a sway of its own.
---input-save: what is done in a window of GTK, in a frame of openbox, plays the same in an X server without a window manager."""
+--input-save: what is done in a window of GTK, in a frame of openbox, plays the same in an X server without a window
+manager."""
 import os
 import re
 import shutil
@@ -32,7 +33,8 @@ wait-window Main
 type y
 close-window Main
 """
-# Keys are the kernel's: KEY_A is 30, KEY_LEFTSHIFT 42. Modifiers: 1 shift, 4 ctrl. Buttons: 272 left, 273 right, 274 middle.
+# Keys are the kernel's: KEY_A is 30, KEY_LEFTSHIFT 42. Modifiers: 1 shift, 4 ctrl. Buttons: 272 left, 273 right,
+# 274 middle.
 WANTED = """Main key 30 with 0
 Main key 42 with 0
 Main key 48 with 1
@@ -64,7 +66,8 @@ ended, DISPLAY not set"""
 
 def record(*words):
     shutil.rmtree("/tmp/run", ignore_errors=True)
-    return subprocess.run([BUILD + "/predict/joulecast", "record", "-o", "/tmp/run", "--runs", "1", "--wayland", "--input", "/tmp/script", "--",
+    return subprocess.run([BUILD + "/predict/joulecast", "record", "-o", "/tmp/run", "--runs", "1", "--wayland",
+                           "--input", "/tmp/script", "--",
                            *words], capture_output=True, text=True, timeout=300, cwd="/tmp",
                           env={**os.environ, "DISPLAY": ":9", "WAYLAND_DISPLAY": "wayland-9"})
 
@@ -83,10 +86,13 @@ def test_record():
         got = [line for line in file.read().splitlines() if " up " not in line]
     check(got == WANTED.splitlines(), "what came:", "\n" + "\n".join(got))
     with open("/tmp/keys.keymap", encoding="utf-8") as file:
-        check(re.search(r"<FK13>\s*\{\s*\[\s*(adiaeresis|U00E4)\s*\]", file.read()), "a key for a letter that the keyboard lacks")
+        check(re.search(r"<FK13>\s*\{\s*\[\s*(adiaeresis|U00E4)\s*\]", file.read()),
+              "a key for a letter that the keyboard lacks")
     check(not left_behind(), "nothing is left:", left_behind())
-    # A terminal, whose shell writes what was typed: letters are what the keymap says. To be recorded it does too little.
-    write("/tmp/script", "wait-window foot\nwait-quiet 300ms\ntype echo 'A b_|~ \u00e4\u20ac' >/tmp/typed; exit\nkey Return\n")
+    # A terminal, whose shell writes what was typed: letters are what the keymap says. To be recorded it does too
+    # little.
+    write("/tmp/script",
+          "wait-window foot\nwait-quiet 300ms\ntype echo 'A b_|~ \u00e4\u20ac' >/tmp/typed; exit\nkey Return\n")
     done = record("foot", "-T", "foot", "/bin/sh")
     with open("/tmp/typed", encoding="utf-8") as file:
         typed = file.read()
@@ -120,7 +126,8 @@ def test_record_session():
     env = {"DISPLAY": ":77"}
     x_server()
     # pylint: disable-next=consider-using-with
-    kept = subprocess.Popen([BUILD + "/predict/joulecast", "record", "--input-save", "/tmp/script", "--", *zenity("A Question")],
+    kept = subprocess.Popen([BUILD + "/predict/joulecast", "record", "--input-save", "/tmp/script", "--",
+                             *zenity("A Question")],
                             env={**os.environ, **env}, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     window = wait_for(lambda: xdotool(env, "search", "--onlyvisible", "--name", "A Question"), 30)
     check(window, "the dialog is there:", window)
@@ -135,10 +142,13 @@ def test_record_session():
     with open("/tmp/script", encoding="utf-8") as file:
         script = file.read()
     steps = [line for line in script.splitlines() if not line.startswith(("#", "sleep", "wait-quiet", "move"))]
-    check(steps[0] == "wait-window A Question" and steps[-1] == "key Return" and any(step.startswith("click ") for step in steps),
+    check(steps[0] == "wait-window A Question" and steps[-1] == "key Return"
+          and any(step.startswith("click ") for step in steps),
           "the script:", "\n" + script)
     check(entered() == "hello world\n", "entered:", entered())
     os.unlink("/tmp/entered")
-    done = subprocess.run([BUILD + "/predict/joulecast", "record", "-o", "/tmp/run", "--runs", "1", "--stack", "32", "--input", "/tmp/script", "--",
-                           *zenity("A Question")], env={**os.environ, **env}, capture_output=True, text=True, timeout=300)
+    done = subprocess.run([BUILD + "/predict/joulecast", "record", "-o", "/tmp/run", "--runs", "1", "--stack", "32",
+                           "--input", "/tmp/script", "--",
+                           *zenity("A Question")], env={**os.environ, **env}, capture_output=True, text=True,
+                          timeout=300)
     check(entered() == "hello world\n", "entered again:", entered(), done.returncode, done.stdout, done.stderr)

@@ -2,12 +2,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /*
- * What a calibration has to do with logind, a piece at a time, each until the end of its input:
+ * Calibration's dealings with logind, one per command; each runs until the end of its input:
  *
- *     seat-driver brightness JOURNAL LEVEL    holds the backlight of this machine, and puts it back
+ *     seat-driver brightness JOURNAL LEVEL    holds the backlight of this machine, and restores it
  *     seat-driver inhibit                     keeps the machine awake
- *     seat-driver guard TREE                  says when somebody uses the machine; "later": a minute has passed;
- *                                             "change": the calibration changes something now
+ *     seat-driver guard TREE                  prints when somebody uses the machine; reads "later": a minute has
+ *                                             passed; "change": the calibration changes something now
  */
 
 #include <errno.h>

@@ -1,6 +1,7 @@
 # SPDX-FileCopyrightText: joulecast authors
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A calibration and logind (python-dbusmock's): the brightness by a user who may not write it, inhibitors, who comes."""
+"""A calibration and logind (python-dbusmock's): the brightness by a user who may not write it, inhibitors, who
+comes."""
 import os
 import queue
 import subprocess
@@ -30,7 +31,8 @@ class Driver:
             os.setuid(PLAYER.pw_uid)
         with open("/tmp/seat-driver.log", "ab") as log:
             self.process = subprocess.Popen([DRIVER, *arguments], env=environment(DBUS_SYSTEM_BUS_ADDRESS=address),
-                                            preexec_fn=become, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=log, text=True)
+                                            preexec_fn=become, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                            stderr=log, text=True)
         children.append(self.process)
         self.lines = queue.Queue()
         threading.Thread(target=self.listen, daemon=True).start()
@@ -58,7 +60,8 @@ def logind():
     """As root, who may write to sysfs; with one session on seat0."""
     address = system_bus()
     with open("/tmp/mock-logind.log", "ab") as log:
-        children.append(subprocess.Popen(["/usr/bin/python3", "-m", "dbusmock", "--system", "--template", "logind"], stdout=log,
+        children.append(subprocess.Popen(["/usr/bin/python3", "-m", "dbusmock", "--system", "--template", "logind"],
+                                         stdout=log,
                                          stderr=log, env=dict(os.environ, DBUS_SYSTEM_BUS_ADDRESS=address)))
     wait_for(owned(address, "org.freedesktop.login1", "--system"))
     wait_for(lambda: mocked(address, "", "AddSession", "c1", "seat0", str(PLAYER.pw_uid), "player", "true"))
@@ -67,7 +70,8 @@ def logind():
 
 
 def panel(start):
-    """A backlight of real attributes of sysfs, which only root may write: the loopback's MTU, its queue's length as the most."""
+    """A backlight of real attributes of sysfs, which only root may write: the loopback's MTU, its queue's length as
+    the most."""
     subprocess.run("mount -o remount,rw /sys || mount -o remount,bind,rw /sys", shell=True, check=True)
     subprocess.run(["mount", "-t", "tmpfs", "-o", "mode=755", "class", "/sys/class"], check=True)
     for name, attribute in (("brightness", "mtu"), ("max_brightness", "tx_queue_len")):
@@ -90,7 +94,8 @@ def test_seat_brightness():
     check(driver.hear().startswith("failed "), "without the session's SetBrightness it cannot be held")
     driver.end()
     check(driver.hear() == "nothing to put back" and shown() == 120, "and it is as it was")
-    mocked(address, "", "AddObject", "/org/freedesktop/login1/session/auto", "org.freedesktop.login1.Session", "@a{sv} {}",
+    mocked(address, "", "AddObject", "/org/freedesktop/login1/session/auto", "org.freedesktop.login1.Session",
+           "@a{sv} {}",
            str([("SetBrightness", "ssu", "", SET_BRIGHTNESS)]))
     driver = Driver(address, "brightness", journal, "77")
     check(driver.hear() == "held" and shown() == 77, "logind sets what the user may not", shown())
@@ -110,8 +115,10 @@ def test_seat_brightness():
 
 
 def inhibitors(address):
-    return subprocess.run(["gdbus", "call", "--system", "-d", "org.freedesktop.login1", "-o", "/org/freedesktop/login1", "-m",
-                           "org.freedesktop.login1.Manager.ListInhibitors"], env=dict(os.environ, DBUS_SYSTEM_BUS_ADDRESS=address),
+    return subprocess.run(["gdbus", "call", "--system", "-d", "org.freedesktop.login1", "-o",
+                           "/org/freedesktop/login1", "-m",
+                           "org.freedesktop.login1.Manager.ListInhibitors"],
+                          env=dict(os.environ, DBUS_SYSTEM_BUS_ADDRESS=address),
                           capture_output=True, text=True).stdout
 
 
@@ -126,7 +133,8 @@ def test_seat_inhibit():
 
 
 def test_seat_guard():
-    """A night pauses for a minute when the session is woken, unlocked or entered, and not for what happens by itself."""
+    """A night pauses for a minute when the session is woken, unlocked or entered, and not for what happens by
+    itself."""
     address = logind()
     write("/tmp/tree/sys/class/power_supply/BAT0/type", "Battery\n")
     driver = Driver(address, "guard", "/tmp/tree")
@@ -157,6 +165,7 @@ def test_seat_guard():
     time.sleep(0.2)
     ignores("a white picture, which inhibits idling,", say(IdleHint="false"))
     mocked(address, "", "AddSession", "c2", "seat0", "4712", "guest", "true")
-    pauses("a second user", lambda: mocked(address, "", "EmitSignal", "org.freedesktop.login1.Manager", "SessionNew", "so",
+    pauses("a second user", lambda: mocked(address, "", "EmitSignal", "org.freedesktop.login1.Manager",
+                                           "SessionNew", "so",
                                            "[<'c2'>, <objectpath '/org/freedesktop/login1/session/c2'>]"))
     driver.end()

@@ -5,14 +5,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "../tree.h"
+#include "tree.h"
 #include "app/app.h"
 #include "fuzz.h"
 
 /*
- * A process of somebody else's says what app it is: by its name, group, arguments, environment, mounts and by
- * its flatpak's file, and as a window. Whatever it says, the id is printable and fits. 0xff stands between
- * the files, as it is in no text; what comes behind the last is the window's id.
+ * A process of another user defines its app: by its name, group, arguments, environment, mounts and its flatpak's file,
+ * and as a window. The resulting id is always printable and fits. Files are separated by 0xff, which is in no text; the
+ * window's id follows the last one.
  */
 
 static const char *const files[] = { "proc/9/cgroup", "proc/9/cmdline", "proc/9/environ", "proc/9/mountinfo",
@@ -108,7 +108,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         data += MIN(length + 1, size);
         size -= MIN(length + 1, size);
         snprintf(bytes, sizeof(bytes), "%.*s", (int)size, (const char *)data);
-        util_printable(bytes, window, sizeof(window)); /* as the agent's message is */
+        util_printable(bytes, window, sizeof(window)); /* like the agent's message */
         ask(comm, window);
         return 0;
 }

@@ -23,8 +23,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         while (capture_next(capture, &packet) == 1) {
                 fuzz_assert(packet.time_ns >= 0 && packet.kept <= packet.length);
                 for (int link = CAPTURE_IP; link <= CAPTURE_LOOPBACK; link++) {
-                        enum capture_kind kind = capture_read_headers((enum capture_link)link, packet.bytes, packet.kept,
-                                                                      packet.length, &own, &headers);
+                        enum capture_kind kind =
+                                capture_read_headers((enum capture_link)link, packet.bytes, packet.kept,
+                                                     packet.length, &own, &headers);
 
                         if (kind == CAPTURE_RADIO)
                                 fuzz_assert(headers.bytes <= packet.length && headers.direction < RADIO_DIRECTIONS);

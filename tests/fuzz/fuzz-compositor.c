@@ -14,7 +14,7 @@ static void report(struct focus_sink *sink, const struct focus_state *state)
         fuzz_assert(strcmp(util_printable(state->app_id, plain, sizeof(plain)), state->app_id) == 0);
 }
 
-/* The compositor says all of it, @piece bytes at a time, and reads nothing. */
+/* Sends all the compositor's data, @piece bytes at a time, and reads nothing. */
 static void run(const struct backend_ops *ops, int listen_fd, const uint8_t *data, size_t size, size_t piece)
 {
         struct focus_sink sink = { .report = report };
@@ -48,8 +48,8 @@ static void prepare(struct fuzz_socket *events, struct fuzz_socket *requests)
 }
 
 /*
- * The sockets of compositors: the first byte says which one it is, the second how large the pieces are that
- * arrive. Hyprland answers at another socket: with what stands before the first NUL.
+ * The sockets of compositors: the first byte selects the compositor, the second the size of the pieces. Hyprland
+ * answers at another socket with the text before the first NUL.
  */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

@@ -7,7 +7,7 @@
 #include "util/config.h"
 #include "util/util.h"
 
-/* joulecast.conf: what is read keeps to the ranges that its table promises. */
+/* joulecast.conf: accepted values are in the ranges of its table. */
 
 static char path[64];
 static int fd = -1;

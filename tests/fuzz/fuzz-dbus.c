@@ -5,20 +5,10 @@
 
 #include "dbus-answer.h"
 #include "fuzz.h"
+#include "invention.h"
 #include "question.h"
 #include "socket.h"
 #include "util/util.h"
-
-/* A call's values are made of these bytes; behind their end all are 0. */
-struct invention {
-        const uint8_t *bytes;
-        size_t size, at;
-};
-
-static uint8_t take(struct invention *from)
-{
-        return from->at < from->size ? from->bytes[from->at++] : 0;
-}
 
 static double take_number(struct invention *from)
 {
@@ -29,7 +19,7 @@ static double take_number(struct invention *from)
         return number;
 }
 
-/* Up to 64 kB, of what D-Bus lets through. */
+/* A text of up to 64 kB that D-Bus accepts. */
 static const char *take_text(struct invention *from)
 {
         static char text[65536];
@@ -66,7 +56,7 @@ static int put_texts(struct invention *from, sd_bus_message *call)
         return err < 0 ? err : sd_bus_message_close_container(call);
 }
 
-/* As sd-bus lets a call through: with the types of its method. */
+/* Appends arguments of the method's types, as sd-bus accepts only those. */
 static int put_call(struct invention *from, sd_bus_message *call, unsigned kind)
 {
         int err;
@@ -108,10 +98,14 @@ static void check_question(sd_bus_message *call)
         free(text);
 }
 
-/* Calls of each method; and answers, which are as a service of another version or a damaged database could make them. */
+/*
+ * Calls of each method; and answers, which are as a service of another version or a damaged database could
+ * make them.
+ */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-        static const char *const methods[] = { "Apps", "Cost", "Predict", "Budget", "Remaining", "Nothing", "WhatIf", "Advise" };
+        static const char *const methods[] = { "Apps",      "Cost",    "Predict", "Budget",
+                                               "Remaining", "Nothing", "WhatIf",  "Advise" };
         struct invention from = { data + 1, size - 1, 0 };
         static sd_bus *bus;
         sd_bus_message *call = NULL;

@@ -12,10 +12,21 @@
 /* Uses what the device has, so that each effect of its file counts. */
 static void work(struct virtual_device *device)
 {
-        const struct virtual_work work = { .app = "fuzz", .utilisation = { 0.5 }, .rx_mb_per_s = 1,
-                                           .read_mb_per_s = 1, .wakes_per_s = 1, .gpu = 0.5, .cpu_factor = 2, .unseen_mw = 400,
-                                           .packets_per_s = 20, .packet_bytes = 900, .burst_packets = 3,
-                                           .pattern = VIRTUAL_BURSTS, .gps = true, .audio = true, .foreground = true };
+        const struct virtual_work work = { .app = "fuzz",
+                                           .utilisation = { 0.5 },
+                                           .rx_mb_per_s = 1,
+                                           .read_mb_per_s = 1,
+                                           .wakes_per_s = 1,
+                                           .gpu = 0.5,
+                                           .cpu_factor = 2,
+                                           .unseen_mw = 400,
+                                           .packets_per_s = 20,
+                                           .packet_bytes = 900,
+                                           .burst_packets = 3,
+                                           .pattern = VIRTUAL_BURSTS,
+                                           .gps = true,
+                                           .audio = true,
+                                           .foreground = true };
         struct virtual_work list[2] = { work, work };
 
         virtual_set_wifi(device, true);
@@ -26,7 +37,9 @@ static void work(struct virtual_device *device)
         virtual_set_work(device, list, 2); /* a device without CPUs has no use for it */
 }
 
-/* Any file that parses as a virtual device can be run: power and battery stay finite, and all energy is somebody's. */
+/*
+ * Any file that parses as a virtual device can be run: power and battery stay finite, and all energy is accounted for.
+ */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
         _cleanup_(profile_freep) struct profile *truth = NULL;

@@ -8,7 +8,10 @@
 #include "packet.h"
 #include "util/util.h"
 
-/* What `joulecast emulate` reads: a network's file, packets of the app, and answers of DNS; all parsers on the same bytes. */
+/*
+ * Inputs of `joulecast emulate`: a network's file, packets of the app, and DNS replies; all parsers read
+ * the same bytes.
+ */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
         struct name_record names[8];

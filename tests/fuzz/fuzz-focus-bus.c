@@ -24,7 +24,7 @@ static struct fuzz_socket session_bus;
 static sd_bus *server;
 static struct backend *backend;
 static struct invention from;
-static bool from_desktop; /* who sent what is handled now */
+static bool from_desktop; /* the sender of the current message is the desktop */
 static const struct backend_ops *now;
 
 static uint8_t take(void)
@@ -54,7 +54,7 @@ static void report(struct focus_sink *sink, const struct focus_state *state)
 
 /* ---- the bus, while a back-end opens ---- */
 
-/* True: that was the last question of a back-end that opens. */
+/* Replies to a call. True: it was the last one of a back-end that opens. */
 static bool answer(sd_bus_message *call, bool kwin)
 {
         const char *member = sd_bus_message_get_member(call);
@@ -204,14 +204,14 @@ static bool hear(void)
         sd_bus_message *message = NULL;
         int err = now->dispatch(backend);
 
-        while (sd_bus_process(server, &message) > 0) { /* what it answers */
+        while (sd_bus_process(server, &message) > 0) { /* drops the backend's messages */
                 sd_bus_message_unref(message);
                 message = NULL;
         }
         return err == 0;
 }
 
-/* The first byte says which desktop it is: KWin is asked anew each time. */
+/* The first byte selects the desktop; KWin is opened anew each time. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 

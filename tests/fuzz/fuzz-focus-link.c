@@ -59,7 +59,9 @@ static int connect_agent(const char *path)
         return fd;
 }
 
-/* A whole message, with @size bytes of the invented in some place: what is no message at all ends early. */
+/*
+ * Sends a valid message with @size bytes of input at offset @place, as a message without a valid head is refused early.
+ */
 static void send_message(int fd, uint64_t now_ns, const uint8_t *data, size_t size, uint8_t place)
 {
         struct focus_message message = {
@@ -72,7 +74,7 @@ static void send_message(int fd, uint64_t now_ns, const uint8_t *data, size_t si
         (void)!send(fd, &message, sizeof(message), MSG_NOSIGNAL | MSG_DONTWAIT);
 }
 
-/* The same with a message of who plays: this process, then the invented. */
+/* Sends a message about players in the same way: this process, then the input. */
 static void send_sound(int fd, const uint8_t *data, size_t size, uint8_t place)
 {
         struct focus_sound message = { .magic = FOCUS_SOUND_MAGIC, .version = FOCUS_VERSION, .size = sizeof(message),
@@ -83,7 +85,7 @@ static void send_sound(int fd, const uint8_t *data, size_t size, uint8_t place)
         (void)!send(fd, &message, sizeof(message), MSG_NOSIGNAL | MSG_DONTWAIT);
 }
 
-/* And with one of the screen. */
+/* Sends a message about the screen in the same way. */
 static void send_screen(int fd, const uint8_t *data, size_t size, uint8_t place)
 {
         struct focus_screen message = { .magic = FOCUS_SCREEN_MAGIC, .version = FOCUS_VERSION, .size = sizeof(message),
@@ -94,7 +96,7 @@ static void send_screen(int fd, const uint8_t *data, size_t size, uint8_t place)
         (void)!send(fd, &message, sizeof(message), MSG_NOSIGNAL | MSG_DONTWAIT);
 }
 
-/* One thing that happens; @data of @size is what is sent. */
+/* Carries out one event; @size bytes of @data are sent. */
 static void happen(struct focus_link *link, const char *path, struct hearing *hearing, int fds[AGENTS],
                    uint8_t what, uint8_t value, const uint8_t *data, size_t size)
 {

@@ -42,7 +42,7 @@ static void entries(const char *text)
         desktop_entry_clear(&entry);
 }
 
-/* What comes from sockets, cgroups and packages: the first byte says as what the rest is read. */
+/* Inputs from sockets, cgroups and packages: the first byte selects the parser of the rest. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
         struct focus_message message;

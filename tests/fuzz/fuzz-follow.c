@@ -8,7 +8,7 @@
 #include "fuzz.h"
 #include "util/util.h"
 
-/* What joulecast-fit --follow hears: each line has one answer, whatever came before it. */
+/* Input of joulecast-fit --follow: each line gets one answer, whatever came before it. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
         _cleanup_free_ char *text = strndup((const char *)data, size);

@@ -7,9 +7,9 @@
 #include "util/util.h"
 
 /*
- * restore.ini, which root reads after a power cut: whatever is accepted names only what the list has, within
- * its range, and reads the same when it is printed again. The end with its checksum is put on here, else no
- * mutation would come past it.
+ * restore.ini, which root reads after a power cut: an accepted journal names only settings of the list, within their
+ * ranges, and is parsed the same after printing. The end with its checksum is added here, else no mutation would pass
+ * it.
  */
 
 static void check_entry(const struct journal_entry *entry)

@@ -9,7 +9,7 @@
 #include "fuzz.h"
 #include "util/util.h"
 
-/* What top reads of the service's answer about just now. */
+/* Parser of the service's answer about the last moments, used by joulecast top. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
         struct cJSON *json = cJSON_ParseWithLength((const char *)data, size);

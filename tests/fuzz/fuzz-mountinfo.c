@@ -8,8 +8,8 @@
 #include "util/util.h"
 
 /*
- * mountinfo, whose users choose the names in it: which device a storage is, and whether a process's root folder is
- * as flatpak makes it. The first line is the number of the mount that is asked for.
+ * mountinfo, in which users choose names: the device of a storage, and whether a process's root folder is a flatpak's.
+ * The first line is the number of the wanted mount.
  */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

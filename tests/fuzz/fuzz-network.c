@@ -8,8 +8,8 @@
 #include "util/util.h"
 
 /*
- * What calibrate reads of the network before it turns a radio off: routes, connections, what sshd says, and
- * the station that it is with; all parsers on the same bytes.
+ * Network state that calibrate reads before it turns a radio off: routes, connections, sshd's variables, and
+ * the associated WiFi station; all parsers read the same bytes.
  */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

@@ -13,8 +13,8 @@
 #include "util/util.h"
 
 /*
- * Answers of nl80211: any attributes in messages that libnl takes for the answer, then its end. The kernel is a
- * second socket of this process, to which the functions below lead libnl. The first byte says what is asked.
+ * Replies of nl80211: any attributes in messages that libnl takes for the reply, then its end. A second socket of this
+ * process plays the kernel: the functions below make libnl connect to it. The first byte selects the request.
  */
 
 #define FAMILY 0x20
@@ -48,7 +48,7 @@ unsigned if_nametoindex(const char *name)
         return 1;
 }
 
-/* A message: two bytes of its length, its type, its flags, and what it says. */
+/* A message: two bytes of its length, its type, its flags, and its payload. */
 static bool say(const struct sockaddr_nl *to, const struct nlmsghdr *request)
 {
         union {

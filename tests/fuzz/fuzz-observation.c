@@ -18,7 +18,7 @@ static char *write_out(const struct observation *observation)
         return text;
 }
 
-/* What calibrate and fit say to each other: what is read can be written, and reads as the same text again. */
+/* Messages between calibrate and fit: a parsed one can be written, parsed again, and is then the same text. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
         struct observation observation = { 0 }, again = { 0 };

@@ -10,8 +10,8 @@
 #include "util/util.h"
 
 /*
- * The command line of calibrate, an argument a line, the first the folder it is said in: what is accepted is
- * in its range, and becomes a unit of exactly the lines that a plain one has, however the words of it are made.
+ * The command line of calibrate, one argument a line, the first one the current folder: accepted values are in range,
+ * and the unit made from them has exactly as many lines as a plain one, whatever the arguments contain.
  */
 
 #define ARGUMENTS_MAX 32
@@ -21,7 +21,7 @@ static unsigned count_lines(const char *text)
         unsigned lines = 0;
 
         for (const char *end = strchr(text, '\n'); end; end = strchr(end + 1, '\n')) {
-                fuzz_assert(end == text || !strchr("\\ ", end[-1])); /* joined with the next; not what was said */
+                fuzz_assert(end == text || !strchr("\\ ", end[-1])); /* the line would be joined with the next one */
                 lines++;
         }
         return lines;
@@ -51,7 +51,7 @@ static void plan(const char *working, char **arguments, const char *clock)
 static void check_options(const struct options *options)
 {
         fuzz_assert(options->stop_percent >= 0.1 && options->stop_percent <= 50);
-        fuzz_assert(options->passes >= 1 && options->passes <= 1000);
+        fuzz_assert(options->passes <= 1000); /* 0: not given */
         fuzz_assert(options->battery_limit_percent > 0 && options->time_limit_h > 0);
         fuzz_assert(options->n_disks <= OPTIONS_DISKS_MAX && options->write_limit_bytes >= 0);
         fuzz_assert(isnan(options->wifi_limit_bytes) || options->wifi_limit_bytes >= 0);

@@ -7,7 +7,7 @@
 #include "fuzz.h"
 #include "util/util.h"
 
-/* What PipeWire says; the first byte tells in which pieces it arrives. What it is told is not read. */
+/* Messages of PipeWire; the first byte gives the size of the pieces. Messages to PipeWire are not read. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
         struct pipewire pipewire = { .stream = STREAM_CLOSED, .watch_fd = -1 };
@@ -18,7 +18,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
         if (size < 1)
                 return 0;
-        piece = MAX((size_t)data[0] + 1, size / 64 + 1); /* a call of the kernel for each byte would be all that it does */
+        /* With a system call for each byte the fuzzer would do little else. */
+        piece = MAX((size_t)data[0] + 1, size / 64 + 1);
         fuzz_assert(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds) == 0);
         pipewire.stream.fd = fds[0];
         for (size_t at = 1; at < size && err == 0; at += piece) {

@@ -9,7 +9,7 @@
 #include "model/profile.h"
 #include "util/util.h"
 
-/* A power profile of Android: what is made of it is a profile, whatever it says. */
+/* A power profile of Android: its conversion is a valid profile, whatever it contains. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
         _cleanup_(power_profile_clear) struct power_profile from = { 0 };

@@ -7,7 +7,7 @@
 #include "util/log.h"
 #include "util/util.h"
 
-/* What parses can be printed, parses again, and is then the same text: a round trip is exact. */
+/* A profile that parses can be printed and parsed again, and is then the same text: a round trip is exact. */
 
 static void one_sentence(void *data, enum log_level level, const char *sentence)
 {

@@ -6,7 +6,7 @@
 #include "fuzz.h"
 #include "radio/radio-pack.h"
 
-/* Packed amounts: what is not refused is what they are packed in again. */
+/* Packed amounts: accepted ones are the same bytes when packed again. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
         struct radio_amounts amounts = { 0 };

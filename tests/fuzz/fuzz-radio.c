@@ -7,8 +7,8 @@
 #include "util/util.h"
 
 /*
- * Radios, a line "---", and rows of packets. Whatever they are, the time is all there, no energy is less than none, and
- * asking in between changes nothing.
+ * Radios, a line "---", and rows of packets. For any input the state times sum to the whole time, no energy is
+ * negative, and reading in between changes nothing.
  */
 
 #define UNTIL_NS INT64_C(3600000000000)

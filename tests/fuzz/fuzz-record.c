@@ -10,7 +10,10 @@
 #include "record/record-parse.h"
 #include "record/tracepoints.h"
 
-/* What joulecast-record reads: records of the kernel, perf maps, formats of tracepoints, names of symbols, headers of D-Bus. */
+/*
+ * Inputs of joulecast-record: records of the kernel, perf maps, formats of tracepoints, names of symbols,
+ * headers of D-Bus.
+ */
 
 static void records(const char *data, size_t size)
 {
@@ -43,7 +46,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         text[size] = '\0';
         frame_name(text, text, name, sizeof(name));
         fuzz_assert(*name && !strpbrk(name, "; \n") && strchr(name, '@'));
-        fuzz_assert(frame_name(text, FRAME_CODE, name, sizeof(name)) && !strpbrk(name, "; \n"));
+        fuzz_assert(frame_name(text, FRAME_CODE, name, sizeof(name)) && !strpbrk(name, ";\n"));
         if (cxx_short(text, name, sizeof(name)))
                 fuzz_assert(*name && strlen(name) < sizeof(name));
         if (tracepoints_field(text, "len", &field) == 0)
@@ -51,7 +54,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         if (dbus_header_parse(copy, size, &header) == 0)
                 fuzz_assert(strlen(header.path) < sizeof(header.path) && strlen(header.sender) < sizeof(header.sender));
         if (perf_map_parse(copy, size, &map) == 0) {
-                (void)perf_map_find(map, 0x1000);
+                (void)perf_map_find(map, 0x1000, SIZE_MAX);
                 perf_map_free(map);
         }
         free(text);

@@ -10,9 +10,9 @@
 #include "util/util.h"
 
 /*
- * Records of the BPF ring: a file stands for the map, with any positions and any bytes in it, and what is read goes
- * to the table of processes. The first byte says where in the ring the records begin, the second whether CPU time
- * by operating point follows each.
+ * Records of the BPF ring: a file replaces the map, with any positions and any bytes in it, and records go to the table
+ * of processes. The first byte is the position where the records begin, the second whether CPU time by operating point
+ * follows each.
  */
 
 #define RING_SIZE 8192

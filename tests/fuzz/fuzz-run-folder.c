@@ -11,8 +11,8 @@
 #include "weight.h"
 
 /*
- * A folder of joulecast record that somebody else wrote: its files, with a line %% between, as energy and as all that
- * --weight takes.
+ * A folder of joulecast record that another user wrote: its files, separated by lines %%, as energy and with all
+ * weights of --weight.
  */
 
 static const char *const names[] = { "run.json", "runs/1.folded", "runs/1.components.tsv", "calls.tsv" };
@@ -61,7 +61,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         for (enum weight weight = WEIGHT_ENERGY; weight <= WEIGHT_CALLS; weight++) {
                 _cleanup_(side_clear) struct side side = { 0 };
 
-                if (side_read(folder, NULL, &side) < 0 || weight_take(folder, weight, NULL, &side) < 0)
+                if (side_read(folder, "", NULL, &side) < 0 || weight_take(folder, weight, NULL, &side) < 0)
                         continue;
                 fuzz_assert(side.unit && side.stacks.n_runs >= 1);
                 for (size_t i = 0; i < side.stacks.n_runs; i++)

@@ -12,17 +12,20 @@
 #include "util/util.h"
 
 /*
- * A folder of `joulecast emulate -o`: its run.json and the tables of the seed 1, with lines "---" between them. What it says is
- * refused by one sentence, or can be priced, and then no energy is less than none.
+ * A folder of `joulecast emulate -o`: its run.json and the tables of seed 1, separated by lines "---". It is refused
+ * with one message, or can be priced, and then no energy is negative.
  */
 
-static const char *const names[] = { "run.json", "packets-1.csv", "cpu-1.csv", "tasks-1.csv", "names-1.csv", "screen-1.csv" };
+static const char *const names[] = { "run.json",    "packets-1.csv", "cpu-1.csv",
+                                     "tasks-1.csv", "names-1.csv",   "screen-1.csv" };
 
-static const char phone[] = "[profile]\nversion = 1\ndevice = fuzz\nmethod = import\n[battery]\nenergy_full_mwh = 5000\n"
+static const char phone[] = "[profile]\nversion = 1\ndevice = fuzz\nmethod = import\n[battery]\n"
+                            "energy_full_mwh = 5000\n"
                             "[base]\npower_mw = 30\n"
                             "[cpu 0]\ncpus = 0\nactive_mw.245000 = 200\nactive_mw.998400 = 560\n"
                             "[display]\nmax_brightness = 255\npower_mw.0 = 100\npower_mw.255 = 900\n"
-                            "[radio wifi]\ninitial = idle\n[radio wifi idle]\npower_mw = 10\non_tx = high\non_rx = high\n"
+                            "[radio wifi]\ninitial = idle\n[radio wifi idle]\npower_mw = 10\non_tx = high\n"
+                            "on_rx = high\n"
                             "[radio wifi high]\npower_mw = 600\nafter = 1000 idle\n";
 
 static void one_sentence(void *data, enum log_level level, const char *sentence)
@@ -67,8 +70,9 @@ static void write_parts(int folder, const char *text, size_t size)
 
 static void price(const struct recorded_run *recorded)
 {
-        struct target target = { .signal = RADIO_SIGNAL_HIGH, .cpus = 1, .screen = { .emission = 0.5, .parts = { 0.4, 0.4, 0.2 },
-                                 .video_mw = 231 } };
+        struct target target = { .signal = RADIO_SIGNAL_HIGH,
+                                 .cpus = 1,
+                                 .screen = { .emission = 0.5, .parts = { 0.4, 0.4, 0.2 }, .video_mw = 231 } };
         struct network network = { .kind = NETWORK_WIFI };
         struct condition condition = { &target, &network, { 2, 1, 3, true, NAN }, recorded->brightness_percent, NAN };
         struct price prices[PRICE_SEEDS_MAX], mean;

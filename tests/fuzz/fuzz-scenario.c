@@ -18,7 +18,8 @@ static const char truth_text[] =
         "[display]\nmax_brightness = 255\npower_mw.5 = 360\npower_mw.255 = 850\n"
         "[disk]\nread_mj_per_mb = 6\nwrite_mj_per_mb = 25\n[wifi]\non_mw = 30\nrx_mj_per_mb = 350\ntx_mj_per_mb = 550\n"
         "wake_mj = 120\n[gpu]\nactive_mw = 900\n[gps]\non_mw = 350\n"
-        "[radio cellular]\ninitial = a\n[radio cellular a]\npower_mw = 9\non_tx = b\n[radio cellular b]\npower_mw = 900\n"
+        "[radio cellular]\ninitial = a\n[radio cellular a]\npower_mw = 9\non_tx = b\n[radio cellular b]\n"
+        "power_mw = 900\n"
         "after = 2000 a\n[virtual]\nseed = 7\nlevel_step_percent = 1\nlevel_refresh_s = 10\n";
 
 static void one_sentence(void *data, enum log_level level, const char *sentence)
@@ -29,7 +30,7 @@ static void one_sentence(void *data, enum log_level level, const char *sentence)
         ++*n;
 }
 
-/* What parses can be played: each change is a moment later than the one before, and the device takes it. */
+/* A scenario that parses can be played: each change is later than the previous one, and the device accepts it. */
 static void play(const struct scenario *scenario, const struct profile *truth)
 {
         struct virtual_device *device = NULL;

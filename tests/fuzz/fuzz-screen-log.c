@@ -5,7 +5,7 @@
 #include "focus/screen-log.h"
 #include "fuzz.h"
 
-/* One thing that is told: three bytes and the app, which a NUL ends. */
+/* One event: three bytes and the app, which ends with a NUL. */
 struct told {
         uint8_t what, time, value;
 };
@@ -60,7 +60,7 @@ static void tell(struct screen_log *log, const struct told *told, const char *ap
 
 #define TOLD_MAX 128 /* each change may move all before it; more of them tell nothing new, as a full list does */
 
-/* As many changes as the list takes, all of one time: what is told later overwrites the last. */
+/* Fills the list with changes of one time; later ones overwrite the last. */
 static void fill(struct screen_log *log, struct screen_inputs *want)
 {
         for (unsigned i = 0; log->n < SCREEN_CHANGES_MAX; i++) {
@@ -72,8 +72,8 @@ static void fill(struct screen_log *log, struct screen_inputs *want)
 }
 
 /*
- * Changes of what is on the screen, in any order and of any time: the last that was told of each holds. A first byte
- * of 254 lets the list be full from the beginning.
+ * Changes of the screen in any order and of any time: the last change of each kind holds. A first byte of 254 makes the
+ * list full from the beginning.
  */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

@@ -28,7 +28,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
                 fuzz_assert((pointer && step->verb != SCRIPT_MOVE) == (step->button >= SCRIPT_BUTTON_FIRST));
                 fuzz_assert(step->button <= SCRIPT_BUTTON_FORWARD && step->modifiers < 1u << SCRIPT_MODIFIERS);
                 fuzz_assert((step->verb == SCRIPT_SCROLL) == (step->count > 0) && step->count <= SCRIPT_SCROLL_MAX);
-                fuzz_assert(step->x >= 0 && step->x <= SCRIPT_PIXELS_MAX && step->y >= 0 && step->y <= SCRIPT_PIXELS_MAX);
+                fuzz_assert(step->x >= 0 && step->x <= SCRIPT_PIXELS_MAX && step->y >= 0 &&
+                            step->y <= SCRIPT_PIXELS_MAX);
         }
         script_clear(&script);
         return 0;

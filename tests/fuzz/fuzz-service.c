@@ -59,7 +59,7 @@ static void ask(struct joulecast_usage *usage, char question)
         }
 }
 
-/* What the library reads of an answer of the service; the first byte says to which question. */
+/* The library's parsers of the service's answers; the first byte selects the question. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
         static struct fuzz_socket service;

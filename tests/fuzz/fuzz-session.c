@@ -4,7 +4,7 @@
 
 #include "focus/focus.h"
 #include "fuzz.h"
-#include "hardware/metered.h"
+#include "desktop/metered.h"
 #include "session.h"
 #include "hold/sessions.h"
 #include "socket.h"
@@ -15,7 +15,7 @@
 #define LOGIN_PATH "/org/freedesktop/login1"
 #define PROPERTIES "org.freedesktop.DBus.Properties"
 
-/* What the bus says is made of these bytes; behind their end all are 0. */
+/* The bytes from which the bus's messages are made; bytes after the end are 0. */
 struct invention {
         uint8_t bytes[4096];
         size_t size, at;
@@ -26,7 +26,7 @@ static uint8_t take(struct invention *from)
         return from->at < from->size ? from->bytes[from->at++] : 0;
 }
 
-/* Of any length, with no letters but those that D-Bus lets through; @path: as the path of an object. */
+/* A text of 0 to 255 characters that D-Bus accepts; @path: an object path. */
 static const char *take_text(struct invention *from, bool path, char text[300])
 {
         static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789/";
@@ -43,7 +43,7 @@ static const char *take_text(struct invention *from, bool path, char text[300])
         return text;
 }
 
-/* What is asked for, mostly; else what nobody expects there. */
+/* Appends a value of the property's type, or rarely one of an unexpected type. */
 static int put_property(struct invention *from, sd_bus_message *reply, const char *name)
 {
         static const char *const classes[] = { "user", "greeter", "lock-screen" };
@@ -107,7 +107,7 @@ static void tell_news(struct invention *from, sd_bus *bus)
                 err = sd_bus_message_new_signal(bus, &news, LOGIN_PATH, LOGIN ".Manager", "PrepareForSleep");
                 err = err < 0 ? err : sd_bus_message_append(news, "b", take(from) & 1);
                 break;
-        case 2: /* of another type than is expected */
+        case 2: /* an argument of an unexpected type */
                 err = sd_bus_message_new_signal(bus, &news, LOGIN_PATH, LOGIN ".Manager", "PrepareForSleep");
                 err = err < 0 ? err : sd_bus_message_append(news, "s", "");
                 break;
@@ -150,7 +150,7 @@ static void answer(struct invention *from, sd_bus *bus, sd_bus_message *call)
 
 static struct fuzz_socket system_bus;
 
-/* Who asked may have given up before the bus hears of it. */
+/* A caller may have given up before the bus receives its call. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct invention now;
 
@@ -244,7 +244,7 @@ static void run_sessions(void)
         sessions_close(sessions);
 }
 
-/* Managers on the system bus that say anything D-Bus lets them; the first byte says who asks. */
+/* Managers on the system bus that reply with anything D-Bus accepts; the first byte selects the client. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
         static struct source *focus;

@@ -9,7 +9,7 @@
 #include "util/util.h"
 #include "versions.h"
 
-/* The choice to share, what a server answers, and a flatpak's description: what is read keeps to its limits. */
+/* The choice to share, a server's reply, and a flatpak's description: accepted values are in range. */
 
 static void check_named(const struct member *member)
 {
@@ -24,8 +24,12 @@ static void check_findings(const char *text)
 {
         struct findings_app app = { .name = "browser", .version = "1.0" };
         const struct findings_feature feature = { "network", "wifi" };
-        const struct findings_own own = { .client = "0123456789abcdef0123456789abcdef", .apps = &app, .n_apps = 1, .features = &feature,
-                                          .n_features = 1, .full_j = 54000 };
+        const struct findings_own own = { .client = "0123456789abcdef0123456789abcdef",
+                                          .apps = &app,
+                                          .n_apps = 1,
+                                          .features = &feature,
+                                          .n_features = 1,
+                                          .full_j = 54000 };
         struct findings findings;
 
         name_hash_of(app.name, app.hash);
@@ -49,8 +53,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         versions_first_release(text, version);
         fuzz_assert(strlen(version) < sizeof(version));
         if (member_parse(text, &member) == 0) {
-                fuzz_assert(member.where && *member.where && strlen(member.where) < MEMBER_WHERE_MAX && member.next >= 0);
-                fuzz_assert(strlen(member.client) == UPLOAD_CLIENT_DIGITS && strlen(member.token) == MEMBER_TOKEN_DIGITS);
+                fuzz_assert(member.where && *member.where && strlen(member.where) < MEMBER_WHERE_MAX &&
+                            member.next >= 0);
+                fuzz_assert(strlen(member.client) == UPLOAD_CLIENT_DIGITS &&
+                            strlen(member.token) == MEMBER_TOKEN_DIGITS);
                 check_named(&member);
                 fuzz_assert(member.n_settings <= MEMBER_SETTINGS_MAX);
                 for (size_t i = 1; i < member.n_settings; i++)
@@ -60,7 +66,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         for (size_t i = 0; i < member.n_watches; i++) {
                 struct cost_value gain;
 
-                fuzz_assert(*member.watches[i].app && member.watches[i].kind != FINDING_RESTART);
+                fuzz_assert(*member.watches[i].app);
+                fuzz_assert(member.watches[i].kind != FINDING_RESTART || member.watches[i].act);
                 if (watch_gain(&member.watches[i], &gain))
                         fuzz_assert(gain.low <= gain.value && gain.value <= gain.high);
         }

@@ -9,7 +9,7 @@
 #include "read.h"
 #include "util/util.h"
 
-/* A file of stacks in any format that is read: what is in it decides. Values add up, labels are text. */
+/* A file of stacks in any supported format, detected by its contents. Values add up, and labels are text. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
         _cleanup_(stacks_clear) struct stacks stacks = { 0 };
@@ -24,7 +24,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
                         sum += stacks_value(&stacks.runs[0], i);
                 fuzz_assert(fabs(sum - stacks_total(&stacks.runs[0])) <= 1e-6 * sum && read.unit);
                 for (size_t i = 1; i < stacks.labels.n; i++)
-                        fuzz_assert(read_is_text(labels_text(&stacks.labels, (int32_t)i), strlen(labels_text(&stacks.labels, (int32_t)i))));
+                        fuzz_assert(read_is_text(labels_text(&stacks.labels, (int32_t)i),
+                                                 strlen(labels_text(&stacks.labels, (int32_t)i))));
         }
         calls_free(read.calls);
         return 0;

@@ -2,7 +2,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "fuzz.h"
 #include "read.h"
-#include "tree/contexts.h"
+#include "tree/functions.h"
 #include "tree/match.h"
 #include "tree/overrides.h"
 #include "util/util.h"
@@ -26,10 +26,12 @@ static void check_contexts(const struct stacks *stacks)
         fuzz_assert(overrides_finish(&overrides, &labels) == 0);
         rules.overrides = &overrides;
         fuzz_assert(contexts_make(stacks, &rules, &labels, &contexts) == 0);
+        fuzz_assert(functions_name(&(struct contexts *){ &contexts }, 1, &labels) == 0);
         fuzz_assert(labels_rank(&labels, &rank) == 0);
         fuzz_assert(contexts_finish(&contexts, rank, labels.n) == 0);
         fuzz_assert(contexts.tree.n >= 1 && contexts.tree.n <= (int32_t)stacks->trie.n * (rules.own ? 2 : 1));
-        if (contexts.tree.n > 500 || match_within(&contexts.tree, &contexts.tree, 1, MATCH_SIMILAR, &limits, &match) < 0)
+        if (contexts.tree.n > 500 ||
+            match_within(&contexts.tree, &contexts.tree, 1, MATCH_SIMILAR, &limits, &match) < 0)
                 return;
         fuzz_assert(match.matched == contexts.tree.n);
 }

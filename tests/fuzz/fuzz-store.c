@@ -11,8 +11,8 @@
 #include "util/util.h"
 
 /*
- * A usage.db that somebody else wrote, with checksums that are right, or none would get further than these: every
- * query ends with rows or an error.
+ * A usage.db that another program wrote, with valid checksums, as invalid ones would be refused at once: every query
+ * ends with rows or an error.
  */
 
 static char folder[64], path[96];
@@ -51,7 +51,8 @@ static void write_database(const uint8_t *data, size_t size)
         if (size < 100)
                 return;
         page_size = (size_t)data[16] << 8 | data[17];
-        for (size_t at = 0; page_size >= 512 && data[20] == STORE_SUM_BYTES && at + page_size <= size; at += page_size) {
+        for (size_t at = 0; page_size >= 512 && data[20] == STORE_SUM_BYTES && at + page_size <= size;
+             at += page_size) {
                 unsigned char sum[STORE_SUM_BYTES];
 
                 store_sum_page(data + at, (int)page_size, sum);

@@ -22,7 +22,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         fuzz_assert(!request.url[0] != !request.peer[0]);
         fuzz_assert(request.seconds > 0 && request.seconds <= 86400 && request.port);
         if (request.kind == REQUEST_WAKE)
-                fuzz_assert(request.silence_s >= 0.005 && request.packets >= 1 && request.packets <= 1000 * request.silence_s);
+                fuzz_assert(request.silence_s >= 0.005 && request.packets >= 1 &&
+                            request.packets <= 1000 * request.silence_s);
         else
                 fuzz_assert(request.bytes_per_s >= 1000);
         return 0;

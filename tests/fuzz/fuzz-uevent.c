@@ -7,7 +7,7 @@
 #include "fuzz.h"
 #include "util/util.h"
 
-/* Uevents of the kernel and of udev, read from a socket: several where a line "--" stands between them. */
+/* Uevents of the kernel and of udev, read from a socket: several if lines "--" separate them. */
 
 static const char between[] = "--\n";
 

@@ -2,11 +2,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include <string.h>
 
-#include "community/upload.h"
+#include "shared/upload.h"
 #include "fuzz.h"
 #include "model/component.h"
 
-/* A line of an upload, as a header and as a sample: what is read keeps to its limits. */
+/* A line of an upload, parsed as a header and as a sample: accepted values are in range. */
 
 static const char known[] = "{\"v\":1,\"client\":\"0123456789abcdef0123456789ABCDEF\",\"first\":7,"
                             "\"apps\":{\"1\":\"one\",\"a\\\"b\":\"two\",\"7\":\"seven\"}}";

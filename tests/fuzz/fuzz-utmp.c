@@ -9,7 +9,7 @@
 #include "hold/remote-login.h"
 #include "util/util.h"
 
-/* Entries of utmp as they lie in the file, which glibc reads without a look at them; what is cut off is zeros. */
+/* Entries of utmp as in the file, which glibc reads without checks; missing bytes are zeros. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
         while (size > 0) {

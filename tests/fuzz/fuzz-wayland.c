@@ -7,31 +7,22 @@
 
 #include "../../poller/focus/backend.h"
 #include "fuzz.h"
+#include "invention.h"
 #include "util/util.h"
 
 /*
- * A Wayland compositor that says anything: events of the registry and of the protocol for panels, in any order, and
- * bytes that are no event. libwayland reads them from a real socket; all stand there before it looks.
+ * A Wayland compositor that sends anything: events of the registry and of the protocol for panels, in any order, and
+ * bytes that are no event. libwayland reads them from a real socket, in which all are before it looks.
  */
 
 #define DISPLAY 1
 #define REGISTRY 2
 #define SERVER_IDS UINT32_C(0xff000000) /* objects that the compositor makes */
 
-struct invention {
-        const uint8_t *bytes;
-        size_t size, at;
-};
-
 struct wire {
         uint32_t words[8192];
         size_t n;
 };
-
-static uint8_t take(struct invention *from)
-{
-        return from->at < from->size ? from->bytes[from->at++] : 0;
-}
 
 static void put(struct wire *wire, uint32_t word)
 {

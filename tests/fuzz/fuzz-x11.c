@@ -9,8 +9,8 @@
 #include "util/util.h"
 
 /*
- * What an X server answers: values, classes, pids and events. XCB reads a reply as far as its `length` says and looks
- * no further into it, so this file has XCB's functions in place of the library's, and gives exactly that much.
+ * Replies of an X server: values, classes, pids and events. XCB reads as much of a reply as its `length` says and does
+ * not check its contents, so this file replaces XCB's functions, and returns buffers of exactly that size.
  */
 
 #define CONNECTION ((xcb_connection_t *)&from)
@@ -18,7 +18,7 @@
 static struct {
         const uint8_t *bytes;
         size_t size, at;
-        bool over; /* the server is gone */
+        bool over; /* the connection is closed */
 } from;
 
 static uint8_t take(void)
@@ -26,7 +26,7 @@ static uint8_t take(void)
         return from.at < from.size ? from.bytes[from.at++] : 0;
 }
 
-/* Small, so that windows and atoms meet; after a 255 any. */
+/* A small number, so that windows and atoms match; after a byte of 255 any number. */
 static uint32_t take_word(void)
 {
         uint32_t word = take();
@@ -159,7 +159,7 @@ xcb_get_property_reply_t *xcb_get_property_reply(xcb_connection_t *connection, x
                 return NULL;
         kind = take();
         reply->format = kind & 2 ? 8 : kind & 4 ? 16 : 32;
-        reply->value_len = kind & 1 ? take_word() : words * 32 / reply->format; /* what it claims, and what is there */
+        reply->value_len = kind & 1 ? take_word() : words * 32 / reply->format; /* claimed; actual */
         for (size_t i = 0; i < words; i++) {
                 uint32_t word = reply->format == 8 ? take_text() : take_word();
 
@@ -241,7 +241,7 @@ static void report(struct focus_sink *sink, const struct focus_state *state)
         fuzz_assert(strcmp(util_printable(state->app_id, plain, sizeof(plain)), state->app_id) == 0);
 }
 
-/* The first byte says who asks. */
+/* The first byte selects the back-end: gamescope or plain X11. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
         struct focus_sink sink = { .report = report };

@@ -2,7 +2,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-/* A socket of a fuzzer's own, in the place of a service's or a compositor's, and who answers at it. */
+/* A socket of the fuzzer in place of a service's or a compositor's, and a thread that answers at it. */
 
 #include <pthread.h>
 #include <stdbool.h>
@@ -10,13 +10,13 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include "../tree.h"
+#include "tree.h"
 #include "fuzz.h"
 
 struct fuzz_socket {
         char path[64];
         int fd;
-        const uint8_t *answer; /* to each question, once somebody answers */
+        const uint8_t *answer; /* reply to each request, once a thread answers */
         size_t size;
 };
 

@@ -14,7 +14,7 @@
 #include "joulecast.h"
 #include "question.h"
 #include "radio/radio-pack.h"
-#include "radio/radio-parts.h"
+#include "radio/radio-price.h"
 #include "util/util.h"
 
 static int failed(const char *what, int err)
@@ -133,8 +133,10 @@ static int ask_service(const char *profile, const char *database)
                 "{\"ask\": \"apps\"}", "{\"ask\": \"usage\"}", "{\"ask\": \"cost\"}", "{\"ask\": \"service\"}",
                 "{\"ask\": \"predict\", \"app\": \"angry-birds\", \"minutes\": 20}",
                 "{\"ask\": \"advise\"}",
-                "{\"ask\": \"whatif\", \"close\": [\"angry-birds\"], \"off\": [\"wifi\"], \"brightness_percent\": 40, \"battery_percent\": 40}",
-                "{\"ask\": \"budget\", \"app\": \"angry-birds\", \"standby\": 180, \"battery_percent\": 40, \"reserve\": []}",
+                "{\"ask\": \"whatif\", \"close\": [\"angry-birds\"], \"off\": [\"wifi\"], "
+                "\"brightness_percent\": 40, \"battery_percent\": 40}",
+                "{\"ask\": \"budget\", \"app\": \"angry-birds\", \"standby\": 180, \"battery_percent\": 40, "
+                "\"reserve\": []}",
         };
         const struct question_source source = { .database = database, .profile = profile };
 
@@ -150,13 +152,11 @@ static int ask_service(const char *profile, const char *database)
         return 0;
 }
 
-/* What was packed, and is unpacked again. */
-static int print_amounts(const struct radio_price *price, const struct radio_parts *parts,
-                         const struct radio_amounts *amounts)
+/* Packs and unpacks the amounts, and prints their size and energy. */
+static int print_amounts(const struct radio_price *price, const struct radio_amounts *amounts)
 {
         _cleanup_free_ unsigned char *packed = NULL;
         struct radio_amounts unpacked = { 0 };
-        struct radio_part_sums sums;
         size_t n = 0;
         int err = radio_pack(price->shape, amounts, &packed, &n);
 
@@ -164,12 +164,7 @@ static int print_amounts(const struct radio_price *price, const struct radio_par
                 err = radio_unpack(price->shape, packed, n, &unpacked);
         if (err)
                 return err;
-        radio_parts_sum(parts, &unpacked, &sums);
-        printf("%d: %zu bytes, %.6f J, of pulses %.6f, of packets %.6f", (int)amounts->owner, n,
-               radio_price_j(price, &unpacked), sums.pulses_j, sums.packets_j);
-        for (size_t i = 0; i < parts->n_states; i++)
-                printf(", %.3f s", sums.state_s[i]);
-        printf("\n");
+        printf("%d: %zu bytes, %.6f J\n", (int)amounts->owner, n, radio_price_j(price, &unpacked));
         free(unpacked.cells);
         return 0;
 }
@@ -180,7 +175,6 @@ static int ask_radio(const char *path, const char *name)
                                         { 2, 3000000000, 3000000000, { 1, 0 }, { 60, 0 }, 0 } };
         _cleanup_(radio_ladder_clear) struct radio_ladder ladder = { 0 };
         _cleanup_(radio_price_clear) struct radio_price price = { 0 };
-        _cleanup_(radio_parts_clear) struct radio_parts parts = { 0 };
         _cleanup_(radio_clear_all) struct radios radios = { 0 };
         _cleanup_(radio_clear) struct radio radio = { 0 };
         const struct log quiet = { 0 };
@@ -192,12 +186,11 @@ static int ask_radio(const char *path, const char *name)
         err = radio_load(path, &quiet, &radios, &others);
         err = err ? err : radio_with_carrier(&radios, name, NULL, &radio);
         err = err ? err : radio_price_make(&price, &radio, RADIO_SIGNAL_HIGH, &shape);
-        err = err ? err : radio_parts_make(&parts, &radio, RADIO_SIGNAL_HIGH, &shape);
         err = err ? err : radio_ladder_start(&ladder, &shape);
         for (int64_t s = 2; !err && s <= 6; s += 2) {
                 err = radio_ladder_poll(&ladder, bursts, s < 6 ? (size_t)s / 2 : 0, s * INT64_C(1000000000));
                 for (size_t i = 0; !err && i < ladder.n_owners; i++)
-                        err = print_amounts(&price, &parts, &ladder.owners[i]);
+                        err = print_amounts(&price, &ladder.owners[i]);
         }
         return err ? failed("radio", err) : 0;
 }

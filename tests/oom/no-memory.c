@@ -121,7 +121,7 @@ void free(void *memory)
                 next_free(memory);
 }
 
-/* As dlsym() returns objects, and functions are needed. */
+/* Stores the next definition of a function: dlsym() returns a pointer to an object. */
 static void find(void *to, const char *name)
 {
         void *found = dlsym(RTLD_NEXT, name);

@@ -142,7 +142,7 @@ static void handle_request(int port)
                 kill(-job->pid, SIGKILL);
 }
 
-/* Its output, or that it ended: a job ends when the shell did, whatever still holds its output. */
+/* Handles a job's output or end: a job ends with its shell, even if another process still holds its output. */
 static void handle_output(int port, struct job *job)
 {
         char bytes[4096], line[64];
@@ -175,7 +175,7 @@ static void serve(int port)
         if (polled[0].revents & POLLIN)
                 handle_request(port);
         else if (polled[0].revents)
-                sleep(1); /* nobody on the other end */
+                sleep(1); /* the other end is not connected */
 }
 
 int main(int argc, char **argv)

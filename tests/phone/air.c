@@ -54,7 +54,7 @@ static bool is_associated(void)
         return pread(STATE_FD, state, sizeof(state) - 1, 0) > 0 && !strcmp(state, "up\n");
 }
 
-/* What the access point sends is what the phone receives. */
+/* The phone receives the bytes that the access point sends, and the reverse. */
 static struct air air_read(const char *interface)
 {
         return (struct air){

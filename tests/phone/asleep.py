@@ -35,7 +35,8 @@ def wake(phone):
 def wake_air(phone):
     phone.output("true")
     # Its access point runs on the phone, too, and slept; bring it up again.
-    phone.output("set -- $(busybox pidof hostapd); for way in down up; do nsenter -t $1 -n ip link set wlan1 $way; done")
+    phone.output("set -- $(busybox pidof hostapd); for way in down up; do nsenter -t $1 -n ip link set wlan1 $way; "
+                 "done")
 
 
 # ---- a calibration ------------------------------------------------------------------------------------------------
@@ -60,7 +61,8 @@ def suspended(suite, before, peers, moments, times):
         lit = now["backlight_percent"] == 60 and now["asleep"]
         wake(phone)
         left = restoring.settle(phone, before, 30)
-        said = phone.output("journalctl --boot --unit joulecast-restore-sleep --output cat | grep -i calibration.was | tail -n 1")
+        said = phone.output("journalctl --boot --unit joulecast-restore-sleep --output cat | grep -i "
+                            "calibration.was | tail -n 1")
         calibration.job.wait(60)
         words = calibration.job.text().splitlines()[-1]
         good += ended and lit and not left
@@ -71,7 +73,7 @@ def suspended(suite, before, peers, moments, times):
     suite.rows.append("asleep in a calibration: %d of %d times it had ended before, all as before" % (good, times))
 
 
-HELD_UP_S = 45  # of an emulation with both its CPUs at full load; systemd waits for 90
+HELD_UP_S = 45  # limit for an emulation with both CPUs at full load; systemd waits for 90
 
 
 def switch_off(phone, how):
@@ -97,7 +99,8 @@ systemctl daemon-reload
 
 
 def until_systemd_saves(phone, off, timeout=60):
-    """systemd-rfkill writes what it hears of a radio down after 5 s without more, and not at all if it is ended before."""
+    """systemd-rfkill writes what it hears of a radio down after 5 s without more, and not at all if it is ended
+    before."""
     end = time.monotonic() + timeout
     while phone.output(SAVED_RADIO).strip() != off:
         if time.monotonic() > end:
@@ -106,8 +109,8 @@ def until_systemd_saves(phone, off, timeout=60):
 
 
 def switched_off(suite, before, peers, moments):
-    """So does an orderly end of the phone; what systemd had saved of a radio that was off is put right at the next boot,
-    even where systemd brings it back after the boot's unit has looked."""
+    """So does an orderly end of the phone; what systemd had saved of a radio that was off is put right at the next
+    boot, even where systemd brings it back after the boot's unit has looked."""
     phone = suite.phone
     until_systemd_saves(phone, "0")
     alone = switch_off(phone, "systemctl reboot")
@@ -138,11 +141,12 @@ FLAT = PROFILE % "[cpu 0]\ncpus = 0\nactive_mw.2400000 = 1000\n[cpu 1]\ncpus = 1
 
 
 def intervals(suite, watch):
-    """Of the database: (elapsed, suspended, discharge in J or None), in s; and the sleeps it keeps."""
+    """Intervals with suspended time: (elapsed s, suspended s, discharge in J or None); number of sleeps."""
     path = os.path.join(suite.folder, "sleeps.db")
     for name in ("", "-wal"):
         with open(path + name, "wb") as file:
-            file.write(base64.b64decode(suite.phone.output("base64 %s%s 2> /dev/null || true" % (watch.database, name))))
+            said = suite.phone.output("base64 %s%s 2> /dev/null || true" % (watch.database, name))
+            file.write(base64.b64decode(said))
     with sqlite3.connect(path) as database:
         rows = database.execute("SELECT elapsed_ns / 1e9, suspend_ns / 1e9, discharge_uj / 1e6 FROM interval "
                                 "WHERE suspend_ns > 0 ORDER BY end_ns").fetchall()
@@ -151,11 +155,12 @@ def intervals(suite, watch):
 
 
 def nights(suite):
-    """Of what the physics drained in them joulecastd makes intervals of their own, and the power of a sleep."""
+    """joulecastd makes separate intervals of nights, with the energy that the physics drained, and a sleep's power."""
     phone = suite.boot(physics=suite.physics("--factor", "1", "--percent", "90"))
     physics = phone.physics
     truth = physics.ask("coefficients")
-    watch = Watch(phone, "nights", "--interval 30")  # polled when it goes to sleep and when it is back, and not by chance
+    # polled on going to sleep and on waking up, and not by chance
+    watch = Watch(phone, "nights", "--interval 30")
     spinner = phone.start("systemd-run --quiet --wait --pipe --collect --unit spinner %s linger 3 spin 30 20" % WORK)
     drained = []
     for _ in range(NIGHTS):
@@ -178,21 +183,26 @@ def nights(suite):
     suite.check(all(abs(asleep - NIGHT_S) < 10 and elapsed - asleep < 10 for elapsed, asleep, _ in rows),
                 "and as long as it was")
     percent_j = truth["energy_full_mwh"] * 3.6 / 100
-    suite.check(all(given is not None and abs(given - wanted) < 1.2 * percent_j for (_, _, given), wanted in zip(rows, drained)),
+    suite.check(all(given is not None and abs(given - wanted) < 1.2 * percent_j
+                    for (_, _, given), wanted in zip(rows, drained)),
                 "with its own drain, within a step of the gauge (%.0f J)" % percent_j)
     _, apps = watch.cost(FLAT)
     got = apps[("sys:spinner", "background")]["energy_j"]["value"]
-    suite.check(abs(got / spun - 1) < 0.02, "who ran through all of them had %.2f s of CPU time, counted are %.2f" % (spun, got))
-    base = "[profile]\nversion = 1\nmethod = import\ndevice = virtual-phone\n[battery]\nenergy_full_mwh = %g\n[base]\npower_mw = %g\n"
+    suite.check(abs(got / spun - 1) < 0.02,
+                "who ran through all of them had %.2f s of CPU time, counted are %.2f" % (spun, got))
+    base = ("[profile]\nversion = 1\nmethod = import\ndevice = virtual-phone\n[battery]\nenergy_full_mwh = %g\n"
+            "[base]\npower_mw = %g\n")
     phone.write("/tmp/base.ini", base % (truth["energy_full_mwh"], truth["base.power_mw"]))
     arguments = "--profile /tmp/base.ini --database %s" % watch.database
     said = json.loads(phone.output("joulecast doctor --json " + arguments))["recorded"]
     got, wanted = said["suspend_mw"], truth[SUSPEND_MW]
     off = (got / wanted - 1) * 100 if got else float("nan")
-    suite.check(said["sleeps"] == NIGHTS and abs(off) < 10, "suspended it draws %s mW, give or take %s, in truth %.0f: %+.1f %%" % (
+    suite.check(said["sleeps"] == NIGHTS and abs(off) < 10,
+                "suspended it draws %s mW, give or take %s, in truth %.0f: %+.1f %%" % (
         got, said["suspend_error_mw"], wanted, off))
     table = phone.output("joulecast cost " + arguments)
-    suite.check("%d sleeps" % NIGHTS in table, "which joulecast says:", *[line for line in table.splitlines() if "sleep" in line])
+    suite.check("%d sleeps" % NIGHTS in table, "which joulecast says:",
+                *[line for line in table.splitlines() if "sleep" in line])
     suite.rows.append("nights: %d of %d an interval of their own; suspend power %+.1f %%" % (kept, NIGHTS, off))
 
 
@@ -201,14 +211,18 @@ def nights(suite):
 SPIN_S = 24
 
 
+PLUGS = "plug-this", "plug-that"  # numbers at the end are no part of an app's id
+
+
 def hotplug(suite, collector):
     """Two programs on two CPUs, of which one goes and comes back: neither loses time by it."""
     phone = suite.phone
     pin(phone, 2400000)
     began = time.monotonic()
     watch = Watch(phone, "hotplug-" + collector, "--collector", collector)
-    spinners = [phone.start("systemd-run --quiet --wait --pipe --collect --unit plug-%d %s linger 3 spin %d" % (i, WORK, SPIN_S))
-                for i in range(2)]
+    spinners = [phone.start("systemd-run --quiet --wait --pipe --collect --unit %s %s linger 3 spin "
+                            "%d" % (name, WORK, SPIN_S))
+                for name in PLUGS]
     for _ in range(3):
         for online in (0, 1):
             time.sleep(SPIN_S / 8)
@@ -222,8 +236,8 @@ def hotplug(suite, collector):
     watch.stop()
     answer, apps = watch.cost(FLAT)
     worst = 0
-    for i, wanted in enumerate(spun):
-        got = apps[("sys:plug-%d" % i, "background")]["energy_j"]["value"]
+    for name, wanted in zip(PLUGS, spun):
+        got = apps[("sys:" + name, "background")]["energy_j"]["value"]
         worst = max(worst, abs(got / wanted - 1) * 100)
         suite.check(abs(got / wanted - 1) < 0.02, "%s: of %.2f s of CPU time counted are %.2f (%+.1f %%)" % (
             collector, wanted, got, (got / wanted - 1) * 100))
@@ -240,7 +254,8 @@ def hotplug(suite, collector):
 def asleep(suite):
     moments = restoring.random_moments(suite)
     phone = suite.boot(physics=suite.physics("--percent", "95"))
-    units = phone.output("systemctl list-dependencies --plain sleep.target multi-user.target | grep joulecast-restore").split()
+    units = phone.output("systemctl list-dependencies --plain sleep.target multi-user.target | grep "
+                         "joulecast-restore").split()
     suite.check({"joulecast-restore-sleep.service", "joulecast-restore.service"} <= set(units), "wanted are", *units)
     peers = Peers(suite)
     try:

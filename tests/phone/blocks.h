@@ -16,16 +16,16 @@ struct blocks {
         bool asked;
         char text[65536];
         size_t length;
-        uint64_t read_bytes, write_bytes; /* of all disks together, as last heard */
+        uint64_t read_bytes, write_bytes; /* sums over all disks in the last answer */
 };
 
 int blocks_open(struct blocks *blocks, const char *path); /* 0; -errno */
 void blocks_close(struct blocks *blocks);
-/* Takes an answer, if one is there, and asks anew. 0; -errno. */
+/* Takes an answer, if one has arrived, and asks again. 0; -errno. */
 int blocks_look(struct blocks *blocks);
 
 /*
- * One line of QMP. 1: it was an answer with disks,
- * and they are summed up; 0: something else; -EPROTO: an error.
+ * Parses one line of QMP. 1: it was an answer with disks,
+ * and their sums are returned; 0: something else; -EPROTO: an error.
  */
 int blocks_parse(const char *line, uint64_t *read_bytes, uint64_t *write_bytes);

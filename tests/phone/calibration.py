@@ -70,7 +70,7 @@ class Calibration:
                                " --profile /var/tmp/profile.ini %s" % (tau_s, " ".join(arguments)))
 
     def lines(self):
-        """What it said since the last call: (JSON objects, other words)."""
+        """Output since the last call: (JSON objects, other lines)."""
         text = self.job.text()
         whole = text[:text.rfind("\n") + 1]
         new, self.seen = whole[self.seen:].splitlines(), len(whole)
@@ -83,7 +83,7 @@ class Calibration:
         return objects, words
 
     def until(self, wanted, timeout=120):
-        """The first JSON line of which wanted() is true; None if it ends before."""
+        """The first JSON line for which wanted() is true; None if it ends before."""
         end = time.monotonic() + timeout
         while True:
             ended = self.job.ended.is_set()
@@ -116,7 +116,8 @@ class Calibration:
             if observations and time.monotonic() - shown > 30:
                 shown = time.monotonic()
                 print("            %d observations, %.0f %% of the battery, about %.0f s left" % (
-                    len(observations), last.get("battery_percent_used") or 0, (last.get("hours_left") or 0) * 3600), flush=True)
+                    len(observations), last.get("battery_percent_used") or 0, (last.get("hours_left") or 0) * 3600),
+                      flush=True)
             time.sleep(0.5)
 
 
@@ -137,7 +138,7 @@ def parse_profile(text):
 
 
 def learnt_value(profile, key):
-    """What a profile says of a key of the physics' coefficients; one busy CPU of a policy costs A and S."""
+    """The profile's value for a key of the physics' coefficients; one busy CPU of a policy costs A and S."""
     match = re.fullmatch(r"cpu\.(\d+)\.one_mw\.(\d+)", key)
     if match:
         parts = [profile.get("cpu.%s.%s_mw.%s" % (match[1], kind, match[2])) for kind in ("active", "shared")]
@@ -160,8 +161,10 @@ def compare_profile(suite, name, profile, truth):
     for row in rows:
         print("            " + row, flush=True)
     suite.rows.append("%s: %d of %d coefficients learnt, median error %.1f %%, worst %.1f %%" % (
-        name, len(errors), len(rows), sorted(errors)[len(errors) // 2] if errors else float("nan"), max(errors, default=0)))
-    suite.check(any(key.startswith("cpu.") and learnt_value(profile, key) for key in truth), name, "learnt what the CPUs cost")
+        name, len(errors), len(rows), sorted(errors)[len(errors) // 2] if errors else float("nan"),
+        max(errors, default=0)))
+    suite.check(any(key.startswith("cpu.") and learnt_value(profile, key) for key in truth), name,
+                "learnt what the CPUs cost")
 
 
 def keep_observations(suite, method):
@@ -169,15 +172,18 @@ def keep_observations(suite, method):
     number = sum(name.startswith(method + "-") and name.endswith(".db") for name in os.listdir(suite.folder)) + 1
     for name in ("", "-wal"):
         with open(os.path.join(suite.folder, "%s-%d.db%s" % (method, number, name)), "wb") as file:
-            file.write(base64.b64decode(suite.phone.output("base64 /var/lib/joulecast-calibrate/observations.db%s || true" % name)))
+            file.write(base64.b64decode(suite.phone.output("base64 /var/lib/joulecast-calibrate/observations.db%s "
+                                                           "|| true" % name)))
 
 
 def calibrate(suite, method, peers, *arguments):
     """Calibrates; returns the profile's text, or None."""
     phone = suite.phone
     began = time.monotonic()
-    calibration = Calibration(phone, "--method", method, "--wifi-peer 10.0.2.2:%d" % peers.iperf_port, "--wifi-limit 100G",
-                              "--write-limit 100G", "2>&1", *arguments)  # its hours are short: bytes are no more than in a night
+    calibration = Calibration(phone, "--method", method, "--wifi-peer 10.0.2.2:%d" % peers.iperf_port,
+                              "--wifi-limit 100G",
+                              # its hours are short: bytes are no more than in a night
+                              "--write-limit 100G", "2>&1", *arguments)
     last, observations = calibration.finish(LIMIT_S)
     rejected = [one for one in observations if one.get("rejected")]
     with open(os.path.join(suite.folder, method + ".log"), "a", encoding="utf-8") as file:
@@ -185,11 +191,13 @@ def calibrate(suite, method, peers, *arguments):
     keep_observations(suite, method)
     for one in rejected:
         print("            rejected: %s: %s" % (one["mode"], one["rejected"]))
-    print("            " + "; ".join(line for line in calibration.job.text().splitlines() if not line.startswith("{"))[:1500], flush=True)
+    print("            " + "; ".join(line for line in calibration.job.text().splitlines()
+                                     if not line.startswith("{"))[:1500], flush=True)
     suite.rows.append("%s: %d observations (%d rejected), %.0f %% of the battery, %.0f s; stopped: %s" % (
         method, len(observations), len(rejected), last.get("battery_percent_used") or 0, time.monotonic() - began,
         last.get("stopped")))
-    if not suite.check(last.get("done") and calibration.job.code == 0, method, "calibration ended with", calibration.job.code,
+    if not suite.check(last.get("done") and calibration.job.code == 0, method, "calibration ended with",
+                       calibration.job.code,
                        json.dumps(last)):
         return None
     code, text = phone.run("cat /var/tmp/profile.ini")
@@ -201,8 +209,10 @@ def calibrate(suite, method, peers, *arguments):
 MIX_S = 30
 PINNED = {0: 1800000, 1: 1200000}
 
-# In percent, of the total and of each app, beside its own interval. Some 25 steps of a percent tell a CPU at one frequency
-# to 5 to 12 % (standard error by the fit), and a frequency that was not measured, as those here, was 15 % off. One pass by
+# In percent, of the total and of each app, beside its own interval. Some 25 steps of a percent tell a CPU at one
+# frequency
+# to 5 to 12 % (standard error by the fit), and a frequency that was not measured, as those here, was 15 % off.
+# One pass by
 # gauge left writing 10 % off.
 MOST_OFF = {"percent": (8, 25), "gauge": (5, 15)}
 
@@ -224,7 +234,8 @@ def mixture(suite, name, profile_text, peers, most_off):
     physics.ask("mark")
     began = time.time()
     # The poller has seen both ends of the span that the physics counts, to within a poll.
-    jobs = {app: phone.start("systemd-run --quiet --wait --pipe --collect --unit %s -p AllowedCPUs=%d %s %s" % (app, cpu, WORK, what))
+    jobs = {app: phone.start("systemd-run --quiet --wait --pipe --collect --unit %s -p AllowedCPUs=%d %s "
+                             "%s" % (app, cpu, WORK, what))
             for app, (cpu, what) in apps.items()}
     said = {}
     for app, job in jobs.items():
@@ -239,7 +250,8 @@ def mixture(suite, name, profile_text, peers, most_off):
     compare(suite, name, "total", answer["total"]["energy_j"], drained["total_j"] * scale, most_off[0])
     # One app alone is on the air: headers and acknowledgements are its own, too.
     on_air_j = sum(drained["%s_bytes" % way] / 1e9 * truth["wifi.%s_mj_per_mb" % way] for way in ("rx", "tx"))
-    print("            on the air: sent %d bytes, received %d, for %.0f J" % (drained["tx_bytes"], drained["rx_bytes"], on_air_j))
+    print("            on the air: sent %d bytes, received %d, for %.0f J" % (drained["tx_bytes"],
+                                                                              drained["rx_bytes"], on_air_j))
     for app, (cpu, _) in apps.items():
         moved = said[app]["bytes"] / 1e6
         wanted = said[app]["cpu_s"] * truth["cpu.%d.one_mw.%d" % (cpu, PINNED[cpu])] / 1000
@@ -256,14 +268,16 @@ def stamp(seconds):
 def compare(suite, name, what, said, wanted, most_off):
     """The value is near the truth, and the interval holds it."""
     off = (said["value"] / wanted - 1) * 100 if said and said["value"] else float("nan")
-    suite.check(abs(off) <= most_off and said["low"] <= wanted <= said["high"], "%s: %s cost %s J, in truth %.0f J: %+.1f %%"
+    suite.check(abs(off) <= most_off and said["low"] <= wanted <= said["high"],
+                "%s: %s cost %s J, in truth %.0f J: %+.1f %%"
                 % (name, what, json.dumps(said), wanted, off))
     suite.rows.append("%s: %-11s %+6.1f %%" % (name, what, off))
 
 
 def by(method, *arguments):
     def step(suite):
-        # In mAh: the steps of a charge are what the physics has. Its mWh are a charge times a mean voltage, as those of many
+        # In mAh: the steps of a charge are what the physics has. Its mWh are a charge times a mean voltage, as
+        # those of many
         # embedded controllers are, of which a percent near full holds 5 % more energy than they say.
         phone = suite.boot(physics=suite.physics("--percent", "95", "--charge"))
         peers = Peers(suite)

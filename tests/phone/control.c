@@ -1,7 +1,7 @@
 /* SPDX-FileCopyrightText: joulecast authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* What the harness may ask and do: {"cmd": "truth"} and the like, one JSON line each. */
+/* Commands of the harness: {"cmd": "truth"} and the like, one JSON line each. */
 
 #include <errno.h>
 #include <math.h>
@@ -14,7 +14,7 @@
 
 #define NIGHT_MAX_S 604800
 
-/* A charger fills the battery in an hour of the device's. */
+/* Power of a charger: @value if it is a number; true: fills the battery in one hour of the device's time; else 0. */
 static double charger_w(const struct physics *physics, const cJSON *value)
 {
         if (cJSON_IsNumber(value))
@@ -157,7 +157,10 @@ static cJSON *status(const struct physics *physics)
         return json;
 }
 
-/* So many seconds of the phone's pass at once, for it and for its battery. Only asleep: awake, it would see them go. */
+/*
+ * Lets the phone's clock and battery advance by so many seconds at once. Only while it is suspended, as it would notice
+ * when awake.
+ */
 static const char *sleep_for(struct physics *physics, const cJSON *seconds)
 {
         const struct world_load asleep = { .asleep = true };

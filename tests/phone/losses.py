@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: joulecast authors
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What a power cut takes of what was recorded: at most what the configuration allows, and never the database."""
+"""A power cut loses recorded usage: at most as much as the configuration allows, and never the whole database."""
 import contextlib
 import json
 import os
@@ -15,8 +15,8 @@ from watch import DAEMON, PROFILE
 
 SYNC_S = 10
 DATABASE = "/var/tmp/losses.db"
-# Nothing reaches the disk but what a program waits for: the kernel writes behind nobody's back, and the file system
-# does not commit by itself.
+# Only data that a program syncs reaches the disk: the kernel does no background writeback, and the file system does
+# not commit by itself.
 NO_WRITEBACK = """
 echo 0 > /proc/sys/vm/dirty_writeback_centisecs
 echo 360000 > /proc/sys/vm/dirty_expire_centisecs
@@ -56,7 +56,8 @@ def look(suite, database):
     profile = os.path.join(os.path.dirname(database), "profile.ini")
     with open(profile, "w", encoding="utf-8") as file:
         file.write(PROFILE % "")
-    done = subprocess.run([os.path.join(suite.options.build, "predict", "joulecast"), "cost", "--json", "--profile", profile,
+    done = subprocess.run([os.path.join(suite.options.build, "predict", "joulecast"), "cost", "--json", "--profile",
+                           profile,
                            "--database", database], capture_output=True, text=True, check=False)
     if done.returncode != 0:
         return 0, 0, "exit %d: %s" % (done.returncode, done.stderr.strip())
@@ -75,7 +76,8 @@ def losses(suite):
     phone.output(NO_WRITEBACK)
     phone.write("/tmp/joulecast.conf", "[store]\nsync_s = %d" % SYNC_S)
     phone.output("rm -f %s*; sync" % DATABASE)
-    job = phone.start("exec %s --interval 1 --collector proc --count 100000 --config /tmp/joulecast.conf --database %s" % (
+    job = phone.start("exec %s --interval 1 --collector proc --count 100000 --config /tmp/joulecast.conf "
+                      "--database %s" % (
         DAEMON, DATABASE))
     phone.output("until test -s %s-wal; do sleep 0.5; done" % DATABASE, 300)
     time.sleep(SYNC_S)

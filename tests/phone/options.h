@@ -12,7 +12,7 @@ struct options {
         double factor, percent, wake_us;
         uint64_t seed;
         bool no_throttle, charge;
-        uint64_t starts; /* of the state, before this one */
+        uint64_t starts; /* earlier starts with this state file */
 };
 
 void options_usage(FILE *file);

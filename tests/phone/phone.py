@@ -41,7 +41,8 @@ class Job:
                 raise PhoneError("the phone went off during: %s" % self.script.strip()[:200])
             if time.monotonic() >= end:
                 self.kill()
-                raise PhoneLate("not done after %.0f s: %s\n%s" % (timeout, self.script.strip()[:200], self.text()[-2000:]))
+                raise PhoneLate("not done after %.0f s: %s\n%s" % (timeout, self.script.strip()[:200],
+                                                                   self.text()[-2000:]))
         return self.code
 
     def kill(self):
@@ -87,7 +88,8 @@ class Monitor:
 
 
 class Physics:
-    """The program that is the phone's hardware. It holds the truth; what it drained is asked here, never in the phone."""
+    """The program that is the phone's hardware. It holds the truth; what it drained is asked here, never in the
+    phone."""
 
     def __init__(self, program, device, *arguments):
         self.program, self.device, self.arguments = program, device, arguments
@@ -102,7 +104,8 @@ class Physics:
         log = open(phone.path("physics.log"), "ab")
         self.process = subprocess.Popen(
             [self.program, "--device", self.device, "--qtest", phone.path("qtest"), "--qmp", phone.path("qmp-physics"),
-             "--radio", phone.path("air.jsonl"), "--control", control, "--state", phone.path("charge"), *self.arguments],
+             "--radio", phone.path("air.jsonl"), "--control", control, "--state", phone.path("charge"),
+             *self.arguments],
             stdin=subprocess.DEVNULL, stdout=log, stderr=log, preexec_fn=be_hardware)
         self.socket = connect(phone.wait_for_socket("control"))
         self.socket.settimeout(20)
@@ -152,7 +155,8 @@ class Phone:
         flushes, so that a power cut loses what was not flushed, as a real disk's cache does."""
         if os.path.exists(self.disk):
             os.unlink(self.disk)
-        subprocess.run(["qemu-img", "create", "-q", "-f", "qcow2", "-F", "raw", "-b", os.path.join(self.root, "root.img"),
+        subprocess.run(["qemu-img", "create", "-q", "-f", "qcow2", "-F", "raw", "-b",
+                        os.path.join(self.root, "root.img"),
                         self.disk], check=True)
 
     def command(self):
@@ -173,8 +177,11 @@ class Phone:
                 "-chardev", "file,id=air,path=%s" % at("air.jsonl"),
                 "-device", "virtserialport,chardev=air,name=phone.air",
                 "-netdev", "user,id=net", "-device", "virtio-net-pci,netdev=net,addr=7",
-                "-kernel", os.path.join(self.root, "vmlinuz-" + self.kernel), "-initrd", os.path.join(self.root, "initrd-%s.gz" % self.kernel),
-                "-append", "console=ttyS0 quiet loglevel=4 net.ifnames=0 systemd.show_status=0 no_console_suspend mitigations=off acpi_backlight=vendor panic=-1 "
+                "-kernel", os.path.join(self.root, "vmlinuz-" + self.kernel), "-initrd",
+                os.path.join(self.root, "initrd-%s.gz" % self.kernel),
+                "-append",
+                "console=ttyS0 quiet loglevel=4 net.ifnames=0 systemd.show_status=0 no_console_suspend "
+                "mitigations=off acpi_backlight=vendor panic=-1 "
                 "battery.cache_time=25",  # ms: a second of the driver's, in a phone whose time runs 40 times as fast
                 *self.options]
 
@@ -271,7 +278,8 @@ class Phone:
         return [cpu["thread-id"] for cpu in self.monitor.ask("query-cpus-fast")]
 
     def disk_bytes(self):
-        stats = next(device["stats"] for device in self.monitor.ask("query-blockstats") if device.get("device") == "disk")
+        stats = next(device["stats"] for device in self.monitor.ask("query-blockstats")
+                     if device.get("device") == "disk")
         return stats["rd_bytes"], stats["wr_bytes"]
 
     def cut_power(self):

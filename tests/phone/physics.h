@@ -21,15 +21,15 @@ struct physics {
         struct phone_radio radio;
         bool throttled;
         uint64_t last_ns;
-        uint64_t read_bytes, write_bytes; /* of the disks, as last counted */
+        uint64_t read_bytes, write_bytes; /* sums over the disks, at the last step */
         bool blocks_heard;
         uint64_t steps;
         bool quit;
-        struct world_load load;           /* of the last step */
+        struct world_load load;           /* load during the last step */
 };
 
 uint64_t physics_now_ns(void);
-/* One look at the phone, and what follows from it. 0; -EPIPE: the phone is off; -errno. */
+/* Reads the phone's state, and advances the world accordingly. 0; -EPIPE: the phone is off; -errno. */
 int physics_step(struct physics *physics);
 
 /* One command of the harness; the answer is one line without its end, free() it. NULL without memory. */

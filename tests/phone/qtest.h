@@ -39,8 +39,7 @@ void qtest_write_long(struct qtest *qtest, uint64_t address, uint32_t value);
 int qtest_run(struct qtest *qtest);
 
 /*
- * Takes whole lines out of @text: each answer to where it belongs, beginning at *@at. Interrupts that
- * QEMU tells of are passed over. Returns the bytes taken; -EPROTO for a command that failed, or an
- * answer that nobody asked for.
+ * Takes whole lines out of @text: each answer goes to its place, beginning at *@at. Notices of interrupts are skipped.
+ * Returns the bytes taken; -EPROTO for a command that failed, or an unexpected answer.
  */
 ssize_t qtest_parse(const char *text, size_t length, uint64_t *const *answers, size_t n_answers, size_t *at);

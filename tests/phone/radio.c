@@ -33,7 +33,7 @@ static bool get(const cJSON *json, const char *name, double *ret)
         return true;
 }
 
-/* The counters begin anew with the phone. */
+/* Growth of a counter since the last message; counters restart with the phone. */
 static uint64_t grown(uint64_t *total, double now, bool heard)
 {
         uint64_t value = (uint64_t)now, grown = heard && value >= *total ? value - *total : 0;

@@ -74,8 +74,8 @@ static uint32_t remaining(const struct registers *registers, const struct world 
 }
 
 /*
- * Watts are multiplied, volts are not: so amperes are. They are measured when the gauge measures, and stay until it does
- * again, while the voltage goes its way.
+ * Power is multiplied by the factor and voltage is not, so current is. Current is measured when the gauge measures, and
+ * stays until the next time, while the voltage changes.
  */
 static uint32_t rate(struct registers *registers, const struct world *world)
 {

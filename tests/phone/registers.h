@@ -27,12 +27,12 @@ enum reg {
         REG_LIMIT,      /* PPCL: index of the fastest P-state allowed */
         REG_EVENTS,     /* EVNT: REGISTER_EVENT_*, taken by the firmware at the next interrupt */
         REG_PRESENT,    /* BPRS: a battery is in */
-        REG_READS,      /* NBST: how often the battery was read */
+        REG_READS,      /* NBST: number of reads of the battery */
         REG_LEVELS,     /* NBCM */
         REG_INTERRUPTS, /* NEVT */
         REG_TEMPERATURE,/* TEMP: tenths of a kelvin */
         REG_UNIT,       /* BUNT: 0 mWh, 1 mAh */
-        REG_SLEEP,      /* SLEP: which of ACPI's S states the phone goes to, 0 when it is back; written by the phone */
+        REG_SLEEP,      /* SLEP: the ACPI S state that the phone enters, 0 when it is back; written by the phone */
         REG_COUNT
 };
 
@@ -43,27 +43,27 @@ enum reg {
 #define EVENT_BRIGHTER 0x10
 #define EVENT_DARKER 0x20
 
-#define REG_UNKNOWN 0xffffffff /* ACPI's word for it; Linux shows ENODEV */
+#define REG_UNKNOWN 0xffffffff /* ACPI's value for unknown; Linux shows ENODEV */
 
-/* What the gauge does to its readers. */
+/* Simulated fault of the gauge. */
 enum gauge_fault { GAUGE_WORKS, GAUGE_STUCK, GAUGE_MISSING, GAUGE_ZERO };
 
 struct registers {
         struct qtest *qtest;
         uint32_t written[REG_COUNT];
-        uint32_t known;                 /* bits of those written */
-        uint32_t forced[REG_COUNT];     /* by the harness, in place of what the world says */
+        uint32_t known;                 /* bit mask of the registers in `written` that are valid */
+        uint32_t forced[REG_COUNT];     /* set by the harness, in place of the world's values */
         uint32_t is_forced;
         bool charge;                    /* the gauge counts mAh */
         enum gauge_fault fault;
         uint32_t percent;               /* at the last event */
-        uint32_t events;                /* to be told at the next write */
-        uint64_t pending;               /* those that the firmware has not taken */
-        uint64_t rate_uw; /* the power that the rate is of */
+        uint32_t events;                /* to be reported at the next write */
+        uint64_t pending;               /* events that the firmware has not taken */
+        uint64_t rate_uw; /* power from which `rate` was made */
         uint32_t rate;
 };
 
-/* What the phone wants, at one moment. */
+/* Requests of the phone, read at one moment. */
 struct phone_look {
         uint64_t p_state[VCPU_MAX];     /* 100 MHz; 0: not yet set */
         uint64_t backlight;
@@ -80,5 +80,5 @@ int register_find(const char *name);
  */
 int registers_open(struct registers *registers, struct qtest *qtest, const struct world *world, bool charge);
 int registers_look(struct registers *registers, size_t n_cpus, struct phone_look *ret);
-/* Writes what changed, and pulls the interrupt where there is something to tell. */
+/* Writes registers that changed, and raises the interrupt if there are events. */
 int registers_show(struct registers *registers, const struct world *world);

@@ -11,9 +11,10 @@ from phone import PhoneError, PhoneLate
 # Every setting that a calibration may change, a line each. Few processes: beside a load at a low clock each takes long.
 SNAPSHOT = r"""
 cd /sys/devices/system/cpu
-grep -H . cpufreq/policy*/scaling_governor cpufreq/policy*/scaling_m??_freq cpufreq/policy*/scaling_setspeed cpufreq/boost \
-        cpu*/online cpu*/cpuidle/state*/disable /sys/class/backlight/*/brightness /sys/class/backlight/*/bl_power \
-        /sys/class/rfkill/*/soft /sys/class/power_supply/*/charge_behaviour /sys/module/kernel/parameters/consoleblank 2> /dev/null
+grep -H . cpufreq/policy*/scaling_governor cpufreq/policy*/scaling_m??_freq cpufreq/policy*/scaling_setspeed \
+        cpufreq/boost cpu*/online cpu*/cpuidle/state*/disable \
+        /sys/class/backlight/*/brightness /sys/class/backlight/*/bl_power /sys/class/rfkill/*/soft \
+        /sys/class/power_supply/*/charge_behaviour /sys/module/kernel/parameters/consoleblank 2> /dev/null
 echo "wlan0/power_save:$(iw dev wlan0 get power_save)"
 echo "wlan0/up:$(ip -brief link show wlan0 | grep -c '[<,]UP')"
 echo "inhibitors:$(systemd-inhibit --list --no-legend | grep -c joulecast)"
@@ -34,7 +35,7 @@ def differences(before, after):
 
 
 def settle(phone, before, seconds):
-    """What still differs after at most so long."""
+    """Settings that still differ after at most @seconds."""
     end = time.monotonic() + seconds
     while True:
         left = differences(before, snapshot(phone))
@@ -44,7 +45,8 @@ def settle(phone, before, seconds):
 
 
 def start(suite, peers):
-    return Calibration(suite.phone, "--method gauge --passes 1 --wifi-peer 10.0.2.2:%d --wifi-limit 100M 2>&1" % peers.iperf_port)
+    return Calibration(suite.phone,
+                       "--method gauge --passes 1 --wifi-peer 10.0.2.2:%d --wifi-limit 100M 2>&1" % peers.iperf_port)
 
 
 def until_it_changes(phone, before, timeout=90):
@@ -94,7 +96,8 @@ def kills(suite):
             phone.run(KILLS[who])
             if who == "all":
                 # A process that is waiting for its storage dies, and gives up its lock, a moment later.
-                phone.output("for try in 1 2 3 4 5; do joulecast calibrate --restore && exit; sleep 2; done; exit 1", 60)
+                phone.output("for try in 1 2 3 4 5; do joulecast calibrate --restore && exit; sleep 2; done; exit "
+                             "1", 60)
             left = settle(phone, before, 20)
             made[who] += 1
             restored[who] += not left
@@ -168,7 +171,8 @@ def disturb(suite, phone, before, peers, name, cause, words, undo):
     observe(calibration, is_observation)
     cause()
     said = observe(calibration, has_word(*words))
-    suite.check(said, "%s: it says %s" % (name, str(said)[:200] if said else "nothing of it: " + calibration.job.text()[-600:]))
+    suite.check(said, "%s: it says %s" % (name, str(said)[:200] if said else "nothing of it: " +
+                                          calibration.job.text()[-600:]))
     undo()
     if not calibration.job.ended.is_set():
         goes_on = observe(calibration, lambda line: is_observation(line) and not line.get("rejected"), 200)
@@ -190,13 +194,16 @@ def disturbances(suite):
     physics = phone.physics
     air = "nsenter -t $(busybox pidof hostapd) -n "
     cases = (
-        ("charger plugged", lambda: physics.set(charger=True), ("plugged", "charg"), lambda: physics.set(charger=False)),
+        ("charger plugged", lambda: physics.set(charger=True), ("plugged", "charg"),
+         lambda: physics.set(charger=False)),
         ("battery removed", lambda: physics.set(battery=False), ("battery",), lambda: physics.set(battery=True)),
         ("firmware limit", lambda: physics.set(ppc=3), ("khz only", "thrott"), lambda: physics.set(ppc=None)),
-        ("radio blocked", lambda: phone.output("rfkill block wlan"), ("wifi", "radio", "associat", "network", "connect"),
+        ("radio blocked", lambda: phone.output("rfkill block wlan"),
+         ("wifi", "radio", "associat", "network", "connect"),
          lambda: phone.output("rfkill unblock wlan; %s ip link set wlan1 up; ip link set wlan0 up" % air)),
         ("access point gone", lambda: phone.output(air + "ip link set wlan1 down"),
-         ("wifi", "associat", "access point", "network", "connect"), lambda: phone.output(air + "ip link set wlan1 up")),
+         ("wifi", "associat", "access point", "network", "connect"),
+         lambda: phone.output(air + "ip link set wlan1 up")),
     )
     try:
         for name, cause, words, undo in cases:

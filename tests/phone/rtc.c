@@ -10,7 +10,7 @@
 #define PORT_INDEX 0x70
 #define PORT_DATA 0x71
 #define REGISTER_B 0x0b
-#define B_HOLD 0x80   /* the time stands still, to be set */
+#define B_HOLD 0x80   /* the clock is stopped, to be set */
 #define B_BINARY 0x04
 #define B_24_HOURS 0x02
 

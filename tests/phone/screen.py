@@ -73,7 +73,8 @@ def screen(suite):
                     "%s: %.3f of the screen is of that" % (word, white(phone, value)))
     suite.check(picture.say("off") == "off" and not lit(phone), "off: the connector says so")
     suite.check(not json.loads(phone.output("joulecast doctor --json"))["display"]["on"], "and so does doctor")
-    suite.check(picture.say("on") == "on" and white(phone) == 1 and lit(phone), "on again: %.3f of the screen is white" % white(phone))
+    suite.check(picture.say("on") == "on" and white(phone) == 1 and lit(phone),
+                "on again: %.3f of the screen is white" % white(phone))
     suite.check(picture.end() == 0, "it ends with its input")
     back(suite, phone, "after its end")
     for word in ("on", "off"):

@@ -26,7 +26,7 @@ static void drop(struct client *client)
         *client = (struct client){ .fd = -1 };
 }
 
-/* A client that does not take its answers, or says too much, is sent away. */
+/* A client that does not read its answers, or sends too much, is disconnected. */
 static void serve(struct physics *physics, struct client *client)
 {
         size_t room = sizeof(client->text) - client->length;

@@ -21,5 +21,5 @@ struct server {
 
 int server_open(struct server *server, const char *path); /* 0; -errno */
 void server_close(struct server *server, const char *path);
-/* Serves until that time, or a client says quit. */
+/* Serves until that time, or until a client sends quit. */
 void server_run(struct server *server, struct physics *physics, uint64_t until_ns);

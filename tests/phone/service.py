@@ -41,7 +41,8 @@ def is_without_rights(suite, pid):
     status = dict(line.split(":", 1) for line in suite.phone.output("cat /proc/%d/status" % pid).splitlines())
     user = suite.phone.output("id -u joulecast").strip()
     suite.check(status["Uid"].split() == [user] * 4 != ["0"] * 4, "it is the user joulecast,", status["Uid"].strip())
-    suite.check(all(int(status["Cap" + kind], 16) == 0 for kind in ("Inh", "Prm", "Eff", "Amb")), "it has no capability")
+    suite.check(all(int(status["Cap" + kind], 16) == 0 for kind in ("Inh", "Prm", "Eff", "Amb")),
+                "it has no capability")
     suite.check(status["Seccomp"].strip() == "2" and status["NoNewPrivs"].strip() == "1", "it is filtered")
 
 
@@ -49,8 +50,10 @@ def names_apps(suite):
     phone = suite.phone
     phone.write("/tmp/other", OTHERS_APP)
     phone.output("sh /tmp/other")
-    suite.check(wait_for(phone, "joulecast apps --json | grep -q %s" % PROGRAM), "root sees another user's app by its program's name")
-    suite.check(wait_for(phone, AS_USER + "joulecast apps --json | grep -q %s" % PROGRAM), "that user sees it from the service")
+    suite.check(wait_for(phone, "joulecast apps --json | grep -q %s" % PROGRAM),
+                "root sees another user's app by its program's name")
+    suite.check(wait_for(phone, AS_USER + "joulecast apps --json | grep -q %s" % PROGRAM),
+                "that user sees it from the service")
     code, said = phone.run(AS_USER + "joulecast apps --json")
     others = code != 0 or "sys:" in said.replace("sys:phone-agent", "")  # which starts that user's programs
     suite.check(not others, "and no other's", said if others else "")
@@ -61,15 +64,18 @@ def keeps_files(suite):
     phone = suite.phone
     owners = "stat -c %U /var/lib/joulecast /var/lib/joulecast/*"
     suite.check(set(phone.output(owners).split()) == {"joulecast"}, "its files are its own")
-    phone.output("sed /^match/d $(find /usr /opt -name nexus-one.ini -path '*profiles*' | head -n 1) > /tmp/profile.ini")
+    phone.output("sed /^match/d $(find /usr /opt -name nexus-one.ini -path '*profiles*' | head -n 1) > "
+                 "/tmp/profile.ini")
     code, said = phone.run("umask 077; joulecast profile use /tmp/profile.ini")
     suite.check(code == 0, "root takes a profile:", said.strip())
     code, said = phone.run(AS_USER + "joulecast cost --from -1h --json")
     suite.check(code == 0, "the service reads it for users:", said.strip()[:200])
-    phone.output("systemctl stop joulecastd && chown -R root:root /var/lib/joulecast && systemctl start joulecastd", 660)
+    phone.output("systemctl stop joulecastd && chown -R root:root /var/lib/joulecast && systemctl start joulecastd",
+                 660)
     suite.check(set(phone.output(owners).split()) == {"joulecast"}, "files of an older version, root's, become its own")
     code, said = phone.run("joulecast poll --count 2 --interval 0.5")
-    suite.check(code == 1 and "another user can change its folder" in said, "root does not record into another user's folder:", said.strip())
+    suite.check(code == 1 and "another user can change its folder" in said,
+                "root does not record into another user's folder:", said.strip())
     suite.check("cannot write" not in journal(phone), "it could always write")
 
 
@@ -81,7 +87,8 @@ def is_watched(suite):
     time.sleep(30)
     suite.check(main_pid(phone) == pid, "it lives longer than its watchdog waits")
     phone.output("kill -STOP %d" % pid)
-    suite.check(wait_for(phone, "[ $(systemctl show -P MainPID joulecastd) -gt 0 ] && [ $(systemctl show -P MainPID joulecastd) != %d ]" % pid),
+    suite.check(wait_for(phone, "[ $(systemctl show -P MainPID joulecastd) -gt 0 ] && [ $(systemctl show -P "
+                                "MainPID joulecastd) != %d ]" % pid),
                 "stopped, it is started anew")
 
 
@@ -92,7 +99,8 @@ def start(suite, kernel, collector):
     phone.write(DROP_IN, EMULATED)
     code, _ = phone.run("systemctl daemon-reload; systemctl start joulecastd", 660)
     said = journal(phone)
-    suite.check(code == 0 and "watching all processes" in said, "Linux %s, %s:" % (phone.output("uname -r").strip(), collector), said.strip())
+    suite.check(code == 0 and "watching all processes" in said,
+                "Linux %s, %s:" % (phone.output("uname -r").strip(), collector), said.strip())
     is_without_rights(suite, main_pid(phone))
     names_apps(suite)
 

@@ -36,7 +36,7 @@ int socket_connect(const char *path)
         return take_fd(&fd);
 }
 
-/* Who sees the path can connect. */
+/* Any process that sees the path can connect. */
 int socket_listen(const char *path)
 {
         struct sockaddr_un address;

@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: joulecast authors
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The step about what a calibration holds: the screen, and modes of the loads of disk and WiFi, and what the phone's own
-counters say of them."""
+"""The step about what a calibration holds: the screen, and modes of the loads of disk and WiFi, and what the
+phone's own counters say of them."""
 import http.server
 import os
 import shutil
@@ -124,7 +124,8 @@ def near(suite, what, got, wanted, tolerance):
 
 
 def radio_state(phone):
-    switch = phone.output("for r in /sys/class/rfkill/*; do case $(readlink $r/device) in */phy0) cat $r/soft;; esac; done")
+    switch = phone.output("for r in /sys/class/rfkill/*; do case $(readlink $r/device) in */phy0) cat $r/soft;; "
+                          "esac; done")
     return switch.split()[0], phone.output("cat /sys/class/net/wlan0/operstate").strip()
 
 
@@ -161,7 +162,8 @@ def parts(suite):
         raise PhoneError("iperf3 is not installed on this machine")
     phone = suite.boot()
     screen(suite)
-    phone.output("for i in $(seq 200); do [ $(cat /sys/class/net/wlan0/operstate) = up ] && exit 0; sleep 0.2; done; exit 1")
+    phone.output("for i in $(seq 200); do [ $(cat /sys/class/net/wlan0/operstate) = up ] && exit 0; sleep 0.2; "
+                 "done; exit 1")
     files = phone.output("ls -A /var/tmp")
     servers = Servers()
     try:

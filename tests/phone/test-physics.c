@@ -2,8 +2,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /*
- * The parts of the phone's physics, on what QEMU, Linux and the radio say;
- * and its registers on a QEMU of 64 words.
+ * The parts of the phone's physics, with simulated data of QEMU, Linux and the radio; and its registers on a QEMU of 64
+ * words.
  */
 
 #include <errno.h>
@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <sys/socket.h>
 
-#include "../check.h"
+#include "check.h"
 #include "physics.h"
 #include "rtc.h"
 #include "util/units.h"
@@ -48,7 +48,8 @@ static void test_vcpu(void)
         check_int(vcpu_parse_schedstat("1000 500 7\n", &value), 0);
         check_int(value, 1500);
         check_int(vcpu_parse_schedstat("1000\n", &value), -EINVAL);
-        check_int(vcpu_parse_status("Name:\tCPU\nvoluntary_ctxt_switches:\t42\nnonvoluntary_ctxt_switches:\t9\n", &value),
+        check_int(vcpu_parse_status("Name:\tCPU\nvoluntary_ctxt_switches:\t42\n"
+                                    "nonvoluntary_ctxt_switches:\t9\n", &value),
                   0);
         check_int(value, 42);
         check_int(vcpu_parse_status("nonvoluntary_ctxt_switches:\t9\n", &value), -EINVAL);
@@ -65,7 +66,7 @@ static void test_radio(void)
         radio_open(&radio, NULL);
         check_int(radio_take(&radio, "{\"at\": 5, \"associated\": true, \"rx_bytes\": 100, \"tx_bytes\": 50}"), 0);
         check(radio.associated);
-        check_int(radio.rx_bytes, 0); /* what was before we listened is not ours */
+        check_int(radio.rx_bytes, 0); /* bytes before the first message do not count */
         check_int(radio_take(&radio, "{\"at\": 9, \"associated\": true, \"rx_bytes\": 400, \"tx_bytes\": 50}"), 0);
         check_int(radio_take(&radio, "{\"at\": 9.5, \"associated\": true, \"rx_bytes\": 400, \"tx_bytes\": 90}"), 0);
         check_int(radio.wakes, 1);
@@ -74,7 +75,7 @@ static void test_radio(void)
         check_int(radio.rx_bytes, 301);
         check_int(radio.tx_bytes, 40);
         check_int(radio_take(&radio, "{\"at\": 1, \"associated\": false, \"rx_bytes\": 7, \"tx_bytes\": 7}"), 0);
-        check_int(radio.rx_bytes, 301); /* it began anew */
+        check_int(radio.rx_bytes, 301); /* the counters restarted */
         check(!radio.associated);
         check_int(radio_take(&radio, "{\"at\": 1}"), -EPROTO);
         check_int(radio_take(&radio, "pear"), -EPROTO);
@@ -97,15 +98,16 @@ static void test_blocks(void)
 }
 
 /* Without noise, leakage or a voltage curve: all can be worked out with a pencil. */
-#define PLAIN                                                                                                \
+#define PLAIN \
         "[profile]\nversion = 1\ndevice = plain\n[battery]\nenergy_full_mwh = 10000\n[base]\npower_mw = 100\n" \
-        "[cpu 0]\ncpus = 0\nactive_mw.800000 = 200\nactive_mw.2400000 = 900\n"                               \
-        "[cpu 1]\ncpus = 1\nactive_mw.800000 = 300\nactive_mw.2400000 = 1100\n"                           \
-        "idle_mw.800000 = 0\nidle_mw.2400000 = 20\n"                                                       \
-        "[display]\nmax_brightness = 10\npower_mw.1 = 200\npower_mw.10 = 1100\n"                             \
-        "[disk]\nread_mj_per_mb = 6\nwrite_mj_per_mb = 25\n"                                                 \
-        "[wifi]\non_mw = 30\nrx_mj_per_mb = 350\ntx_mj_per_mb = 550\nwake_mj = 120\n"                        \
-        "[suspend]\npower_mw = 15\n[virtual]\nseed = 7\nx-factor = 10\nlevel_step_percent = 1\ngauge_period_s = 1\nrate_variation_percent = 50\n"
+        "[cpu 0]\ncpus = 0\nactive_mw.800000 = 200\nactive_mw.2400000 = 900\n" \
+        "[cpu 1]\ncpus = 1\nactive_mw.800000 = 300\nactive_mw.2400000 = 1100\n" \
+        "idle_mw.800000 = 0\nidle_mw.2400000 = 20\n" \
+        "[display]\nmax_brightness = 10\npower_mw.1 = 200\npower_mw.10 = 1100\n" \
+        "[disk]\nread_mj_per_mb = 6\nwrite_mj_per_mb = 25\n" \
+        "[wifi]\non_mw = 30\nrx_mj_per_mb = 350\ntx_mj_per_mb = 550\nwake_mj = 120\n" \
+        "[suspend]\npower_mw = 15\n[virtual]\nseed = 7\nx-factor = 10\nlevel_step_percent = 1\n" \
+        "gauge_period_s = 1\nrate_variation_percent = 50\n"
 
 static void open_world(struct world *world, const char *text, double percent)
 {
@@ -155,7 +157,7 @@ static void test_world(void)
                 check_int(world_step(&world, 0.02, &load), 0);
                 load.read_bytes = load.tx_bytes = load.wakes = 0;
         }
-        json = world_truth(&world); /* two seconds of the phone's, ten times as dear */
+        json = world_truth(&world); /* two seconds of the phone's, at ten times the energy */
         check_near(component(json, "cpu", "0", "800000"), 0.5 * 0.2 * 20, 1e-6);
         check_near(component(json, "cpu", "1", "2400000"), (1.1 + 0.02) * 20, 1e-6);
         check_near(component(json, "display", NULL, NULL), 1.1 * 20, 1e-6);
@@ -182,20 +184,20 @@ static void test_world(void)
         check_near(number(json, "cpu.1.one_mw.2400000"), 11200, 1e-6);
         check_near(number(json, "display.power_mw.10"), 11000, 1e-6);
         cJSON_Delete(json);
-        load.write_bytes = 300000000; /* QEMU tells of its disk late, and then of all at once */
+        load.write_bytes = 300000000; /* QEMU reports disk bytes late, and then all at once */
         check_int(world_step(&world, 0.02, &load), 0);
         json = world_truth(&world);
         check_near(number(json, "write_bytes"), 300000000, 0);
         cJSON_Delete(json);
         check_int(world_mark(&world), 0);
         load.write_bytes = 0;
-        load.khz[0] = 1000000; /* what the device has not is the next higher */
+        load.khz[0] = 1000000; /* a frequency that the device lacks counts as the next higher one */
         check_int(world_step(&world, 0.02, &load), 0);
         json = world_truth(&world);
         check_near(component(json, "cpu", "0", "2400000"), 0.5 * 0.9 * 0.2, 1e-6);
         cJSON_Delete(json);
         check_int(world_mark(&world), 0);
-        load.asleep = true; /* a minute at 15 mW, ten times as dear */
+        load.asleep = true; /* a minute at 15 mW, at ten times the energy */
         check_int(world_step(&world, 60, &load), 0);
         json = world_truth(&world);
         check_near(number(json, "total_j"), 0.015 * 600, 1e-6);
@@ -204,7 +206,7 @@ static void test_world(void)
         world_close(&world);
 }
 
-/* A QEMU of 64 words and 256 bytes of ports, for the registers. */
+/* A fake QEMU with 64 words and some I/O ports, for the registers. */
 struct fake {
         int fd;
         uint32_t words[64];
@@ -286,7 +288,8 @@ static void test_control(struct physics *physics, struct fake *fake)
                 { "{\"cmd\": \"set\", \"charger\": true, \"gauge\": \"works\"}", "{}" },
                 { "{\"cmd\": \"set\", \"gauge\": \"pear\"}", "{\"error\":\"no such setting, or no value for it\"}" },
                 { "{\"cmd\": \"set\", \"registers\": {\"BVOL\": 3800}}", "{}" },
-                { "{\"cmd\": \"set\", \"registers\": {\"PEAR\": 3800}}", "{\"error\":\"no such setting, or no value for it\"}" },
+                { "{\"cmd\": \"set\", \"registers\": {\"PEAR\": 3800}}",
+                  "{\"error\":\"no such setting, or no value for it\"}" },
                 { "{\"cmd\": \"set\", \"ppc\": 2}", "{}" },
                 { "{\"cmd\": \"sleep\", \"seconds\": 60}", "{\"error\":\"the phone is awake\"}" },
         };

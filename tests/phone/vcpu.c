@@ -10,9 +10,9 @@
 
 #include "util/util.h"
 
-#define POOL_MAX_NS 5e9 /* a wait longer than that is no wait of a scheduler's */
-#define WAKE_SHARE 0.6  /* a CPU that did next to nothing but wake up spent so much of its time on that */
-#define DEBT_MAX_NS 5e7 /* of wake-ups seen before their work */
+#define POOL_MAX_NS 5e9 /* a longer wait is not due to the host's scheduler */
+#define WAKE_SHARE 0.6  /* share of wake-ups in the time of a CPU that does little else */
+#define DEBT_MAX_NS 5e7 /* most time of wake-ups that is subtracted before their work is seen */
 
 int vcpu_parse_schedstat(const char *text, uint64_t *ret)
 {
@@ -144,8 +144,8 @@ void vcpus_close(struct vcpus *vcpus)
 }
 
 /*
- * A CPU that never sleeps switches too, where it waits for QEMU's big lock:
- * only the idle part of its switches wakes it.
+ * A CPU that never sleeps also has switches, when it waits for QEMU's big lock:
+ * only the idle share of its switches counts as wake-ups.
  */
 static double busy_ns(double awake_ns, double switches, double wake_ns, double dt_ns)
 {

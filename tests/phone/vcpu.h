@@ -29,7 +29,7 @@ struct vcpu {
         pid_t thread;
         int schedstat_fd, status_fd;
         uint64_t awake_ns, switches; /* at the last look */
-        double pool_ns;              /* busy, and not yet told: a wait is counted only when it is over */
+        double pool_ns;              /* busy, and not yet reported: a wait is counted only when it is over */
         double speed;                /* share of its time that the host lets it run; a wake-up takes so much longer */
 };
 

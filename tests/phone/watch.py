@@ -42,7 +42,8 @@ class Watch:
         end = time.monotonic() + timeout
         while word not in self.job.text():
             if self.job.ended.is_set() or time.monotonic() > end:
-                _, where = self.phone.run("for d in /proc/$(busybox pidof joulecastd)/task/*; do cat $d/wchan $d/stack $d/stat; "
+                _, where = self.phone.run("for d in /proc/$(busybox pidof joulecastd)/task/*; do cat $d/wchan "
+                                          "$d/stack $d/stat; "
                                           "done; cat /proc/loadavg /proc/uptime; dmesg | tail")
                 raise PhoneError("joulecastd did not get to \"%s\": %s; it is in %s" % (word, self.job.text(), where))
             time.sleep(0.1)
@@ -52,7 +53,7 @@ class Watch:
         self.job.wait(30)
 
     def cost(self, profile, span=""):
-        """What joulecast cost makes of it: the whole answer, and {(app, state): row}."""
+        """Answer of joulecast cost about the recording, and its rows as {(app, state): row}."""
         self.phone.write("/tmp/profile.ini", profile)
         said = json.loads(self.phone.output("joulecast cost --json --profile /tmp/profile.ini --database %s %s" %
                                             (self.database, span)))

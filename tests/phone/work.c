@@ -226,7 +226,7 @@ static int work(int argc, char **argv)
         return 2;
 }
 
-/* "linger SECONDS ..." is there for so long after its work, as programs are that wait for the next. */
+/* "linger SECONDS ..." stays for so long after its work, like programs that wait for the next request. */
 int main(int argc, char **argv)
 {
         int code;

@@ -172,7 +172,7 @@ static void add_bytes(const struct world_load *load, double dt_s, struct works *
                 add(works, "display")->foreground = true;
 }
 
-/* What crossed the air in the moment of parting crossed it. */
+/* Bytes that were moved just before WiFi was turned off still count. */
 static int set_wifi(struct world *world, const struct world_load *load)
 {
         bool on = load->wifi_on || load->rx_bytes > 0 || load->tx_bytes > 0;
@@ -219,7 +219,7 @@ int world_step(struct world *world, double dt_s, const struct world_load *load)
         if (err && err != -ENODATA)
                 return err;
         count(world, dt_s, load);
-        return read_source(world); /* of an empty battery too */
+        return read_source(world); /* also if the battery is empty */
 }
 
 int world_plug(struct world *world, double charger_w)

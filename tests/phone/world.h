@@ -16,14 +16,14 @@
 #include "vcpu.h"
 #include "virtual/virtual.h"
 
-/* What the phone did since the last look. */
+/* The phone's load since the last step. */
 struct world_load {
         double busy[VCPU_MAX];     /* 0..1 */
-        uint32_t khz[VCPU_MAX];    /* 0: not known yet, taken for the highest */
-        double level_percent;      /* of the backlight */
+        uint32_t khz[VCPU_MAX];    /* 0: not known yet, treated as the highest */
+        double level_percent;      /* brightness of the backlight */
         bool screen_on;
         bool wifi_on;
-        bool asleep;               /* suspended: nothing of the above counts */
+        bool asleep;               /* suspended: the fields above are ignored */
         uint64_t read_bytes, write_bytes, rx_bytes, tx_bytes, wakes;
 };
 
@@ -31,17 +31,17 @@ struct world {
         struct profile *truth;
         struct virtual_device *device;
         struct source *source;
-        struct sample sample;      /* what it shows, as of the last step */
+        struct sample sample;      /* the device's sample after the last step */
         double factor;
         bool has_wifi;
-        double charger_w;          /* of the device */
-        double phone_s;            /* since mark */
-        double busy_s[VCPU_MAX];   /* the same */
-        struct opp *marked;        /* the sample's operating points, at mark */
-        struct world_load total;   /* bytes and bursts, since mark */
+        double charger_w;          /* power of the device's charger; 0: unplugged */
+        double phone_s;            /* since world_mark() */
+        double busy_s[VCPU_MAX];   /* since world_mark() */
+        struct opp *marked;        /* the sample's operating points at world_mark() */
+        struct world_load total;   /* bytes and bursts since world_mark() */
 };
 
-/* @factor 0: the file's x-factor in [virtual], else 1. 0; -errno, said to the log. */
+/* @factor 0: the file's x-factor in [virtual], else 1. 0; -errno, with a message to the log. */
 int world_open(struct world *world, const char *file, double factor, uint64_t seed, double percent,
                const struct log *log);
 void world_close(struct world *world);
@@ -55,6 +55,6 @@ uint32_t world_max_khz(const struct world *world, size_t cpu);
 /* True charge. */
 double world_percent(struct world *world);
 
-/* As JSON: what was drained since world_mark(), and what a perfect calibration finds. NULL without memory. */
+/* The energy drained since world_mark(), as JSON, and the coefficients of a perfect calibration. NULL: no memory. */
 cJSON *world_truth(struct world *world);
 cJSON *world_coefficients(const struct world *world);

@@ -3,12 +3,12 @@
 #pragma once
 
 /*
- * Which control group a process that ended was in. A process that lived between two polls only has no /proc to read
- * it from, and a unit that ran for a second is gone with its group; so the program reports the path, once for each
- * group.
+ * Reports the control group of a process that ended. If a process lived only between two polls, its /proc
+ * entry is gone, and the group of a unit that ran for a second is gone as well. So the program reports the
+ * path itself, once per group.
  */
 
-/* Ids of groups that were reported. User space clears them together with the paths. */
+/* Ids of reported groups. User space clears them together with its list of paths. */
 struct {
         __uint(type, BPF_MAP_TYPE_HASH);
         __uint(map_flags, BPF_F_NO_PREALLOC);
@@ -18,8 +18,8 @@ struct {
 } told_cgroups SEC(".maps");
 
 /*
- * Scratch memory, since most paths are far shorter than a record's room. A program is not called again on a CPU
- * while it runs there.
+ * Scratch memory, since most paths are much shorter than the largest record. A program does not interrupt
+ * itself on a CPU.
  */
 struct {
         __uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
@@ -35,7 +35,7 @@ static __always_inline struct kernfs_node *parent_of(struct kernfs_node *node)
         return ((struct kernfs_node___rcu *)node)->__parent;
 }
 
-/* The root has no name. */
+/* The root group has no name. */
 static __always_inline __u32 copy_names(struct kernfs_node *node, char *names)
 {
         __u32 length = 0;
@@ -58,7 +58,7 @@ static __always_inline __u32 copy_names(struct kernfs_node *node, char *names)
         return 0;
 }
 
-/* Marked as reported once it is in the ring: records that refer to it come after it. */
+/* A group is marked as reported once its record is in the ring, so records that refer to it come after it. */
 static __always_inline __u64 tell_cgroup(struct task_struct *task, struct user_ends *user)
 {
         struct cgroup_record *record;

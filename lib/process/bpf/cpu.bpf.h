@@ -3,19 +3,20 @@
 #pragma once
 
 /*
- * CPU time of each thread by operating point, and of each policy.
+ * CPU time of each thread by operating point, and busy time of each policy.
  *
- * At a switch between two tasks no clock is read: the scheduler has just updated prev's runtime, and its growth
- * goes to the operating point of this CPU. A clock is read if that changed while prev ran, to know the part before,
- * and at switches to and from idle, which say how long how many cores of a policy were busy.
+ * Method: at a switch between two tasks no clock is read. The scheduler has just updated the runtime of the
+ * task that leaves, and its increase is added to the CPU's present operating point. A clock is read only if
+ * the operating point changed during that run, to divide it, and at switches to and from idle, which show how
+ * many cores of a policy were busy and how long.
  *
- * Where the kernel tells no frequency, and the CPU counts cycles, these are read at switches to and from idle, and when
- * tasks have run for long enough since. Cycles by runtime are a frequency, and what a task ran is split between the two
- * operating points on both sides of it. What runs just now is counted at its next switch only, as nobody knows its
- * cycles before.
+ * If the kernel reports no frequency but the CPU counts cycles, the cycle counter is read at switches to and
+ * from idle, and when tasks have run for long enough since the last reading. Cycles divided by runtime give a
+ * frequency, and the runtime is split between the two operating points around it. The present run of a task
+ * is counted at its next switch only, since its cycles are not known before.
  */
 
-/* An index that the verifier can see to be in range, however the checks around it are compiled. */
+/* Limits an index in a way that the verifier can follow, however the compiler moves the checks around it. */
 #define WITHIN(index, size)                                                                                  \
         ({                                                                                                   \
                 __u32 within_ = (index) & ((size) - 1);                                                      \
@@ -24,20 +25,23 @@
         })
 
 /*
- * One place for each thread, by the address of its task: one or two cache lines, found without a search. Rows are
- * whole cache lines, aligned where the kernel lets an array be mapped.
+ * One entry per thread, by the address of its task: one or two cache lines, found without a search. Rows are
+ * whole cache lines, aligned where the kernel allows an array to be mapped.
  */
 struct {
         __uint(type, BPF_MAP_TYPE_ARRAY);
         __uint(map_flags, BPF_F_MMAPABLE);
         __uint(max_entries, 1); /* 1 << places_bits */
         __uint(key_size, sizeof(__u32));
-        __uint(value_size, sizeof(struct thread_opps)); /* and one for each operating point, set at load */
+        __uint(value_size, sizeof(struct thread_opps)); /* plus one __u64 per operating point, set at load */
 } opps_places SEC(".maps");
 
 const volatile __u32 places_bits;
 
-/* Of threads whose place is taken. One of the two sizes is created: most machines have few operating points. */
+/*
+ * Threads whose array entry is in use by another. Only one of the two map sizes is created: most machines
+ * have few operating points.
+ */
 struct thread_opps_few {
         __u64 room[sizeof(struct thread_opps) / sizeof(__u64) + BPF_OPPS_FEW];
 };
@@ -61,15 +65,15 @@ struct {
 } opps_many SEC(".maps");
 
 /*
- * By pid of the process: times of its threads that ended. Not in the leader's place, since a thread may run on
- * after its leader is gone.
+ * Times of a process's ended threads, by its pid. They are not in the leader's entry, since threads may
+ * outlive their leader.
  */
 struct {
         __uint(type, BPF_MAP_TYPE_HASH);
         __uint(map_flags, BPF_F_NO_PREALLOC);
         __uint(max_entries, 16384);
         __uint(key_size, sizeof(__u32));
-        __uint(value_size, sizeof(__u64)); /* one for each operating point, set at load */
+        __uint(value_size, sizeof(__u64)); /* one __u64 per operating point, set at load */
 } exited_opps SEC(".maps");
 
 const volatile __u64 no_time[BPF_OPPS_MAX];
@@ -80,22 +84,17 @@ const volatile struct opp_range opp_ranges[BPF_POLICIES_MAX];
 const volatile __u8 policy_of_cpu[BPF_CPUS_MAX];
 const volatile __u32 opp_mask; /* BPF_OPPS_FEW or BPF_OPPS_MAX, less 1 */
 
-struct cpu_state cpus[BPF_CPUS_MAX];             /* `opp` is seeded by user space */
-struct policy_state policies[BPF_POLICIES_MAX];  /* likewise */
-__u64 loaded_ns;                                 /* boottime: the past of older threads was not split */
+struct cpu_state cpus[BPF_CPUS_MAX];             /* user space sets the first `opp` */
+struct policy_state policies[BPF_POLICIES_MAX];  /* as above */
+__u64 loaded_ns; /* boottime; the earlier time of older threads was not split */
 
-/* An event of each CPU that counts its cycles while it works. */
-struct {
-        __uint(type, BPF_MAP_TYPE_PERF_EVENT_ARRAY);
-        __uint(max_entries, BPF_CPUS_MAX);
-        __uint(key_size, sizeof(__u32));
-        __uint(value_size, sizeof(__u32));
-} cycles SEC(".maps");
+const volatile bool by_cycles; /* each policy's first operating point is then for time of unknown frequency */
 
-const volatile bool by_cycles; /* the first operating point of a policy is then for time of unknown frequency */
+/* least runtime from which a frequency is computed; below, the delay between the two readings matters */
+#define SOME_NS 50000
+#define NEAR_A_POINT 64  /* a frequency within 1/64 of an operating point is taken for that point */
 
-#define SOME_NS 50000    /* of runtime, for a frequency: shorter, and the moments of reading matter */
-#define NEAR_A_POINT 64  /* a frequency within 1/64 of an operating point is that */
+#include "counters.bpf.h"
 
 #define OPP_INDEX(opp) WITHIN(opp, opp_mask + 1)
 
@@ -106,11 +105,12 @@ static __always_inline struct thread_opps *stored_opps(struct task_struct *task,
         if (opp_mask >= BPF_OPPS_FEW)
                 return bpf_task_storage_get(&opps_many, task, 0, flags);
         opps = bpf_task_storage_get(&opps_few, task, 0, flags);
-        asm volatile("" : "+r"(opps)); /* two calls: one with either map would refer to the one that is not created */
+        /* keeps two calls apart: a single call on either map would refer to the one that was not created */
+        asm volatile("" : "+r"(opps));
         return opps;
 }
 
-/* No two tasks begin in the same 64 bytes. */
+/* Two tasks never begin within the same 64 bytes. */
 static __always_inline struct thread_opps *place_of(__u64 number)
 {
         __u32 index = (number >> 6) * FIBONACCI >> (64 - places_bits);
@@ -135,9 +135,11 @@ static __always_inline struct thread_opps *opps_of(struct task_struct *task, __u
 }
 
 /*
- * How busy a policy is, without a lock. Operating point and number of busy cores change together in one word.
- * Whoever changes it adds the time to the sums: minus the time when a core becomes busy, plus the time when it
- * stops, so the order in which two CPUs add does not matter.
+ * Busy time of a policy, without a lock.
+ *
+ * Operating point and number of busy cores are changed together, in one word. A core that becomes busy
+ * subtracts the present time from the sums, and adds the time when it stops; so the order in which two CPUs
+ * add does not matter.
  */
 static __always_inline void add_time(struct policy_state *policy, __u64 word, __u64 now_ns, bool begin)
 {
@@ -151,7 +153,7 @@ static __always_inline void add_time(struct policy_state *policy, __u64 word, __
         __sync_fetch_and_add(&policy->times.any_ns[WITHIN(opp, BPF_OPPS_MAX)], begin ? -now_ns : now_ns);
 }
 
-/* Changes the word of a policy: ends the stretch of the old one and begins that of the new one. */
+/* Changes the word of a policy: ends the period of the old word and begins one of the new word. */
 static __always_inline void change_policy(struct policy_state *policy, __u64 now_ns, bool set_opp, __u32 opp,
                                           int busy)
 {
@@ -182,8 +184,8 @@ static __always_inline void idle_changed(struct cpu_state *state, __u32 cpu, boo
 }
 
 /*
- * A CPU that was offline missed changes of its policy's frequency. It comes from idle, and so reads the frequency
- * then.
+ * A CPU that was offline missed frequency changes of its policy. It comes back from idle, so the frequency is
+ * read then.
  */
 static __always_inline void leave_idle(struct cpu_state *state, __u32 cpu)
 {
@@ -193,7 +195,7 @@ static __always_inline void leave_idle(struct cpu_state *state, __u32 cpu)
                 state->opp = WORD_OPP(policies[WITHIN(policy, BPF_POLICIES_MAX)].word);
 }
 
-/* The operating points on both sides of a frequency, and how near it is to the upper one. */
+/* Finds the operating points around a frequency, and how near it is to the upper one. */
 static __always_inline void find_opp(struct cpu_state *state, __u32 policy, __u64 khz)
 {
         __u32 first = opp_ranges[WITHIN(policy, BPF_POLICIES_MAX)].first,
@@ -217,15 +219,15 @@ static __always_inline void find_opp(struct cpu_state *state, __u32 policy, __u6
                 state->above = (khz - below_khz) * 1024 / (above_khz - below_khz);
 }
 
-/* Of this CPU; 0: it was offline, and its event is gone, or others have all counters. */
+/* Cycle counter of this CPU; 0 if it has none (it was offline, or all counters are in use). */
 static __always_inline __u64 counted_cycles(void)
 {
-        __s64 counted = (__s64)bpf_perf_event_read(&cycles, BPF_F_CURRENT_CPU);
+        __s64 counted = read_counter(BPF_COUNTER_CYCLES, bpf_get_smp_processor_id());
 
         return counted < 0 ? 0 : (__u64)counted;
 }
 
-/* The operating points that the CPU had while tasks ran, if that was long enough. */
+/* Computes the CPU's frequency while tasks ran, if they ran for long enough. */
 static __always_inline void find_frequency(struct cpu_state *state, __u32 policy, __u64 ran_cycles)
 {
         state->some_ns += state->unread_ns;
@@ -238,8 +240,9 @@ static __always_inline void find_frequency(struct cpu_state *state, __u32 policy
 }
 
 /*
- * A task ran for so long on this CPU since its last switch; 0: unknown, or idle. Reading takes longer than all else at a
- * switch. So tasks add up until there is enough for a frequency, or the CPU becomes idle, whose cycles are not theirs.
+ * Reads the cycle counter after a run of @ran_ns (0: unknown, or idle). The reading takes longer than the
+ * rest of a switch. So runs are added up until they are long enough for a frequency, or until the CPU becomes
+ * idle, as idle cycles belong to no task.
  */
 static __always_inline void read_cycles(struct cpu_state *state, __u32 cpu, __u64 ran_ns, bool busy)
 {
@@ -261,7 +264,7 @@ static __always_inline void read_cycles(struct cpu_state *state, __u32 cpu, __u6
         state->unread_ns = 0;
 }
 
-/* By cycles, the machine's time is the sum of its tasks'. */
+/* By cycles, the machine's time is the sum over its tasks. */
 static __always_inline void give_machine(const struct cpu_state *state, __u32 cpu, __u64 ran_ns)
 {
         __u32 policy = policy_of_cpu[WITHIN(cpu, BPF_CPUS_MAX)], opp = state->opp;
@@ -275,7 +278,10 @@ static __always_inline void give_machine(const struct cpu_state *state, __u32 cp
                 __sync_fetch_and_add(&busy_ns[WITHIN(opp + 1, BPF_OPPS_MAX)], above_ns);
 }
 
-/* Adds what a task ran before the operating point last changed; returns the rest, for the present one. */
+/*
+ * Adds the part of a run before the operating point last changed. Returns the rest, which belongs to the
+ * present one.
+ */
 static __always_inline __u64 give_parts(const struct cpu_state *state, __u64 *ns, __u64 slice_begin_ns,
                                         __u64 ran_ns)
 {
@@ -320,7 +326,8 @@ static __always_inline __u64 *exited_of(__u32 pid, bool create)
 
         if (ns || !create)
                 return ns;
-        bpf_map_update_elem(&exited_opps, &pid, (const void *)no_time, 1 /* BPF_NOEXIST: another thread may be first */);
+        /* a thread may be faster */
+        bpf_map_update_elem(&exited_opps, &pid, (const void *)no_time, 1 /* BPF_NOEXIST */);
         return bpf_map_lookup_elem(&exited_opps, &pid);
 }
 
@@ -353,8 +360,9 @@ int BPF_PROG(count_switch, bool preempt, struct task_struct *prev, struct task_s
                 __u64 total_ns = prev->se.sum_exec_runtime, ran_ns = 0;
 
                 /*
-                 * First seen in the middle of its life: the frequencies of its past are unknown. More seen than it
-                 * ran: the place is of a task that ended before the programs were all attached.
+                 * First case: the thread is first seen in the middle of its life, so the frequencies of its
+                 * past are unknown. Second case: more time was counted than it ran, so the entry is left from
+                 * a task that ended before all programs were attached.
                  */
                 if (opps && total_ns > opps->seen_ns && (opps->seen_ns || prev->start_boottime >= loaded_ns))
                         ran_ns = total_ns - opps->seen_ns;
@@ -366,18 +374,24 @@ int BPF_PROG(count_switch, bool preempt, struct task_struct *prev, struct task_s
                         give_thread(state, prev, opps, ran_ns);
                 if (opps)
                         opps->seen_ns = total_ns;
+                if (with_counters)
+                        end_run(state, cpu, prev, ran_ns);
         } else if (busy) {
                 if (by_cycles)
                         read_cycles(state, cpu, 0, 0);
                 leave_idle(state, cpu);
         }
         state->n_parts = 0;
+        if (with_counters && busy)
+                begin_run(state, cpu, next);
         if (state->busy != busy)
                 idle_changed(state, cpu, busy);
         return 0;
 }
 
-/* A CPU that went offline is idle, but its last switch was not seen: another CPU reports it afterwards. */
+/*
+ * A CPU that goes offline becomes idle, but its last switch is not seen; another CPU reports it afterwards.
+ */
 SEC("tp_btf/cpuhp_exit")
 int BPF_PROG(count_offline, unsigned int cpu, int target, int step, int err)
 {
@@ -389,7 +403,7 @@ int BPF_PROG(count_offline, unsigned int cpu, int target, int step, int err)
         return 0;
 }
 
-/* The nearest point: a reported frequency may be a measured one, and boost is beyond the table. */
+/* Takes the nearest point: a reported frequency may be a measured one, and boost is above the table. */
 static __always_inline __u32 opp_of(__u32 policy, __u32 khz)
 {
         __u32 first = opp_ranges[WITHIN(policy, BPF_POLICIES_MAX)].first,
@@ -425,11 +439,11 @@ static __always_inline void frequency_changed(__u32 khz, __u32 cpu)
         state = &cpus[WITHIN(cpu, BPF_CPUS_MAX)];
         if (opp == state->opp)
                 return;
-        /* the policy's first, where leave_idle() looks */
+        /* kept for the policy's first CPU, where leave_idle() reads it */
         change_policy(&policies[WITHIN(policy, BPF_POLICIES_MAX)], now_ns, 1, opp, 0);
         n = state->n_parts;
         if (n >= BPF_PARTS_MAX)
-                n = BPF_PARTS_MAX - 1; /* the last part is extended */
+                n = BPF_PARTS_MAX - 1; /* extend the last part */
         state->parts[WITHIN(n, BPF_PARTS_MAX)].opp = state->opp;
         state->parts[WITHIN(n, BPF_PARTS_MAX)].until_ns = now_ns;
         state->n_parts = n + 1;
@@ -443,7 +457,7 @@ int BPF_PROG(count_frequency, unsigned int khz, unsigned int cpu)
         return 0;
 }
 
-/* For tests on machines whose frequency never changes: reports a change as a governor would. */
+/* For tests on machines with one frequency: reports a change as a governor would. */
 SEC("syscall")
 int feed_frequency(struct fed_frequency *fed)
 {
@@ -451,7 +465,7 @@ int feed_frequency(struct fed_frequency *fed)
         return 0;
 }
 
-/* Adds the times of a thread that ends to its process, and from here on what it still runs. */
+/* Moves the times of an ending thread to its process; its remaining runtime goes there directly. */
 SEC("tp_btf/sched_process_exit")
 int BPF_PROG(count_thread_exit, struct task_struct *task)
 {
@@ -485,7 +499,7 @@ static __always_inline __u32 cpu_of(struct task_struct *task)
         return ((struct task_struct___cpu *)task)->cpu;
 }
 
-/* The thread has run for the last time: frees its place. */
+/* The thread will not run again: frees its entry. */
 static __always_inline void forget_opps(struct task_struct *task)
 {
         __u64 number = number_of(task);
@@ -515,7 +529,7 @@ static __always_inline void add_exited(struct task_struct *leader, __u64 *sums)
         }
 }
 
-/* Adds a thread's times to its process's, and what it runs just now. */
+/* Adds a thread's times, including its present run, to those of its process. */
 static __always_inline void add_thread_opps(struct task_struct *task, __u64 *sums)
 {
         struct thread_opps *opps = opps_of(task, 0);

@@ -3,14 +3,14 @@
 #pragma once
 
 /*
- * Final totals of processes that no walk will see again.
+ * Final totals of processes that no later walk will see.
  *
- * On sched_process_free and not sched_process_exit: at exit the runtime is stale by up to a tick (of a thousand
- * runs of `true` 73 of 533 ms were missing), while the signal struct of the freed leader is complete. User space is
- * not woken up; the next poll reads.
+ * The program is attached to sched_process_free, not to sched_process_exit: at exit the runtime lags by up to
+ * a tick (for a thousand runs of `true`, 73 of 533 ms were missing), while at free the leader's signal struct
+ * is complete. User space is not woken up; it reads the records at the next poll.
  */
 
-/* Records that did not fit into the ring, and are in no user's sum either. */
+/* Records that did not fit into the ring and are in no user's sum. */
 struct {
         __u64 n;
         __u64 cpu_ns;
@@ -43,8 +43,8 @@ static __always_inline void finish_record(struct process_record *record, struct 
 }
 
 /*
- * The kernel adds a child's io to the parent that waits for it, but not if that ignores SIGCHLD. User space
- * subtracts it again. 0: nobody inherits it; else when the parent began.
+ * The kernel adds a child's io to a parent that waits for it, but not if the parent ignores SIGCHLD. User
+ * space subtracts it again. Returns the parent's start, or 0 if no parent gets the io.
  */
 static __always_inline __u64 find_heir(struct task_struct *task)
 {
@@ -58,7 +58,7 @@ static __always_inline __u64 find_heir(struct task_struct *task)
         return parent->group_leader->start_boottime;
 }
 
-/* A part of what an older one did has been counted already: it is in no sum. */
+/* A part of an older process's totals was counted already, so they cannot be added to a sum. */
 static __always_inline void lose_end(struct user_ends *user, struct task_struct *task)
 {
         if (user && is_new(task)) {
@@ -86,11 +86,15 @@ static __always_inline void tell_exit(struct task_struct *task)
         finish_record(record, task);
 }
 
-/* Clears what is kept by its pid or address, reported or not: the next process with them starts at 0. */
+/*
+ * Clears all state under the process's pid or address, whether it was reported or not, so that the next
+ * process there begins at 0.
+ */
 SEC("tp_btf/sched_process_free")
 int BPF_PROG(task_freed, struct task_struct *task)
 {
-        bool leader = task->pid == task->tgid; /* else a thread, or a leader that another's exec replaced */
+        /* false: a thread, or a leader replaced by another thread's exec */
+        bool leader = task->pid == task->tgid;
 
         if (with_bursts && leader)
                 tell_bursts_of(who_is(task));
@@ -104,8 +108,8 @@ int BPF_PROG(task_freed, struct task_struct *task)
 }
 
 /*
- * An exec: what the process did before belongs to the old program. A process that was born since the last walk has
- * no old program to user space.
+ * At an exec, totals so far belong to the old program. For a process that began after the last walk, user
+ * space knows no old program.
  */
 SEC("tp_btf/sched_process_exec")
 int BPF_PROG(record_exec, struct task_struct *task)

@@ -3,9 +3,8 @@
 #pragma once
 
 /*
- * The few fields of the kernel that we read, instead of a generated vmlinux.h:
- * a build machine needs no BTF and no particular kernel. libbpf moves each
- * access to where the running kernel has the field (CO-RE).
+ * The few kernel fields that we read, instead of a generated vmlinux.h, so that a build machine needs neither
+ * BTF nor a certain kernel. libbpf adapts each access to the layout of the running kernel (CO-RE).
  */
 
 typedef unsigned char __u8;
@@ -30,7 +29,7 @@ enum bpf_map_type {
         BPF_MAP_TYPE_TASK_STORAGE = 29,
 };
 
-/* Steps of a CPU on its way; libbpf puts in the running kernel's number. */
+/* Steps of CPU hotplug; libbpf replaces them by the running kernel's numbers. */
 enum cpuhp_state {
         CPUHP_TEARDOWN_CPU,
 };
@@ -52,14 +51,14 @@ enum {
         BPF_RB_AVAIL_DATA = 0,
 };
 
-/* The kernel's numbers for bpf_iter_task_new(). */
+/* Flags of bpf_iter_task_new(). */
 #define TASK_ITER_ALL_PROCS 0
 #define TASK_ITER_PROC_THREADS 2
 
 #define AF_INET 2
 #define AF_INET6 10
 #define MSG_PEEK 2
-#define MSG_ERRQUEUE 0x2000 /* a socket's own datagrams come back, with timestamps or errors */
+#define MSG_ERRQUEUE 0x2000 /* a socket gets its own datagrams back, with timestamps or errors */
 #define BPF_TCP_LISTEN 10
 #define ETH_P_ARP 0x0806
 #define PACKET_HOST 0 /* include/uapi/linux/if_packet.h */
@@ -68,7 +67,7 @@ enum {
 #define IPPROTO_TCP 6
 #define IPPROTO_UDP 17
 #define IFF_LOOPBACK (1 << 3)
-#define PF_IDLE 0x00000002 /* an idle task, and one that injects idleness while it does */
+#define PF_IDLE 0x00000002 /* an idle task, or one that injects idle time, while it does so */
 #define PF_KTHREAD 0x00200000
 #define SIGCHLD 17
 #define SIG_IGN 1

@@ -3,38 +3,39 @@
 #pragma once
 
 /*
- * Bursts of packets of one process over one radio: packets less than 50 ms apart. A burst goes to the ring when a
- * packet comes after a longer silence, when its process ends or executes a program, and as far as it has come when user
- * space polls.
+ * Bursts of packets of one process over one radio: packets less than 50 ms apart.
  *
- * Several CPUs count at the same time, and user space takes what there is, without a lock: a tracing program may not
- * hold one. Packets, bytes and large packets are added to counters, and taken out of them by an exchange, so that each
- * is told once, whoever takes it. Who begins a new burst is decided by a compare and exchange of the last packet's
- * time. A packet that comes on another CPU in that very moment, or while user space takes the burst, may be told with
+ * A burst is written to the ring when a packet comes after a longer silence, when its process ends or
+ * executes a program, and (as far as it has come) when user space polls.
+ *
+ * Several CPUs count at the same time, and user space takes the counts, without a lock, since a tracing
+ * program may not hold one. Packets, bytes and large packets are added to counters, and taken by an atomic
+ * exchange, so that each is reported once. A compare-and-exchange of the last packet's time decides which CPU
+ * begins a new burst. A packet that another CPU counts at that moment, or during a poll, may be reported with
  * the burst before or after its own.
  */
 
 struct burst {
-        __u64 first_ns; /* of what was not told yet; 0: as last_ns */
+        __u64 first_ns; /* first packet not yet reported; 0: same as last_ns */
         __u64 last_ns;
         __u64 bytes[2]; /* sent, received */
         __u32 packets[2];
         __u32 large;
-        __u32 tick; /* of last_ns */
+        __u32 tick; /* jiffy of last_ns */
 };
 
 struct bursts {
-        __u64 start_ns; /* of its process */
+        __u64 start_ns; /* start of its process */
         __u32 pid;
-        __u32 open;     /* it is in open_bursts */
+        __u32 open;     /* listed in open_bursts */
         struct burst of[BURST_RADIOS];
 };
 
-static struct bursts nobodys; /* of no process */
+static struct bursts nobodys; /* packets that belong to no process */
 
 /*
- * Who has packets that user space has not been told of. Not a queue, since tell_bursts() may sleep, and Linux 6.1 lets
- * such a program use none.
+ * Processes with packets that were not yet reported. Not a BPF queue, since tell_bursts() may sleep, and
+ * Linux 6.1 does not allow such a program to use one.
  */
 struct {
         __uint(type, BPF_MAP_TYPE_ARRAY);
@@ -44,10 +45,10 @@ struct {
 } open_bursts SEC(".maps");
 
 struct {
-        __u32 put, taken; /* so far; modulo the size they are places */
+        __u32 put, taken; /* totals; modulo the size they are indices */
 } n_open_bursts;
 
-#define NOBODY 1 /* among those in the list; 0: not written yet */
+#define NOBODY 1 /* entry for `nobodys`; 0: not written yet */
 
 static __always_inline bool put_open(__u64 who)
 {
@@ -68,7 +69,7 @@ static __always_inline bool put_open(__u64 who)
         return 0;
 }
 
-/* 0: there are no more. */
+/* Returns 0 if there are no more. */
 static __always_inline __u64 take_open(void)
 {
         __u32 at = n_open_bursts.taken, index = at % BURSTS_OPEN_MAX;
@@ -82,7 +83,7 @@ static __always_inline __u64 take_open(void)
         return who;
 }
 
-/* Packets are taken first and counted last: no byte is without its packet. */
+/* Packets are taken first and counted last, so bytes never appear without their packet. */
 static __always_inline void tell_burst(struct bursts *bursts, __u32 radio, __u64 first_ns, __u64 last_ns)
 {
         struct burst *burst = &bursts->of[radio];
@@ -106,7 +107,7 @@ static __always_inline void tell_burst(struct bursts *bursts, __u32 radio, __u64
                 __sync_fetch_and_add(&bursts_room.lost, 1);
 }
 
-/* What there is so far; the next packet is the first of the rest. */
+/* Reports all open bursts as far as they have come; the next packet begins the remainder. */
 static __always_inline void tell_open(struct bursts *bursts)
 {
         for (__u32 radio = 0; radio < BURST_RADIOS; radio++) {
@@ -122,12 +123,12 @@ struct seen_packets {
         bool received;
         __u32 n;
         __u64 bytes;
-        __u32 length; /* of all */
+        __u32 length; /* with headers */
 };
 
 /*
- * The clock is read once in a jiffy, since that takes longer than all the rest. So a burst's last packet may come up to
- * a jiffy after last_ns, and a silence seem as much too long.
+ * The clock is read once per jiffy, since reading it takes longer than everything else. So a burst's last
+ * packet may come up to a jiffy after last_ns, and a silence may seem too long by as much.
  */
 static __always_inline void time_packet(struct bursts *bursts, __u32 radio)
 {
@@ -163,7 +164,7 @@ static __always_inline void count_burst(struct bursts *bursts, __u64 who, int ki
                 __sync_fetch_and_add(&burst->bytes[seen->received], seen->bytes);
         __sync_fetch_and_add(&burst->packets[seen->received], seen->n);
         if (!bursts->open && __sync_lock_test_and_set(&bursts->open, 1) == 0 && !put_open(who)) {
-                bursts->open = 0; /* more processes than there is room for: told later */
+                bursts->open = 0; /* the list is full: reported later */
                 __sync_fetch_and_add(&bursts_room.lost, 1);
         }
 }

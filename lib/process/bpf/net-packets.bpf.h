@@ -3,30 +3,32 @@
 #pragma once
 
 /*
- * Bytes by packets, for kernels without tracepoints at socket calls; and bursts of packets. A packet passes in any
- * context, so the owner of each socket is kept: the process that made it, and from its first read on the process that
- * reads it; where there are tracepoints, who used it last. An accepted socket has its listener's owner until then.
- * Retransmitted bytes count again, and received bytes count on arrival, read or not. UDP sockets that are older than
- * the service are unattributed; with tracepoints until they are used.
+ * Counts network bytes by packets, for kernels without tracepoints at socket calls; and bursts of packets.
  *
- * A socket is known by its cookie, which is unique. Most sockets have a place in an array by it: one of a few in a
- * cache line. A closed socket keeps its place, for what it still sends, until another needs it. A socket that finds
- * all places taken has its owner in socket storage; so has a listener, since the kernel copies that to accepted
- * sockets.
+ * A packet is handled in any context, so the owner of each socket is stored: the process that created it, and
+ * from its first read on the process that reads it; where there are tracepoints, the process that used it
+ * last. An accepted socket has its listener's owner until then. Retransmitted bytes count again, and received
+ * bytes count on arrival, read or not. UDP sockets older than the service are unattributed (with tracepoints,
+ * until their next use).
+ *
+ * A socket is identified by its cookie, which is unique. Most sockets have an entry in an array of sets, one
+ * cache line each. A closed socket keeps its entry, for packets that it still sends, until another socket
+ * needs it. A socket whose set is full has its owner in socket storage. So has a listener, since the kernel
+ * copies socket storage to accepted sockets.
  */
 #define SOCKET_SETS_BITS 10
 #define SOCKETS_IN_SET 4
 
 struct socket_set {
         struct socket_place {
-                __u64 key; /* 0: free; else the cookie, and whether it is closed */
+                __u64 key; /* 0: free; else the cookie and a flag for closed */
                 __u64 who;
         } places[SOCKETS_IN_SET];
 };
 
 #define KEY_OF(cookie) ((cookie) << 1)
 #define CLOSED 1
-#define BEING_TAKEN (-2ULL) /* the key of no socket */
+#define BEING_TAKEN (-2ULL) /* a key that no socket has */
 
 struct {
         __uint(type, BPF_MAP_TYPE_ARRAY);
@@ -94,19 +96,20 @@ int leave_socket(struct bpf_sock *sk)
         __u64 cookie = bpf_get_socket_cookie(sk);
         struct socket_set *set = set_of_socket(cookie);
 
+        /* Two entries are possible if two threads of different processes read first. */
         for (int i = 0; set && i < SOCKETS_IN_SET; i++)
-                if (set->places[i].key == KEY_OF(cookie)) /* of two processes, if two threads were the first to read */
+                if (set->places[i].key == KEY_OF(cookie))
                         set->places[i].key |= CLOSED;
         return 1;
 }
 
-/* A process uses it. */
+/* Makes a process the owner of a socket. */
 static __always_inline void own_socket(struct sock *sk, __u64 who)
 {
         __u64 cookie = sk->__sk_common.skc_cookie.counter, *owner;
         struct socket_place *place;
 
-        if (cookie == 0) /* older than the service */
+        if (cookie == 0) /* the socket is older than the service */
                 cookie = bpf_get_socket_cookie(sk);
         place = place_of_socket(cookie);
         if (place && place->who == who)
@@ -129,7 +132,7 @@ int BPF_PROG(own_read_socket, struct sock *sk)
         return 0;
 }
 
-/* Headers nearly always lie in the packet's first fragment, which needs no helper. */
+/* Headers are nearly always in the packet's first fragment, which can be read without a helper. */
 static __always_inline __u8 byte_at(struct __sk_buff *packet, __u32 offset)
 {
         const __u8 *at = (const __u8 *)(long)packet->data + offset;
@@ -141,7 +144,7 @@ static __always_inline __u8 byte_at(struct __sk_buff *packet, __u32 offset)
         return byte;
 }
 
-/* Length of the payload; extension headers of IPv6 count as payload. */
+/* Length of the payload; IPv6 extension headers count as payload. */
 static __always_inline __u32 payload_of(struct __sk_buff *packet)
 {
         __u8 first = byte_at(packet, 0);
@@ -171,7 +174,7 @@ static __always_inline bool is_radio(int kind)
         return kind == KIND_WIFI || kind == KIND_CELLULAR;
 }
 
-/* Whose socket it is; 0: nobody knows. */
+/* Owner of the packet's socket; 0: unknown. */
 static __always_inline __u64 owner_of(struct __sk_buff *packet, bool received)
 {
         struct bpf_sock *sk = packet->sk;
@@ -182,12 +185,16 @@ static __always_inline __u64 owner_of(struct __sk_buff *packet, bool received)
                 return 0;
         place = place_of_socket(bpf_get_socket_cookie(packet));
         owner = place ? &place->who : bpf_sk_storage_get(&owners, sk, 0, 0);
-        if (owner && place && received && sk->state == BPF_TCP_LISTEN) /* before it accepts any */
+        /* before the first connection is accepted */
+        if (owner && place && received && sk->state == BPF_TCP_LISTEN)
                 bpf_sk_storage_get(&owners, sk, owner, BPF_SK_STORAGE_GET_F_CREATE);
         return owner ? *owner : 0;
 }
 
-/* What came for all, or for a group, is counted where it arrives, once for all sockets that get it. */
+/*
+ * Counts a packet of a socket. Received broadcasts and multicasts are counted on arrival (count_group()),
+ * once for all sockets that get them.
+ */
 static __always_inline void count_packet(struct __sk_buff *packet, bool received)
 {
         struct seen_packets seen = { .received = received, .n = packet->gso_segs, .length = packet->len };
@@ -201,14 +208,15 @@ static __always_inline void count_packet(struct __sk_buff *packet, bool received
         hardware = kind & ~KIND_CARRIED;
         if (kind == KIND_LOOPBACK || (received && packet->pkt_type != PACKET_HOST))
                 return;
-        if (seen.n == 0) /* else it is sent in so many segments by the device, or the kernel joined what it received */
+        /* nonzero: the device sends it in so many segments, or the kernel merged so many received packets */
+        if (seen.n == 0)
                 seen.n = 1;
         seen.bytes = payload_of(packet);
         who = owner_of(packet, received);
         storage = who ? net_storage_of(who) : NULL;
         if (!storage) {
                 seen.bytes = seen.length;
-                if (with_bursts && is_radio(kind)) /* through a tunnel it is the carrier's */
+                if (with_bursts && is_radio(kind)) /* packets through a tunnel are the carrier's */
                         count_burst(&nobodys, NOBODY, kind, &seen);
                 return;
         }
@@ -225,7 +233,10 @@ static __always_inline void count_packet(struct __sk_buff *packet, bool received
                 count_burst(&storage->bursts, who, hardware, &seen);
 }
 
-/* What comes for all, or for a group, is nobody's: the radio hears it in any case. So is what asks for addresses. */
+/*
+ * Counts received broadcasts and multicasts as nobody's, since the radio receives them in any case; likewise
+ * address requests (ARP).
+ */
 SEC("tp_btf/netif_receive_skb")
 int BPF_PROG(count_group, struct sk_buff *packet)
 {

@@ -3,24 +3,26 @@
 #pragma once
 
 /*
- * What goes through a tunnel leaves by another interface: bytes of a VPN over WiFi are bytes over WiFi, of the app that
- * sends them. The kernel's own tunnels (wireguard, ipip) send the outer packets without a process. Those of a tun
- * device are sent by a process, its carrier, whose bytes would be the same ones for a second time: what apps moved
- * through the tunnel is taken off what the carrier moves, so that it keeps the headers and what is its own.
+ * Bytes through a tunnel leave the machine over another interface: a VPN's bytes over WiFi are WiFi bytes of
+ * the app that sends them.
+ *
+ * The kernel's own tunnels (wireguard, ipip) send the outer packets without a process. For a tun device a
+ * process sends them, its carrier, which would count the same bytes a second time. So the bytes that apps
+ * moved through the tunnel are subtracted from the carrier's; it keeps the headers and its own traffic.
  */
 
-struct interface interfaces[INTERFACES_MAX]; /* radios and tunnels, set by user space, as the carriers; and of */
-__u32 own_namespace;                 /* this network namespace: its inode */
-__u32 has_radio;                     /* one of them is a radio */
-__u64 carriers[CARRIERS_MAX];        /* who_is(); 0: no more of them */
-__u64 carriers_found[CARRIERS_MAX];  /* by the last walk through all files */
+struct interface interfaces[INTERFACES_MAX]; /* radios and tunnels; like `carriers`, set by user space, for */
+__u32 own_namespace;                 /* this network namespace, given by its inode */
+__u32 has_radio;                     /* at least one interface is a radio */
+__u64 carriers[CARRIERS_MAX];        /* who_is() of each; 0 ends the list */
+__u64 carriers_found[CARRIERS_MAX];  /* found by the last walk through all open files */
 __u32 n_carriers_found;
 
 struct {
         __u64 bytes[2], packets[2]; /* sent, received */
-} carried; /* moved by apps, and not yet taken off a carrier */
+} carried; /* moved by apps, and not yet subtracted from a carrier */
 
-/* A carrier that compresses or drops never moves it all; more than this is forgotten. */
+/* A carrier that compresses or drops packets never moves them all; more than this is forgotten. */
 #define CARRIED_MOST (16 << 20)
 #define CARRIED_PACKETS_MOST (CARRIED_MOST >> 10)
 
@@ -40,7 +42,10 @@ static __always_inline bool is_carrier(__u64 who)
         return 0;
 }
 
-/* How many bytes or packets of a carrier are an app's. Two CPUs at the same time: one of them takes nothing. */
+/*
+ * How many of a carrier's bytes or packets belong to apps. If two CPUs take them at the same time, one of
+ * them gets none.
+ */
 static __always_inline __u64 take_carried(__u64 *of, __u64 n)
 {
         __u64 all = *of, taken = all < n ? all : n;
@@ -48,7 +53,7 @@ static __always_inline __u64 take_carried(__u64 *of, __u64 n)
         return taken && __sync_val_compare_and_swap(of, all, all - taken) == all ? taken : 0;
 }
 
-/* How many of these bytes or packets are its own. */
+/* How many of these bytes or packets are the process's own. */
 static __always_inline __u64 own_part(__u64 who, int kind, __u64 *through, __u64 most, __u64 n)
 {
         if (carriers[0] && is_carrier(who))
@@ -58,7 +63,10 @@ static __always_inline __u64 own_part(__u64 who, int kind, __u64 *through, __u64
         return n;
 }
 
-/* Who has the device open from which tunnels are made (Documentation/networking/tuntap.rst), and sends from here. */
+/*
+ * Finds processes that have the tun device open (Documentation/networking/tuntap.rst) and are in this network
+ * namespace.
+ */
 #define TUN_DEVICE (10 << 20 | 200)
 
 SEC("iter/task_file")

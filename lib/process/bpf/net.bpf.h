@@ -3,16 +3,17 @@
 #pragma once
 
 /*
- * Network bytes of each process, and bursts: the first bytes after a second of silence. One of two ways counts them
- * (process-bpf-net-way.c):
+ * Network bytes of each process, and bursts: the first bytes after a second of silence. Bytes are counted in
+ * one of two ways (process-bpf-net-way.c):
  *
- * - calls: tracepoints at the end of a socket call (6.3), in the context of the process that sent or read. io_uring
- *   threads belong to their process. A peek is not counted; splice() from TCP into a pipe is missed.
- * - packets: cgroup_skb programs at the root control group (5.15), often in a softirq. The socket's owner is kept
- *   beside it.
+ * - calls: tracepoints at the end of a socket call (Linux 6.3), in the context of the process that sent or
+ * read. io_uring threads belong to their process. A peek is not counted; splice() from TCP into a pipe is
+ * missed. - packets: cgroup_skb programs at the root control group (5.15), often in a softirq. The socket's
+ * owner is stored beside it.
  *
- * Both count payload; headers are in the interface's totals alone, and so unattributed. Calls see no packets: for
- * bursts of packets (net-bursts.bpf.h) the other way's programs are loaded, too, and do nothing without a radio.
+ * Both count payload. Headers are only in the interface's totals, and so unattributed. Calls see no packets;
+ * so bursts of packets (net-bursts.bpf.h) also load the programs of the second way, which do nothing without
+ * a radio.
  */
 
 #include "net-bursts.bpf.h"
@@ -24,8 +25,9 @@ struct net_storage {
 };
 
 /*
- * Identity of a process: its pid and the address of its signal struct, which survives an exec of any thread. Either
- * alone may soon belong to another process: an address as soon as the kernel has freed it, a pid even before that.
+ * Identity of a process: its pid and the address of its signal struct, which survives an exec of any thread.
+ * Each alone may soon belong to another process: an address as soon as the kernel has freed it, a pid even
+ * earlier.
  */
 static __always_inline __u64 who_is(struct task_struct *task)
 {
@@ -37,7 +39,9 @@ static __always_inline __u64 who_runs(void)
         return who_is(bpf_get_current_task_btf());
 }
 
-/* Each process has a place in an array, which needs no search; if that is taken, an entry of the other map. */
+/*
+ * Each process has an entry in an array, found without a search; if it is in use, an entry in the other map.
+ */
 struct net_place {
         __u64 who; /* 0: free, and the storage is all zeros */
         struct net_storage storage;
@@ -87,7 +91,10 @@ static __always_inline struct net_storage *set_owner(struct net_storage *storage
         return storage;
 }
 
-/* Of the process that runs. Exists while it lives; what its sockets send later is unattributed. */
+/*
+ * Storage of the running process. It exists while the process lives; bytes that its sockets send later are
+ * unattributed.
+ */
 static __always_inline struct net_storage *make_net_storage(__u64 who)
 {
         static const struct net_storage nothing;
@@ -125,7 +132,7 @@ static __always_inline struct bursts *bursts_of(__u64 who)
 
         if (!storage)
                 return NULL;
-        asm volatile("" : "+r"(storage)); /* the verifier allows no arithmetic before it was compared with NULL */
+        asm volatile("" : "+r"(storage)); /* the verifier allows no arithmetic before the comparison with NULL */
         return &storage->bursts;
 }
 
@@ -137,7 +144,10 @@ static __always_inline void tell_bursts_of(__u64 who)
                 tell_open(bursts);
 }
 
-/* Of one in the list; 0: there are no more. A function of its own, so that the verifier checks it once. */
+/*
+ * Reports the bursts of one process in the list; 0: there are no more. Not inline, so that the verifier
+ * checks it once.
+ */
 __noinline int tell_next(void)
 {
         __u64 who = take_open();
@@ -146,15 +156,15 @@ __noinline int tell_next(void)
         if (who == 0)
                 return 0;
         bursts = who == NOBODY ? &nobodys : bursts_of(who);
-        if (!bursts) /* it has ended, and all was told */
+        if (!bursts) /* it has ended, and all its bursts were reported */
                 return 1;
-        /* First, so that a packet that comes meanwhile puts it into the list again. */
+        /* Cleared first, so that a packet that comes meanwhile lists it again. */
         __sync_lock_test_and_set(&bursts->open, 0);
         tell_open(bursts);
         return 1;
 }
 
-/* For a poll: BURSTS_A_CALL if there may be more, else less. */
+/* Called at a poll. Returns BURSTS_A_CALL if there may be more to report, else less. */
 SEC("syscall")
 int tell_bursts(void *ctx)
 {
@@ -167,17 +177,17 @@ int tell_bursts(void *ctx)
 
 #include "net-tunnel.bpf.h"
 
-#define SILENCE_NS 1000000000ULL /* a burst follows this much silence: the tail of the radio has ended */
-#define COARSE_NS 20000000ULL    /* how exactly the silence is measured; saves writes to a shared cache line */
+#define SILENCE_NS 1000000000ULL /* silence before a burst: the radio's tail has ended */
+#define COARSE_NS 20000000ULL    /* precision of that silence; saves writes to a shared cache line */
 
-const volatile __u64 tick_ns; /* a jiffy: the coarse clock that tracing programs may read */
+const volatile __u64 tick_ns; /* a jiffy, the resolution of the coarse clock that tracing programs may read */
 
 struct {
-        __u64 wifi_wakes; /* bursts of the whole machine: after a second without any bytes */
+        __u64 wifi_wakes; /* bursts of the whole machine, after a second without any bytes */
         __u64 last_wifi_ns;
 } net_machine;
 
-struct interface for_test; /* one to be taken for another kind; in any namespace */
+struct interface for_test; /* an interface to be taken for another kind, in any namespace */
 
 static __always_inline int kind_of_device(struct net_device *device)
 {
@@ -200,19 +210,20 @@ static __always_inline bool is_loopback_address(struct sock_common *common)
                !common->skc_v6_daddr.in6_u.u6_addr32[2];
 }
 
-/* Where only an index is known. */
+/* Kind of an interface of which only the index is known. */
 static __always_inline int kind_of_index(__u32 index)
 {
-        if (index == 1) /* in every network namespace */
+        if (index == 1) /* loopback in every network namespace */
                 return KIND_LOOPBACK;
         return for_test.index && index == for_test.index ? for_test.kind : kind_in_list(index);
 }
 
-__u32 default_kind; /* of the default route: for datagrams sent without a connection; set by user space */
+/* kind of the default route's interface, for datagrams sent without a connection; set by user space */
+__u32 default_kind;
 
 /*
- * A connected socket has a route, and so a device. Another may be bound to an interface; else its address tells
- * loopback, and all else goes by the default route.
+ * A connected socket has a route and so a device. Another one may be bound to an interface. Otherwise its
+ * address shows whether it is loopback, and if not, it uses the default route.
  */
 static __always_inline int kind_of_socket(struct sock *sk)
 {
@@ -245,13 +256,13 @@ static __always_inline void note_wifi(struct net_storage *storage)
                 net_machine.last_wifi_ns = now_ns;
 }
 
-/* Threads (and with packets CPUs) add at the same time. Returns how many are its own. */
+/* Threads (and with packets CPUs) add at the same time. Returns how many bytes are the process's own. */
 static __always_inline __u64 add_bytes(struct net_storage *storage, __u64 who, int kind, bool received, __u64 bytes)
 {
         __u64 own = own_part(who, kind, &carried.bytes[received], CARRIED_MOST, bytes);
 
         if ((kind & ~KIND_CARRIED) == KIND_WIFI) {
-                if (own == bytes) /* else the burst is the app's */
+                if (own == bytes) /* otherwise the burst is an app's */
                         note_wifi(storage);
                 if (received)
                         __sync_fetch_and_add(&storage->totals.wifi_rx_bytes, own);

@@ -4,9 +4,10 @@
 /*
  * Totals of all processes in one walk: the kernel sums the threads, and one record per process is copied.
  *
- * There are two walkers, of which process-bpf.c loads the first that the kernel supports: `walk` is one system call
- * into a mapped array (open-coded iterator, 6.7), `each_task` is an iterator file (5.8) with one record per thread.
- * The other programs (cpu.bpf.h, net.bpf.h, exit.bpf.h) are loaded where they work.
+ * There are two walkers; process-bpf.c loads the first that the kernel supports. `walk` is one system call
+ * that writes to a mapped array (open-coded iterator, Linux 6.7). `each_task` is an iterator file (5.8) with
+ * one record per thread. The other programs (cpu.bpf.h, net.bpf.h, exit.bpf.h) are loaded where the kernel
+ * supports them.
  */
 
 #include "kernel.h"
@@ -20,22 +21,22 @@
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
 
-/* Set before loading; the verifier drops what is off. */
+/* Set before loading; the verifier removes code that is switched off. */
 const volatile bool with_cpu;
 const volatile bool with_exits;
 const volatile bool with_net;
 const volatile bool with_bursts;
-const volatile bool by_calls; /* bytes of processes; packets make bursts alone */
+const volatile bool by_calls; /* bytes are counted by calls; packets are only used for bursts */
 const volatile __u32 n_opps;
 const volatile __u32 max_records; /* a power of two */
 
-__u64 last_walk_ns; /* boottime; a process older than this has been seen by a walk */
+__u64 last_walk_ns; /* boottime; a walk has seen each process older than this */
 
-#define FIBONACCI 0x9e3779b97f4a7c15ULL /* 2^64 divided by the golden ratio: spreads what it multiplies */
+#define FIBONACCI 0x9e3779b97f4a7c15ULL /* 2^64 divided by the golden ratio, for multiplicative hashing */
 
 /*
- * An address as a number, by its distance from a variable of ours: the verifier allows no other arithmetic with a
- * pointer, and reading it as data takes a helper.
+ * Converts an address to a number, as its distance from one of our variables: the verifier allows no other
+ * arithmetic with a pointer, and reading the pointer as data takes a helper.
  */
 static __always_inline __u64 number_of(const void *address)
 {
@@ -68,8 +69,9 @@ extern struct task_struct *bpf_task_acquire(struct task_struct *task) __ksym __w
 extern void bpf_task_release(struct task_struct *task) __ksym __weak;
 #else
 /*
- * For kernels that lack these. Even for programs that are not loaded libbpf 1.1 looks them up, in the BTF of all modules if
- * need be, and that is for CAP_SYS_ADMIN. The rest is the same, so that maps and variables lie at the same places.
+ * Variant for kernels that lack these functions. libbpf 1.1 looks up functions even for programs that are not
+ * loaded, in the BTF of all modules if necessary, which takes CAP_SYS_ADMIN. The rest is the same, so that
+ * maps and variables have the same addresses.
  */
 static __always_inline void *nothing(const void *from)
 {
@@ -99,7 +101,7 @@ struct {
         __type(value, struct process_record);
 } records SEC(".maps");
 
-/* CPU time by operating point, one row a record; the size of a row is set at load. */
+/* CPU time by operating point, one row per record; the row size is set at load. */
 struct {
         __uint(type, BPF_MAP_TYPE_ARRAY);
         __uint(map_flags, BPF_F_MMAPABLE);
@@ -108,7 +110,9 @@ struct {
         __uint(value_size, sizeof(__u64));
 } record_opps SEC(".maps");
 
-/* Places of the records that this walk wrote; the others are unchanged. (An array's elements are 8 bytes apart.) */
+/*
+ * Indices of the records that this walk wrote; the others are unchanged. (Array elements are 8 bytes apart.)
+ */
 struct {
         __uint(type, BPF_MAP_TYPE_ARRAY);
         __uint(map_flags, BPF_F_MMAPABLE);
@@ -117,7 +121,7 @@ struct {
         __type(value, __u64);
 } changed SEC(".maps");
 
-/* Places of processes that this walk did not find any more. */
+/* Indices of processes that this walk did not find again. */
 struct {
         __uint(type, BPF_MAP_TYPE_ARRAY);
         __uint(map_flags, BPF_F_MMAPABLE);
@@ -126,7 +130,10 @@ struct {
         __type(value, __u64);
 } gone SEC(".maps");
 
-/* The walk before; this one is written over it, since no process moves towards the end of the kernel's list. */
+/*
+ * The list of the previous walk. This walk overwrites it in place, since no process moves towards the end of
+ * the kernel's list.
+ */
 struct {
         __uint(type, BPF_MAP_TYPE_ARRAY);
         __uint(max_entries, 1);
@@ -134,7 +141,7 @@ struct {
         __type(value, struct walked);
 } walked SEC(".maps");
 
-/* A stack of free places. */
+/* Stack of free record indices. */
 struct {
         __uint(type, BPF_MAP_TYPE_ARRAY);
         __uint(max_entries, 1);
@@ -143,30 +150,31 @@ struct {
 } free_places SEC(".maps");
 
 /*
- * `fresh`: begin anew with all places empty; `after_ns`: leave out processes that began before, for the next part
- * where records are too few.
+ * `fresh`: begin with no records in use. `after_ns`: leave out processes that began earlier, for the next
+ * part if there are too few records.
  */
 struct {
         __u64 after_ns;
+        __u64 task;   /* task to look for */
+        __u64 end_ns; /* boottime; a process that began later is new */
         __u32 fresh;
         __u32 n;
         __u32 n_changed;
         __u32 n_gone;
         __u32 full;
-        __u32 n_free;   /* of the places below n_places */
+        __u32 n_free;   /* free records below n_places */
         __u32 n_places;
         /*
-         * Counters of the walk.
-         * In memory, since the verifier would follow those in registers through each round.
+         * Counters of the walk. They are in memory, since the verifier would track those in registers through
+         * each round.
          */
         __u32 at, n_before;
-        __u64 task;   /* the task that is looked for */
-        __u64 end_ns; /* boottime; a process that began later is new */
+        __u32 unused; /* the size is the same where 64 bits are aligned to 4 bytes */
 } walk_state;
 
 /*
- * Plain reads. For each pointer that is read through a trusted one the verifier searches the names of all the
- * kernel's types, in each state of the program: that took 15 times as long as the rest.
+ * Plain reads. For each pointer read through a trusted one, the verifier searches the names of all the
+ * kernel's types, in each state of the program, which took 15 times as long as the rest.
  */
 static __always_inline struct task_struct *read_only(struct task_struct *task)
 {
@@ -192,8 +200,8 @@ static __always_inline void add_threads(struct task_struct *leader, struct proce
 }
 
 /*
- * A thread that ends during the walk may be in neither sum, and the total too small; user space keeps the higher
- * one, and the next walk includes it.
+ * A thread that ends during the walk may be in neither sum, and the total is then too small. User space keeps
+ * the higher total, and the next walk includes the thread.
  */
 static __always_inline void record_process(struct task_struct *task, struct process_record *record,
                                            __u64 *opps)
@@ -214,7 +222,7 @@ static __always_inline void record_process(struct task_struct *task, struct proc
                 read_net(task, &record->net);
 }
 
-/* Of all threads; those of a process that did nothing have what they had at the last look. */
+/* Sums over all threads. A process that did nothing has the same sum as before. */
 static __always_inline __u64 sum_threads(struct task_struct *leader)
 {
         struct task_struct *trusted = bpf_task_acquire(leader), *thread;
@@ -232,7 +240,7 @@ static __always_inline __u64 sum_threads(struct task_struct *leader)
         return sum;
 }
 
-#define MANY (1ULL << 63) /* in walked.cpu_ns: it had several threads */
+#define MANY (1ULL << 63) /* flag in walked.cpu_ns: it had several threads */
 
 static __always_inline __u64 cpu_of_all(struct task_struct *task)
 {
@@ -242,9 +250,9 @@ static __always_inline __u64 cpu_of_all(struct task_struct *task)
 }
 
 /*
- * A process that has not run since did nothing at all: no time, bytes, new thread, name or user. With one thread
- * its runtime shows that, and nothing else of it is read: each further cache line costs as much as all the rest of
- * this.
+ * A process that has not run since did nothing at all: no time, bytes, new thread, name or user. For one
+ * thread, the runtime shows that, and nothing else is read: each further cache line costs as much as the rest
+ * of this function.
  */
 static __always_inline bool is_unchanged(struct task_struct *task, const struct walked *old)
 {
@@ -252,8 +260,9 @@ static __always_inline bool is_unchanged(struct task_struct *task, const struct 
 }
 
 /*
- * Position of @task in the walk before, from the present one: the first, unless processes before it are gone. A
- * function of its own, so that the verifier checks it once; as the next.
+ * Finds @task in the list of the previous walk, from the present position on. It is the first one there,
+ * unless processes before it are gone. Not inline, so that the verifier checks it once; the same holds for
+ * the next function.
  */
 #define MOST_GONE 128
 __noinline __u32 find_walked(void)
@@ -281,7 +290,7 @@ __noinline __u32 find_walked(void)
         return found;
 }
 
-/* Processes of the walk before up to @to are gone, and their places free. */
+/* The processes of the previous walk up to @to are gone: reports them and frees their records. */
 __noinline int tell_gone(__u32 to)
 {
         struct bpf_iter_num numbers;
@@ -308,7 +317,7 @@ __noinline int tell_gone(__u32 to)
         return 0;
 }
 
-/* Position of the task in the walk before: mostly the next. n_before: it is new. */
+/* Position of the task in the list of the previous walk, mostly the next one; n_before: the task is new. */
 __noinline __u32 find_old(void)
 {
         __u32 at = walk_state.at;
@@ -319,7 +328,8 @@ __noinline __u32 find_old(void)
         old = bpf_map_lookup_elem(&walked, &at);
         if (old && old->task == walk_state.task)
                 return at;
-        if (read_only((void *)walk_state.task)->start_boottime > walk_state.end_ns) { /* behind all old ones */
+        /* it began after all listed ones */
+        if (read_only((void *)walk_state.task)->start_boottime > walk_state.end_ns) {
                 tell_gone(walk_state.n_before);
                 return walk_state.n_before;
         }
@@ -329,7 +339,7 @@ __noinline __u32 find_old(void)
         return at;
 }
 
-/* A new process takes the place that became free last; max_records: there is none. */
+/* A new process takes the record that was freed last; max_records: there is none. */
 static __always_inline __u64 take_place(void)
 {
         __u32 n_free = walk_state.n_free - 1;
@@ -342,7 +352,10 @@ static __always_inline __u64 take_place(void)
         return place ? *place : max_records;
 }
 
-/* Writes its record and its place. Only a new process has its parent read, another task to be fetched. */
+/*
+ * Writes the task's record and its index. The parent is only read for a new process, as it is another task to
+ * fetch.
+ */
 static __always_inline bool write_record(struct task_struct *task, __u64 place, bool fresh)
 {
         __u32 index = place, n_changed = walk_state.n_changed;
@@ -361,9 +374,9 @@ static __always_inline bool write_record(struct task_struct *task, __u64 place, 
 }
 
 /*
- * A walk mostly waits for memory: two cache lines of each process, the second of which is known only when the first
- * is there. The walk before has the addresses of the next processes, so several are loaded ahead. The memory of one
- * that is gone is read too, and ignored.
+ * A walk mostly waits for memory: two cache lines per process, and the second address is known only when the
+ * first line is there. The previous walk has the addresses of the next processes, so several are prefetched.
+ * The memory of a process that is gone is read as well, and ignored.
  */
 #define AHEAD 8
 static __always_inline void load_ahead(void)
@@ -379,14 +392,14 @@ static __always_inline void load_ahead(void)
         (void)*(void *volatile *)&task->tasks.next;
 }
 
-/* Where this walk stores @task: over an entry that is not read any more. */
+/* Entry in which this walk stores @task; it overwrites one that is not needed any more. */
 static __always_inline struct walked *remember(struct task_struct *task, const struct walked *old)
 {
         __u32 index = walk_state.n;
         struct walked *mine;
 
         if (!old && index == walk_state.at && index < walk_state.n_before)
-                tell_gone(index + 1); /* it took the position of that one */
+                tell_gone(index + 1); /* the task took the position of that process */
         mine = bpf_map_lookup_elem(&walked, &index);
         if (!mine)
                 return 0;
@@ -397,9 +410,9 @@ static __always_inline struct walked *remember(struct task_struct *task, const s
 }
 
 /*
- * The kernel's list keeps its order: a process that ends leaves a gap, and a new one is at the end, so the walk
- * before is read along. A process in which another thread than the first executes a program gets another task in
- * the same position: here it is gone, and new.
+ * The kernel's list keeps its order: an ended process leaves a gap, and a new one is at the end, so the
+ * previous list is read along. If a thread other than the first executes a program, its process gets another
+ * task at the same position; it then counts as gone and as new.
  */
 SEC("syscall")
 int walk(void *ctx)
@@ -453,7 +466,7 @@ int walk(void *ctx)
         return 0;
 }
 
-/* Each thread is a record of its own; the leader's has the process's part. User space adds them up. */
+/* Each thread makes a record; the leader's includes the totals of the process. User space adds them up. */
 SEC("iter/task")
 int each_task(struct bpf_iter__task *ctx)
 {
@@ -476,7 +489,10 @@ int each_task(struct bpf_iter__task *ctx)
         return 0;
 }
 
-/* What each process executes; read only when a name is wanted. A kernel thread has no memory. */
+/*
+ * Reports each process's executable file; read only when a name is needed. A kernel thread has no memory map
+ * and so no file.
+ */
 SEC("iter/task")
 int each_program(struct bpf_iter__task *ctx)
 {

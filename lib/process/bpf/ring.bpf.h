@@ -3,23 +3,23 @@
 #pragma once
 
 /*
- * The ring: what cannot wait for a walk. Ends and execs have one part of it (user.bpf.h), bursts of packets another, so
- * that neither takes the other's room.
+ * The ring holds events that cannot wait for a walk. Ends and execs have one part of it (user.bpf.h) and
+ * bursts of packets another, so that neither takes the other's room.
  */
 
 #define RING_HEADER 8
 
 struct {
         __uint(type, BPF_MAP_TYPE_RINGBUF);
-        __uint(max_entries, EXITS_SIZE); /* and BURSTS_SIZE, if they are counted */
+        __uint(max_entries, EXITS_SIZE); /* plus BURSTS_SIZE if bursts are counted */
 } exits SEC(".maps");
 
-__u64 n_polls; /* of user space, which has emptied the ring */
+__u64 n_polls; /* number of user space's polls, each of which empties the ring */
 
 struct {
-        __u64 poll; /* in which there last was one */
-        __u64 used_bytes; /* since then */
-        __u64 lost; /* so many had no room, so far */
+        __u64 poll; /* poll in which the last record was written */
+        __u64 used_bytes; /* since that poll */
+        __u64 lost; /* records that had no room, since the programs were loaded */
 } bursts_room;
 
 static __always_inline __u64 bursts_used(void)
@@ -36,7 +36,7 @@ static __always_inline bool take_bursts_room(__u64 size)
         return __sync_fetch_and_add(&bursts_room.used_bytes, size + RING_HEADER) + size + RING_HEADER <= BURSTS_SIZE;
 }
 
-/* Of the part for ends and execs. */
+/* Free bytes in the part for ends and execs. */
 static __always_inline __u64 exits_free(void)
 {
         __u64 bursts = bursts_used(), used = bpf_ringbuf_query(&exits, BPF_RB_AVAIL_DATA);

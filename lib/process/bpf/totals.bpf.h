@@ -2,7 +2,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #pragma once
 
-/* The totals that the kernel keeps by itself. */
+/* The totals that the kernel maintains anyway. */
 
 static __always_inline void add_io(struct process_totals *totals, const struct task_io_accounting *io)
 {
@@ -20,8 +20,8 @@ static __always_inline void add_thread(struct process_totals *totals, const stru
 }
 
 /*
- * Identity, without the parent (another task to be fetched), and totals of exited threads (io: of reaped children,
- * too).
+ * Fills in the identity, without the parent (another task to fetch), and the totals of exited threads; io
+ * includes reaped children.
  */
 static __always_inline void start_record(struct process_record *record, const struct task_struct *task,
                                          __u32 kind)

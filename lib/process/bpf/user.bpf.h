@@ -3,20 +3,21 @@
 #pragma once
 
 /*
- * Each user's share of the ring's part for ends and execs: a user may take so many times as much of it as is left for
- * all others, less for processes that began since the last walk, of which thousands may end in a second. Those that
- * have no room are added up for their user; so a flood costs its own user's detail only.
+ * Limits each user's share of the ring's part for ends and execs. A user may take at most so many times the
+ * room that is left for all others; the factor is smaller for processes that began after the last walk, as
+ * thousands of these may end in a second. Processes without room are summed up for their user, so a flood of
+ * processes only loses the details of its own user.
  */
 
-#define SHARE_NEW 3 /* a user alone gets three quarters of the ring */
-#define SHARE_OLD 7 /* and seven eighths */
+#define SHARE_NEW 3 /* a single user gets three quarters of the ring */
+#define SHARE_OLD 7 /* and here seven eighths */
 
 struct {
         __uint(type, BPF_MAP_TYPE_HASH);
         __uint(map_flags, BPF_F_NO_PREALLOC);
         __uint(max_entries, 1024);
         __uint(key_size, sizeof(__u32));
-        __uint(value_size, sizeof(struct user_ends)); /* and one __u64 for each operating point, set at load */
+        __uint(value_size, sizeof(struct user_ends)); /* plus one __u64 per operating point, set at load */
 } users SEC(".maps");
 
 /* Scratch memory: a process's times by operating point. */
@@ -24,7 +25,7 @@ struct {
         __uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
         __uint(max_entries, 1);
         __uint(key_size, sizeof(__u32));
-        __uint(value_size, sizeof(__u64)); /* one for each operating point, set at load */
+        __uint(value_size, sizeof(__u64)); /* one __u64 per operating point, set at load */
 } opps_scratch SEC(".maps");
 
 const volatile struct {
@@ -32,13 +33,13 @@ const volatile struct {
         __u64 opps[BPF_OPPS_MAX];
 } no_ends;
 
-__u64 summed_ends; /* of all users */
+__u64 summed_ends; /* over all users */
 
-#define NAMESPACES_MAX 34 /* the kernel nests no more */
+#define NAMESPACES_MAX 34 /* the kernel does not nest more */
 
 /*
- * Who answers for a process: its user; in a user namespace whoever made the outermost one and so chose all uids in
- * it, of which anyone may have thousands.
+ * The user responsible for a process: its own user or, in a user namespace, the creator of the outermost one,
+ * who chose all uids in it; anyone may have thousands of those.
  */
 static __always_inline __u32 who_answers(const struct task_struct *task)
 {
@@ -57,7 +58,7 @@ static __always_inline __u32 who_answers(const struct task_struct *task)
         return uid;
 }
 
-/* NULL: there are too many. */
+/* NULL: there are too many users. */
 static __always_inline struct user_ends *user_of(const struct task_struct *task)
 {
         __u32 uid = who_answers(task);
@@ -74,7 +75,7 @@ static __always_inline bool is_new(const struct task_struct *task)
         return task->start_boottime >= last_walk_ns;
 }
 
-/* Room for a record of @size bytes, if there is any for this user. */
+/* Reserves @size bytes in the user's share; false: there is no room. */
 static __always_inline bool take_share(struct user_ends *user, __u64 size, bool fresh)
 {
         __u64 free = exits_free();
@@ -131,7 +132,7 @@ static __always_inline void sum_net(struct user_ends *user, struct task_struct *
         add(&user->net.other_tx_packets, own.other_tx_packets);
 }
 
-/* @io: no parent inherits it. */
+/* @io: add the io, as no parent gets it. */
 static __always_inline void sum_end(struct user_ends *user, struct task_struct *task, bool io)
 {
         struct process_totals own = {};

@@ -2,16 +2,16 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Two C programs with known common tasks, as folded stacks: nearly everything hangs below main().
 
-Stacks have few frames of frameworks above the app: main() calls functions of the app, these call libraries, and a loop of a library
-calls some callbacks. The second program has functions with other names, which call in other depths. Tasks are dropped, new,
-called from another callback, or renamed themselves; what they call is renamed, inserted, removed, and other. New tasks often have
-internal functions of the library in common with tasks that were dropped.
-"""
+Stacks have few frames of frameworks above the app: main() calls functions of the app, these call libraries, and a
+loop of a library calls some callbacks. The second program has functions with other names, which call in other
+depths. Tasks are dropped, new, called from another callback, or renamed themselves; what they call is renamed,
+inserted, removed, and other. New tasks often have internal functions of the library in common with tasks that were
+dropped. """
 import random
 
 import plant
 
-LEVELS = {  # of tasks: dropped and new, from another callback, renamed; below them: renamed, inserted, removed, other
+LEVELS = {  # shares of tasks dropped and new, from another callback, renamed; below: renamed, inserted, removed, other
     "low": (.05, .01, .01, .02, .01, .01, .02),
     "mid": (.15, .05, .02, .05, .03, .03, .05),
     "high": (.35, .10, .05, .10, .06, .06, .10),
@@ -22,7 +22,7 @@ CALLBACKS, HELPERS = 8, 100
 
 
 class Function:
-    """What a library's function calls, wherever it is called."""
+    """A library's function and the functions that it calls, which are the same wherever it is called."""
 
     def __init__(self, name, depth):
         own = random.Random(name)
@@ -85,7 +85,8 @@ class Program:
     def stacks(self):
         """(path, number of the task that it is the call of, or None)"""
         for (place, _), (number, function) in self.tasks.items():
-            helpers = [f"{self.name}_{self.chance.randrange(HELPERS)}" for _ in range(self.chance.choice((0, 1, 1, 2, 4)))]
+            helpers = [f"{self.name}_{self.chance.randrange(HELPERS)}"
+                       for _ in range(self.chance.choice((0, 1, 1, 2, 4)))]
             above = (f"lib_loop{place % 3}", self.callbacks[place]) if place else ()
             above = (self.name, "main", *above, *dict.fromkeys(helpers))
             for path in function.paths(above):
@@ -121,5 +122,6 @@ def pair(seed, size, level, samples=None):
         text, seen = plant.fold(chance, found, counts, samples)
         texts.append(text)
         keys.append({path: number for path, number in found if number is not None and path in seen})
-        keys[-1].update({path: path[-1] for path in seen if len(path) == 3 and path[-1].startswith("lib_loop")})  # a task, too
+        # a task, too
+        keys[-1].update({path: path[-1] for path in seen if len(path) == 3 and path[-1].startswith("lib_loop")})
     return texts, keys

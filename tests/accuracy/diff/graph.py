@@ -2,20 +2,21 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Two programs with known common tasks, made of call graphs, as folded stacks of frame@dso.
 
-Another kind than plant.py, which changes each node of a tree for itself. Here libraries are graphs of functions: a function that a
-new version renames, inlines or wraps is so in all contexts at once, also in the long paths of dispatching that many callbacks share.
-An app's callback calls functions of the app, these call libraries, and some of these call back. What a function calls depends
-also on who asks. A version of a program keeps the names of its functions but those that changed; another program (other=True) has
+Another kind than plant.py, which changes each node of a tree for itself. Here libraries are graphs of functions: a
+function that a new version renames, inlines or wraps is so in all contexts at once, also in the long paths of
+dispatching that many callbacks share. An app's callback calls functions of the app, these call libraries, and some
+of these call back. What a function calls depends also on who asks. A version of a program keeps the names of its
+functions but those that changed; another program (other=True) has
 functions of its own that do the same, in other depths, and nothing but the libraries is called alike.
 """
 import random
 
-LEVELS = {  # of functions: renamed, wrapped, inlined, other callees; of tasks: dropped and new; of the app's functions: renamed
+LEVELS = {  # parts of functions: renamed, wrapped, inlined, other callees; tasks dropped and new; app functions renamed
     "low": (.02, .01, .01, .02, .05, .01),
     "mid": (.05, .03, .03, .05, .15, .05),
     "high": (.10, .06, .06, .10, .35, .15),
 }
-OPTIONS = ()  # of joulecast diff: the DSO tells frameworks
+OPTIONS = ()  # for joulecast diff, which knows frameworks by their DSO
 LIBRARIES, FUNCTIONS = 12, 120
 EVENTS = 10
 DEPTH = 7
@@ -32,7 +33,8 @@ class Libraries:
                          for _ in range(chance.choice((0, 1, 1, 2, 2, 3, 5)))]
                 self.calls[library, number] = [callee for callee in dict.fromkeys(below) if callee > (library, number)]
         self.loop = [(0, number) for number in sorted(chance.sample(range(20), 2))]
-        self.events = [sorted(chance.sample([(library, number) for library in (0, 1) for number in range(20, FUNCTIONS)], chance.randint(2, 6)))
+        self.events = [sorted(chance.sample([(library, number) for library in (0, 1)
+                                             for number in range(20, FUNCTIONS)], chance.randint(2, 6)))
                        for _ in range(EVENTS)]
 
     @staticmethod
@@ -42,12 +44,12 @@ class Libraries:
 
 
 class Version:
-    """What the functions of the libraries are called in one version, and which frames stand for a call."""
+    """The callees of the libraries' functions in one version, and the frames that a call of each makes."""
 
     def __init__(self, chance, libraries, rates=None):
         self.calls, self.frames = dict(libraries.calls), {}
         rename, wrap, inline, other = rates or (0, 0, 0, 0)
-        public = {function for function in libraries.calls if function[1] % 3 == 0}  # what apps may call keeps its name
+        public = {function for function in libraries.calls if function[1] % 3 == 0}  # callable by apps: not renamed
         for function in libraries.calls:
             name = f"lib{function[0]}_f{function[1]}"
             if function not in public and chance.random() < rename:
@@ -67,10 +69,12 @@ class Task:
 
     def __init__(self, chance, libraries, callback):
         self.callback, self.seed = callback, chance.random()
-        self.function = chance.choice([function for function in libraries.calls if function[0] >= 2 and function[1] % 3 == 0])
+        self.function = chance.choice([function for function in libraries.calls if function[0] >= 2
+                                       and function[1] % 3 == 0])
         self.helpers = [f"work{chance.randrange(500)}" for _ in range(chance.choice((0, 0, 1, 1, 2, 4)))]
         self.back = chance.random() < .15  # it calls the app back, which calls a library again
-        self.inner = chance.choice([function for function in libraries.calls if function[0] >= 6 and function[1] % 3 == 0])
+        self.inner = chance.choice([function for function in libraries.calls if function[0] >= 6
+                                    and function[1] % 3 == 0])
 
 
 def below(version, task, path, function, depth, paths):
@@ -91,18 +95,20 @@ class Program:
     def __init__(self, name, chance, libraries, version):
         self.name, self.chance, self.libraries, self.version = name, chance, libraries, version
         self.called = lambda function: function
-        self.stacks, self.tasks, self.keys = {}, {}, set()  # of each path its weight; of each path to a call its task; all tasks
+        # path: weight; path to a call: task; all tasks
+        self.stacks, self.tasks, self.keys = {}, {}, set()
 
     def app(self, function):
         return f"{self.called(function)}@{self.name}"
 
     def dispatch(self, event):
-        return tuple(frame for function in self.libraries.loop + self.libraries.events[event] for frame in self.version.frames[function])
+        return tuple(frame for function in self.libraries.loop + self.libraries.events[event]
+                     for frame in self.version.frames[function])
 
     def add(self, task):
         path = (self.name, f"main@{self.name}", *self.dispatch(task.callback % EVENTS), self.app(f"on{task.callback}"))
         path += tuple(dict.fromkeys(self.app(helper) for helper in task.helpers))
-        self.tasks[path[:3]] = "loop"  # what main() calls is a task, too
+        self.tasks[path[:3]] = "loop"  # the event loop in main() is a task, too
         self.call(task, path, task.function, (task.callback, task.function))
         if task.back:
             path += (*self.version.frames[task.function], self.app(f"compare{task.callback}"))

@@ -2,10 +2,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Two programs with known common tasks, as folded stacks.
 
-Framework functions are fw.N, each with a subtree that it has wherever it is called, so that the same function occurs in many
-contexts. A program is frameworks' paths down to callbacks of the app, whose functions call frameworks: the tasks. The second
-program is a changed copy: names of the app's classes all differ; frameworks' frames are renamed, inserted and deleted,
-subtrees change, tasks are dropped and new, callbacks are renamed.
+Framework functions are fw.N, each with a subtree that it has wherever it is called, so that the same function
+occurs in many contexts. A program is frameworks' paths down to callbacks of the app, whose functions call
+frameworks: the tasks. The second program is a changed copy: names of the app's classes all differ; frameworks'
+frames are renamed, inserted and deleted, subtrees change, tasks are dropped and new, callbacks are renamed.
 """
 import random
 
@@ -149,14 +149,16 @@ def stacks(node, prefix, path=()):
 
 
 def fold(chance, found, counts, samples):
-    """Folded stacks, all or so many samples of them, and each path that is in them. @found: of each stack its path first."""
+    """Folded stacks, all or so many samples of them, and each path that is in them. @found: of each stack its path
+    first."""
     if samples:
         drawn = chance.choices(range(len(found)), weights=counts, k=samples)
         counts = [0] * len(found)
         for i in drawn:
             counts[i] += 1
     met = [(path, count) for (path, _), count in zip(found, counts) if count]
-    return ("".join(f"{';'.join(path)} {count}\n" for path, count in met), {path[:n] for path, _ in met for n in range(1, len(path) + 1)})
+    return ("".join(f"{';'.join(path)} {count}\n" for path, count in met),
+            {path[:n] for path, _ in met for n in range(1, len(path) + 1)})
 
 
 def pair(seed, size, level, samples=None, made=World):

@@ -1,0 +1,542 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "trace-fit.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "refit.h"
+#include "trace-misfit.h"
+#include "trace-percents.h"
+#include "trace-picture.h"
+#include "util/units.h"
+#include "util/util.h"
+
+/* Points of a policy; others in between share their time. */
+#define FREQUENCIES_MAX 24
+
+/* A clock that is this part of a span at none of the listed frequencies is at another one. */
+#define COVERED 0.95
+
+/* A mean residual beyond this part of the mean power is a misfit that correlated background activity has swallowed. */
+#define SWALLOWED 0.02
+
+/*
+ * Relative error of the power by kind of work, for a program at one frequency and on one number of cores, in addition
+ * to the noise: small differences within one program must not determine the coefficients of instructions and misses.
+ * From nine programs on a board.
+ */
+#define KIND_ERROR 0.055
+
+/* Noise above this times the expected one shows other kinds of work than the model's. */
+#define NOISE_MOST 1.5
+
+/* Time that a policy was at any frequency of the trace. */
+static double covered_ns(const struct usage *usage, uint32_t policy)
+{
+        double sum = 0;
+
+        for (size_t i = 0; i < usage->cpu.n; i++)
+                if (usage->cpu.list[i].policy == policy)
+                        sum += (double)usage->cpu.list[i].any_ns;
+        for (size_t i = 0; i < usage->idle.n; i++)
+                if (usage->idle.list[i].policy == policy)
+                        sum += (double)usage->idle.list[i].idle_ns;
+        return sum;
+}
+
+/*
+ * Idling at the lowest frequency belongs to the base. If even the lowest one of the trace has a column of idle
+ * time, and the
+ * policy was elsewhere in some span, there is a lower one without a column.
+ */
+static int add_lower(const struct measured_trace *trace, const struct usage *sums, uint32_t policy,
+                     uint32_t lowest, bool idle,
+                     uint32_t *list, size_t *n)
+{
+        bool elsewhere = false;
+
+        for (size_t i = 0; i < trace->n; i++)
+                elsewhere = elsewhere || covered_ns(&sums[i], policy) < (1 - COVERED) * (double)sums[i].time_ns;
+        if (!idle || !elsewhere || lowest < 2)
+                return 0;
+        memmove(list + 1, list, *n * sizeof(*list));
+        list[0] = lowest / 2;
+        ++*n;
+        return 0;
+}
+
+static size_t count_voltages(const struct voltages *voltages)
+{
+        return voltages ? voltages->n : 0;
+}
+
+static int by_khz(const void *a, const void *b)
+{
+        uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+
+        return (x > y) - (x < y);
+}
+
+/* A table of voltages belongs to a policy if it has all its frequencies; then it adds the policy's other ones. */
+static void add_voltages(const struct voltages *voltages, uint32_t *list, size_t *n)
+{
+        size_t measured = *n, found = 0;
+
+        for (size_t k = 0; k < measured; k++)
+                for (size_t i = 0; i < count_voltages(voltages); i++)
+                        found += voltages->list[i].khz == list[k];
+        for (size_t i = 0; found == measured && i < count_voltages(voltages); i++)
+                if (!bsearch(&voltages->list[i].khz, list, measured, sizeof(*list), by_khz))
+                        list[(*n)++] = voltages->list[i].khz;
+        qsort(list, *n, sizeof(*list), by_khz);
+}
+
+static int make_policy(const struct trace_fit *options, const struct measured_trace *trace,
+                       const struct usage *sums, size_t from, size_t to, struct device_policy *ret)
+{
+        const struct points *all = &trace->frequencies;
+        _cleanup_free_ uint32_t *list = calloc(to - from + 1 + count_voltages(options->voltages), sizeof(*list));
+        size_t n = 0;
+        int err;
+
+        if (!list)
+                return -ENOMEM;
+        for (size_t i = from; i < to; i++)
+                list[n++] = all->list[i].khz;
+        add_voltages(options->voltages, list, &n);
+        err = add_lower(trace, sums, all->list[from].policy, list[0], all->list[from].any_ns > 0, list, &n);
+        columns_thin(list, &n, FREQUENCIES_MAX);
+        *ret = (struct device_policy){ .policy = all->list[from].policy, .n_khz = n, .sharing = trace->shared ?
+                                       0 : 1 };
+        memcpy(ret->khz, list, n * sizeof(*list));
+        return err;
+}
+
+static bool is_alike(const struct device_policy *a, const struct device_policy *b)
+{
+        return a->n_khz == b->n_khz && memcmp(a->khz, b->khz, a->n_khz * sizeof(a->khz[0])) == 0;
+}
+
+/* Policies with the same frequencies are of one kind, and have equal coefficients where there are too many. */
+static int group_policies(const struct device_policy *list, size_t n, struct device *device)
+{
+        for (size_t i = 0; i < n; i++) {
+                struct device_policy *group = device->policies;
+                size_t at = 0;
+
+                while (n > COLUMNS_POLICIES_MAX && at < device->n_policies && !is_alike(&group[at], &list[i]))
+                        at++;
+                if (n <= COLUMNS_POLICIES_MAX)
+                        at = device->n_policies;
+                if (at == COLUMNS_POLICIES_MAX || (at < device->n_policies &&
+                                                   group[at].n_members == COLUMNS_MEMBERS_MAX))
+                        return -E2BIG;
+                if (at == device->n_policies) {
+                        group[device->n_policies++] = list[i];
+                        if (n <= COLUMNS_POLICIES_MAX)
+                                continue;
+                }
+                group[at].members[group[at].n_members++] = (struct device_member){ .policy = list[i].policy };
+        }
+        return 0;
+}
+
+static int make_policies(const struct trace_fit *options, const struct measured_trace *trace,
+                         const struct usage *sums, struct device *device)
+{
+        const struct points *all = &trace->frequencies;
+        _cleanup_free_ struct device_policy *list = calloc(all->n + 1, sizeof(*list));
+        size_t n = 0;
+        int err = list ? 0 : -ENOMEM;
+
+        for (size_t from = 0, to; !err && from < all->n; from = to) {
+                for (to = from + 1; to < all->n && all->list[to].policy == all->list[from].policy;)
+                        to++;
+                err = make_policy(options, trace, sums, from, to, &list[n++]);
+        }
+        return err ? err : group_policies(list, n, device);
+}
+
+static uint32_t max_brightness(const struct usage *sums, size_t n)
+{
+        uint32_t most = 0;
+
+        for (size_t i = 0; i < n; i++)
+                for (size_t k = 0; k < sums[i].screen.n; k++)
+                        if (sums[i].screen.list[k].brightness != BRIGHTNESS_UNKNOWN)
+                                most = MAX(most, sums[i].screen.list[k].brightness);
+        return most;
+}
+
+/* Bytes whose rate stays within this part of its mean cannot be told from the base. */
+#define SAME_RATE 0.1
+
+/* Over a modem or a cable. */
+static bool bytes_vary(const struct usage *sums, size_t n)
+{
+        double sum = 0, squares = 0;
+
+        for (size_t i = 0; i < n; i++) {
+                double rate = (double)(sums[i].other_rx_bytes + sums[i].other_tx_bytes) / (double)sums[i].time_ns;
+
+                sum += rate;
+                squares += rate * rate;
+        }
+        return sum > 0 && squares / (double)n > (1 + SAME_RATE * SAME_RATE) * pow(sum / (double)n, 2);
+}
+
+static int make_device(const struct trace_fit *options, const struct measured_trace *trace, const struct usage *sums,
+                       struct device *device)
+{
+        enum measured_by by = MEASURED_BY_METER;
+
+        *device = (struct device){ .energy_full_mwh = options->energy_full_mwh,
+                                   .max_brightness = max_brightness(sums, trace->n),
+                                   .prices_bytes = bytes_vary(sums, trace->n),
+                                   .voltages = options->voltages };
+        if (options->cache_event)
+                snprintf(device->miss_event, sizeof(device->miss_event), "%s", options->cache_event);
+        for (size_t i = 0; i < trace->n; i++)
+                by = MAX(by, trace->spans[i].by);
+        snprintf(device->name, sizeof(device->name), "%s", options->name);
+        snprintf(device->method, sizeof(device->method), "%s",
+                 by == MEASURED_BY_METER ? "gauge" : by == MEASURED_BY_CHARGE ? "ticks" : "percent");
+        if (trace->idle)
+                columns_device_idle(device, options->idle_states);
+        return make_policies(options, trace, sums, device);
+}
+
+/* The owner with the most CPU time names the row, so that residuals can be shown by owner. */
+static const char *row_name(const struct measured_span *span)
+{
+        const char *name = "base";
+        uint64_t most = 0;
+
+        for (size_t i = 0; i < span->n_owners; i++) {
+                uint64_t busy = usage_busy_ns(&span->owners[i].usage);
+
+                if (span->owners[i].base || busy < most)
+                        continue;
+                most = busy;
+                name = span->owners[i].name;
+        }
+        return name;
+}
+
+/* Takes the usage over. */
+static void make_row(const struct measured_span *span, double full_mwh, struct usage *usage, struct observation *ret)
+{
+        const char *name = row_name(span);
+        bool rests = usage_busy_ns(usage) == 0 && usage_screen_ns(usage) == 0 && usage->idle.n == 0;
+
+        *ret = (struct observation){ .method = span->by == MEASURED_BY_METER ? METHOD_GAUGE :
+                                               span->by == MEASURED_BY_CHARGE ? METHOD_TICKS : METHOD_PERCENT,
+                                     .start_realtime_ns = llround(fmax(fmin(span->start_s, 9e9), -9e9) * NS_PER_S),
+                                     .elapsed_ns = (uint64_t)llround(fmin(span->elapsed_s, 9e9) * NS_PER_S),
+                                     .percent = span->percent, .steps = NAN, .charge_full_uah = NAN,
+                                     .voltage_mv = span->voltage_mv,
+                                     .power_mw = span->energy_j / span->elapsed_s * 1e3, .refresh_s = NAN,
+                                     .gauge_updates = (uint32_t)fmax(fmin(span->elapsed_s, 1e9), 1),
+                                     .temperature_c = span->temperature_c, .wifi_signal_dbm = NAN,
+                                     .cellular_signal_percent = NAN,
+                                     .usage = *usage };
+        *usage = (struct usage){ 0 };
+        if (ret->method != METHOD_GAUGE) {
+                ret->steps = span->energy_j / J_PER_PERCENT(full_mwh);
+                ret->refresh_s = span->late_s > 0 ? span->late_s : 1e-3;
+        }
+        snprintf(ret->kind, sizeof(ret->kind), "%s", rests ? "idle" : "mixed");
+        snprintf(ret->mode, sizeof(ret->mode), "%.*s", MODE_NAME_MAX - 1, rests ? "idle" : name);
+}
+
+static void name_brightness(struct usage *usage)
+{
+        for (size_t k = 0; k < usage->screen.n; k++)
+                usage->screen.list[k].brightness = 1;
+}
+
+/* With one brightness, which is not known, the display has one price. */
+static void level_brightness(struct usage *sums, size_t n)
+{
+        for (size_t i = 0; i < n; i++)
+                for (size_t k = 0; k < sums[i].screen.n; k++)
+                        if (sums[i].screen.list[k].brightness != BRIGHTNESS_UNKNOWN)
+                                return;
+        for (size_t i = 0; i < n; i++)
+                name_brightness(&sums[i]);
+}
+
+/* Mean residual relative to the mean power, of the rows that were fitted. */
+static double mean_residual(const struct outcome *outcome)
+{
+        double residual = 0, power = 0;
+
+        for (size_t i = 0; i < outcome->n_modes; i++) {
+                residual += outcome->modes[i].residual_mw * (double)outcome->modes[i].n;
+                power += outcome->modes[i].power_mw * (double)outcome->modes[i].n;
+        }
+        return power > 0 ? residual / power : 0;
+}
+
+/* Fits by percents alone, or by the measured energy of each span. */
+static int fit_once(const struct device *device, const struct regression_options *options,
+                    struct observation *rows, size_t n, struct outcome *ret, char *error, size_t error_size)
+{
+        if (strcmp(device->method, "percent") == 0)
+                return trace_percents_fit(device, options, rows, n, ret, error, error_size);
+        return refit_of_device(device, options, rows, n, ret, error, error_size);
+}
+
+static bool columns_counted(const struct observation *rows, size_t n)
+{
+        for (size_t i = 0; i < n; i++)
+                if (rows[i].usage.counted.n > 0)
+                        return true;
+        return false;
+}
+
+static int fit_rows(const struct trace_fit *options, const struct device *device, struct observation *rows,
+                    size_t n, struct outcome *ret, char *error, size_t error_size)
+{
+        struct regression_options own = regression_options_default;
+        struct outcome outcome;
+        double residual;
+        int err;
+
+        own.as_used = true;
+        if (columns_counted(rows, n))
+                own.noise.model_error = KIND_ERROR;
+        if (options->independent)
+                own.noise.background_hum = 0;
+        err = fit_once(device, &own, rows, n, &outcome, error, error_size);
+        if (err)
+                return err;
+        residual = mean_residual(&outcome);
+        if (own.noise.background_hum > 0 && fabs(residual) > SWALLOWED) {
+                outcome_clear(&outcome);
+                own.noise.background_hum = 0;
+                err = fit_once(device, &own, rows, n, &outcome, error, error_size);
+                if (!err)
+                        err = outcome_warn(&outcome,
+                                           "rows were off by %+.1f %% on average where background activity "
+                                           "counts as lasting "
+                                           "from row to row, and are fitted as independent", 100 * residual);
+                if (err)
+                        return err;
+        }
+        *ret = outcome;
+        return 0;
+}
+
+static void free_rows(struct observation *rows, size_t n, struct usage *sums)
+{
+        for (size_t i = 0; rows && i < n; i++)
+                usage_clear(&rows[i].usage);
+        for (size_t i = 0; sums && i < n; i++)
+                usage_clear(&sums[i]);
+        free(rows);
+        free(sums);
+}
+
+/* A meter's joules are exact but for its own gain; the error of this device's gauge is not in them. */
+static int by_meter(struct profile *profile)
+{
+        profile->scale_percent = SCALE_PERCENT;
+        return profile_set_extra(profile, "profile", "x-by", "meter");
+}
+
+static int set_errors(const struct device *device, struct outcome *outcome)
+{
+        struct profile *profile = outcome->profile;
+        int err = 0;
+
+        profile_drop_extra(profile, "base", "x-temperature_c"); /* a trace's may be of a hot core, not of the battery */
+        if (strcmp(device->method, "gauge") == 0)
+                err = by_meter(profile);
+        if (strcmp(device->method, "percent") == 0) /* powers of rows are by the percents, too */
+                profile->scale_percent = PERCENTS_PERCENT;
+        trace_misfits(outcome);
+        if (outcome->noise_scale > NOISE_MOST)
+                profile->misfit_percent = trace_misfit_percent(outcome);
+        return err;
+}
+
+static int check_left_out(size_t left_out, uint32_t unknown, struct outcome *outcome)
+{
+        char words[128];
+
+        if (left_out == 0)
+                return 0;
+        if (unknown)
+                return outcome_warn(outcome,
+                                    "%zu spans are left out: their energy is not known, or %s is not known in "
+                                    "some (an empty "
+                                    "cell; none is 0)", left_out, measured_words(unknown, words, sizeof(words)));
+        return outcome_warn(outcome, "%zu spans are left out: their energy is not known", left_out);
+}
+
+static int check_uncounted(const struct measured_trace *trace, struct outcome *outcome)
+{
+        uint32_t without = (USAGE_CPU | USAGE_DISPLAY | USAGE_WIFI | USAGE_DISK | USAGE_GPU) & ~trace->have;
+        char words[128];
+        int err = 0;
+
+        if (without)
+                err = outcome_warn(outcome, "the trace has no columns of %s: what these take is in base.power_mw",
+                                   measured_words(without, words, sizeof(words)));
+        if (!err && (trace->cellular || trace->have & USAGE_OTHER_NET) &&
+            profile_find(outcome->profile, TERM_CELLULAR_RX, 0, 0, "") < 0 &&
+            profile_find(outcome->profile, TERM_CELLULAR_TX, 0, 0, "") < 0)
+                err = outcome_warn(outcome,
+                                   "bytes over a modem or a cable (cellular_bytes, other_rx_bytes, other_tx_bytes) "
+                                   "have no price: their energy is in base.power_mw and in what goes with them");
+        return err;
+}
+
+static uint32_t first_policy(uint32_t khz, const void *data)
+{
+        return 0;
+}
+
+/* A sentence for an error of the trace's own. */
+static int refuse(char *error, size_t error_size, int err, const char *format,
+                  ...) __attribute__((format(printf, 4, 5)));
+static int refuse(char *error, size_t error_size, int err, const char *format, ...)
+{
+        va_list args;
+
+        va_start(args, format);
+        vsnprintf(error, error_size, format, args);
+        va_end(args);
+        return err;
+}
+
+/* Leaves the spans that can be fitted. */
+static int choose_spans(struct measured_trace *trace, double full_mwh, size_t *left_out, uint32_t *unknown,
+                        char *error,
+                        size_t error_size)
+{
+        char words[128];
+        int err = measured_name_policies(trace, first_policy, NULL);
+
+        if (!err)
+                err = measured_resolve(trace, full_mwh);
+        if (err)
+                return err;
+        *left_out = measured_keep_known(trace, unknown);
+        if (trace->n > 0)
+                return 0;
+        if (*unknown)
+                return refuse(error, error_size, -ENODATA,
+                              "no span can be fitted: %s is not known in some (an empty cell; none is 0), "
+                              "or their energy", measured_words(*unknown, words, sizeof(words)));
+        return refuse(error, error_size, -ENODATA,
+                      "no span tells its energy: by power_mw, energy_j, charge_uah or percent");
+}
+
+/* Usages of all spans become rows. */
+static int fit_spans(const struct trace_fit *options, const struct measured_trace *trace, struct usage *sums,
+                     struct observation *rows, struct outcome *ret, char *error, size_t error_size)
+{
+        struct device device;
+        int err = 0;
+
+        for (size_t i = 0; !err && i < trace->n; i++)
+                err = measured_sum(&trace->spans[i], &sums[i]);
+        if (err)
+                return err;
+        level_brightness(sums, trace->n);
+        err = make_device(options, trace, sums, &device);
+        if (err == -E2BIG)
+                return refuse(error, error_size, err,
+                              "the trace has more than %d policies with different frequencies",
+                              COLUMNS_POLICIES_MAX);
+        for (size_t i = 0; !err && i < trace->n; i++)
+                make_row(&trace->spans[i], options->energy_full_mwh, &sums[i], &rows[i]);
+        if (!err)
+                err = fit_rows(options, &device, rows, trace->n, ret, error, error_size);
+        return err ? err : set_errors(&device, ret);
+}
+
+static int fit_all(const struct trace_fit *options, const struct measured_trace *trace, struct outcome *ret,
+                   char *error, size_t error_size)
+{
+        struct usage *sums = calloc(trace->n, sizeof(*sums));
+        struct observation *rows = calloc(trace->n, sizeof(*rows));
+        int err = sums && rows ? fit_spans(options, trace, sums, rows, ret, error, error_size) : -ENOMEM;
+
+        free_rows(rows, trace->n, sums);
+        return err;
+}
+
+#define PICTURE_STEPS 6
+/* If pictures leave more than this part of the noise, they explain nothing: the display is no OLED. */
+#define PICTURE_NOISE 0.98
+
+/* Replaces @ret if pictures explain more than brightness alone. */
+static int fit_pictures(const struct trace_fit *options, struct measured_trace *trace, struct outcome *ret,
+                        char *error, size_t error_size)
+{
+        struct measured_colours colours, none = { 0 };
+        struct outcome outcome = { 0 };
+        int err = 0;
+
+        if (!trace_picture_means(trace, &colours))
+                return outcome_warn(ret, "too few spans tell the screen's colours, so they are not used");
+        for (int i = 0; !err && i <= PICTURE_STEPS; i++) {
+                measured_show(trace, &colours);
+                outcome_clear(&outcome);
+                err = fit_all(options, trace, &outcome, error, error_size);
+                if (!err && i < PICTURE_STEPS)
+                        err = trace_picture_step(trace, outcome.profile, &colours);
+        }
+        if (!err)
+                err = outcome.noise_scale < PICTURE_NOISE * ret->noise_scale
+                              ? measured_set_colours(&colours, outcome.profile)
+                              : -ENODATA;
+        if (!err) {
+                outcome_clear(ret);
+                *ret = outcome;
+                return 0;
+        }
+        outcome_clear(&outcome);
+        measured_show(trace, &none);
+        if (err != -ENODATA && err != -EINVAL)
+                return err;
+        return outcome_warn(ret, "the screen's colours explain no more than its brightness, so they are not used");
+}
+
+int trace_fit(const struct trace_fit *options, struct measured_trace *trace, struct outcome *ret, char *error,
+              size_t error_size)
+{
+        struct trace_fit own = *options;
+        uint32_t unknown = 0;
+        size_t left_out = 0;
+        int err;
+
+        if (isnan(own.energy_full_mwh))
+                own.energy_full_mwh = measured_full_mwh(trace);
+        if (!(own.energy_full_mwh > 0))
+                return refuse(error, error_size, -EINVAL,
+                              "the energy of the full battery is not known: no percent and charge_uah fall "
+                              "by 5 %%; give --energy-full-mwh N");
+        err = choose_spans(trace, own.energy_full_mwh, &left_out, &unknown, error, error_size);
+        if (err)
+                return err;
+        err = fit_all(&own, trace, ret, error, error_size);
+        if (!err && trace->colours)
+                err = fit_pictures(&own, trace, ret, error, error_size);
+        if (err)
+                return err;
+        err = check_left_out(left_out, unknown, ret);
+        if (!err)
+                err = check_uncounted(trace, ret);
+        if (err)
+                outcome_clear(ret);
+        return err;
+}

@@ -1,0 +1,376 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/* `joulecast community profile`: a prior from devices like this one, and what
+ * this one shares of its own. */
+
+#include <cjson/cJSON.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "answer/answer.h"
+#include "api/first-day.h"
+#include "identity.h"
+#include "model/profile-history.h"
+#include "place.h"
+#include "prior.h"
+#include "session.h"
+#include "util/agree.h"
+#include "util/ini-text.h"
+#include "util/own-folder.h"
+#include "util/paths.h"
+#include "util/table.h"
+#include "util/util.h"
+#include "util/words.h"
+
+/* Where pools come from. */
+struct source {
+        const struct member *member; /* NULL: from @folder, or @file */
+        const char *folder, *file;
+};
+
+/* A pool, and how much of it was taken. */
+struct taken {
+        enum card_part part;
+        const char *name;
+        long devices;
+        char edition[16];
+        int terms;
+};
+
+/* Parts before the model: it has the last word. */
+static const enum card_part order[] = { CARD_CPU, CARD_PANEL, CARD_RADIO, CARD_MODEL };
+
+static int find_target(const struct session *session, char **ret)
+{
+        const struct options *options = &session->options;
+        int err;
+
+        if (options->profile)
+                *ret = strdup(options->profile);
+        err = options->profile ? (*ret ? 0 : -ENOMEM) : paths_learned(options->device, ret);
+        if (err)
+                log_error(&program_log, "there is no folder for profiles (%s); use --profile FILE",
+                          util_reason(err));
+        return err ? CODE_FAILED : CODE_OK;
+}
+
+/* A file that is there and cannot be read may be the device's own. */
+static int check_replaceable(const char *path)
+{
+        _cleanup_(profile_freep) struct profile *own = NULL;
+        const char *why;
+
+        if (!path || (access(path, F_OK) < 0 && errno == ENOENT))
+                return CODE_OK;
+        if (profile_load(path, &program_log, &own) < 0)
+                return CODE_FAILED;
+        if (prior_may_replace(own, &why))
+                return CODE_OK;
+        log_error(&program_log,
+                  "%s was %s on this device, which is better than what others say; joulecast profile reset"
+                  " removes it",
+                  path, _(why));
+        return CODE_FAILED;
+}
+
+static int read_named(const char *path, char **ret)
+{
+        size_t length;
+        int err = card_read_file(AT_FDCWD, path, POOL_BYTES_MAX, NULL, ret, &length);
+
+        if (err)
+                log_error(&program_log, "%s: cannot be read: %s", path, util_reason(err));
+        return err;
+}
+
+/* A pool must be of a part or model that this device has; its file's name does not decide. */
+static int read_pool(const struct source *source, enum card_part part, const char *name, struct profile **ret)
+{
+        _cleanup_(profile_freep) struct profile *pool = NULL;
+        _cleanup_free_ char *text = NULL;
+        char file[CARD_FILE_SIZE];
+        int err;
+
+        card_file(part, name, file);
+        if (source->file)
+                err = read_named(source->file, &text);
+        else if (source->folder)
+                err = place_pool_from(source->folder, file, &program_log, &text);
+        else
+                err = place_pool(source->member, file, &program_log, &text);
+        if (!err)
+                err = card_read(text, strlen(text), source->file ? source->file : file, &program_log, &pool);
+        if (!err && strcmp(card_name(pool, part), name) != 0)
+                err = -ENODATA;
+        if (!err)
+                *ret = TAKE_PTR(pool);
+        return err;
+}
+
+static void note(const struct profile *pool, enum card_part part, const char *name, int terms,
+                 struct taken *ret)
+{
+        const char *devices = profile_extra(pool, "profile", "x-devices"),
+                   *edition = profile_extra(pool, "profile", "x-edition");
+        int64_t n;
+
+        *ret = (struct taken){ .part = part, .name = name, .terms = terms };
+        ret->devices = devices && util_parse_i64(devices, &n) == 0 && n > 0 && n < 1000000000 ? (long)n : 0;
+        util_printable(edition ? edition : "?", ret->edition, sizeof(ret->edition));
+}
+
+/* A pool that cannot be read is skipped. If none can be read, returns the first error. */
+static int take_pools(const struct source *source, const struct card_names *names,
+                      const struct profile *class, struct profile **prior, struct taken *list, size_t *n)
+{
+        int first = 0;
+
+        for (size_t i = 0; i < ARRAY_SIZE(order); i++) {
+                _cleanup_(profile_freep) struct profile *pool = NULL;
+                enum card_part part = order[i];
+                int err;
+
+                if (!*names->of[part])
+                        continue;
+                err = read_pool(source, part, names->of[part], &pool);
+                if (err == -ENOMEM)
+                        return err;
+                if (err) {
+                        first = first || err == -ENODATA ? first : err;
+                        continue;
+                }
+                err = prior_take(prior, class, pool, part);
+                if (err < 0)
+                        return err;
+                if (err == 0)
+                        log_warning(&program_log,
+                                    "%s %s: the pool is not within the limits of this device's class, and"
+                                    " is not used",
+                                    card_words[part], names->of[part]);
+                else
+                        note(pool, part, names->of[part], err, &list[(*n)++]);
+        }
+        return *n ? 0 : first;
+}
+
+static int print_json(const struct taken *list, size_t n, const char *path)
+{
+        struct cJSON *json = cJSON_CreateObject(), *pools;
+
+        cJSON_AddItemToObject(json, "profile", answer_text(path));
+        pools = cJSON_AddArrayToObject(json, "pools");
+        for (size_t i = 0; i < n; i++) {
+                struct cJSON *item = cJSON_CreateObject();
+
+                cJSON_AddStringToObject(item, "part", card_words[list[i].part]);
+                cJSON_AddItemToObject(item, "name", answer_text(list[i].name));
+                cJSON_AddNumberToObject(item, "devices", (double)list[i].devices);
+                cJSON_AddStringToObject(item, "edition", list[i].edition);
+                cJSON_AddNumberToObject(item, "terms", list[i].terms);
+                cJSON_AddItemToArray(pools, item);
+        }
+        return answer_print_json(json);
+}
+
+static int print_text(const struct taken *list, size_t n, const char *path, const char *kept)
+{
+        for (size_t i = 0; i < n; i++)
+                printf(_("%s %s: %d terms from %ld devices, edition %s\n"), card_words[list[i].part],
+                       list[i].name, list[i].terms, list[i].devices, list[i].edition);
+        printf(_("This device now begins with what these say, as %s.\n"), path);
+        if (kept)
+                printf(_("The profile before is kept as %s; profile undo goes back to it.\n"), kept);
+        table_text(TABLE_PLAIN, "joulecast learn goes on from it, and joulecast calibrate replaces it.");
+        return CODE_OK;
+}
+
+static int write_prior(struct session *session, const char *path, struct profile *prior,
+                       const struct taken *list, size_t n)
+{
+        _cleanup_free_ char *text = NULL, *kept = NULL;
+        int err = profile_set_extra(prior, "profile", "x-prior", card_words[list[n - 1].part]);
+
+        if (!err)
+                err = profile_set_extra(prior, "profile", "x-edition", list[n - 1].edition);
+        if (!err)
+                err = profile_print(prior, &text);
+        if (!err)
+                err = own_folder_make(path, 0755);
+        if (!err)
+                err = profile_history_replace(path, text, &kept);
+        if (err) {
+                log_error(&program_log, "%s: cannot write the profile: %s", path, own_folder_why(err));
+                return CODE_FAILED;
+        }
+        return session->options.json ? print_json(list, n, path) : print_text(list, n, path, kept);
+}
+
+static int fetch_from(struct session *session, const struct source *source, const char *path)
+{
+        _cleanup_(profile_freep) struct profile *class = NULL, *prior = NULL;
+        struct taken list[CARD_PARTS];
+        struct card_names names;
+        size_t n = 0;
+        int err = first_day_class(session->options.device, session->options.machine, &program_log, &class);
+
+        if (!err)
+                err = profile_copy(class, &prior);
+        if (err)
+                return CODE_FAILED;
+        identity_read(session->root_fd, session->options.device, &names);
+        err = take_pools(source, &names, class, &prior, list, &n);
+        if (err)
+                return CODE_FAILED;
+        if (n > 0)
+                return write_prior(session, path, prior, list, n);
+        log_error(&program_log, "nothing is known yet of devices like this one (%s)",
+                  *names.of[CARD_MODEL] ? names.of[CARD_MODEL] : _("its model is not known"));
+        return CODE_NO_DATA;
+}
+
+static int fetch(struct session *session)
+{
+        _cleanup_(member_clear) struct member member = { .where = NULL };
+        _cleanup_free_ char *path = NULL, *used = NULL;
+        struct source source = { .member = &member };
+        const char *from = session->from;
+        struct stat status;
+        int code = open_find_profile(&session->options, &used);
+
+        if (code == CODE_NO_DATA) /* --profile names a file that is made now */
+                code = CODE_OK;
+        if (code == CODE_OK)
+                code = find_target(session, &path);
+        if (code == CODE_OK)
+                code = check_replaceable(used);
+        if (code == CODE_OK)
+                code = check_replaceable(path);
+        if (code != CODE_OK)
+                return code;
+        if (!from)
+                code = session_read_member(session, &member);
+        else if (stat(from, &status) == 0 && S_ISDIR(status.st_mode))
+                source.folder = from;
+        else
+                source.file = from;
+        return code == CODE_OK ? fetch_from(session, &source, path) : code;
+}
+
+/* Numbers of another device, such as a virtual one, say nothing of this machine's model. */
+static bool is_of_another(const struct session *session)
+{
+        return session->root_fd >= 0 && strcmp(profile_basis(session->profile), "calibrated") == 0 &&
+               strcmp(session->profile->device, PROFILE_DEVICE_HERE) != 0;
+}
+
+int profile_card(struct session *session, char **ret)
+{
+        struct card_names names;
+        int code = session->profile ? CODE_OK : open_profile(&session->options, &session->profile), err;
+
+        if (code != CODE_OK)
+                return code;
+        if (is_of_another(session))
+                return CODE_NO_DATA;
+        identity_read(session->root_fd, session->options.device, &names);
+        err = card_make(session->profile, &names, ret);
+        if (err == -ENODATA)
+                return CODE_NO_DATA;
+        if (err)
+                log_error(&program_log, "the profile cannot be shared: %s", util_reason(err));
+        return err ? CODE_FAILED : CODE_OK;
+}
+
+/* To the byte what is sent. */
+static int preview(struct session *session)
+{
+        _cleanup_free_ char *text = NULL;
+        int code = profile_card(session, &text);
+
+        if (code == CODE_NO_DATA)
+                log_error(&program_log, "this device has no numbers of its own to share: joulecast "
+                                        "calibrate, or joulecast learn, makes them");
+        if (code == CODE_OK)
+                fputs(text, stdout);
+        return code;
+}
+
+static int share(struct session *session)
+{
+        _cleanup_(member_clear) struct member member = { .where = NULL };
+        int code = session_read_member(session, &member);
+
+        if (code == CODE_OK)
+                code = preview(session);
+        if (code != CODE_OK)
+                return code;
+        if (!session->options.yes && !isatty(STDIN_FILENO)) {
+                log_error(&program_log, "no terminal to ask on; use --yes to share this");
+                return CODE_FAILED;
+        }
+        if (!session->options.yes && !agree_ask(stdout, _("Share this, and what becomes of it?")))
+                return CODE_OK;
+        member.shares_profile = true;
+        if (member_write(session->state, &member, &program_log) < 0)
+                return CODE_FAILED;
+        table_text(TABLE_PLAIN, "It is sent with the next samples. joulecast community profile unshare "
+                                "ends that; forget has it removed.");
+        return CODE_OK;
+}
+
+static int unshare(struct session *session)
+{
+        _cleanup_(member_clear) struct member member = { .where = NULL };
+        int code = session_read_member(session, &member);
+
+        if (code != CODE_OK)
+                return code;
+        member.shares_profile = false;
+        if (member_write(session->state, &member, &program_log) < 0)
+                return CODE_FAILED;
+        printf("%s\n", *member.profile_sent ? _("The profile is not sent again; joulecast community "
+                                                "forget removes what was.")
+                                            : _("The profile is not shared."));
+        return CODE_OK;
+}
+
+int profile_run(struct session *session, const char *word)
+{
+        if (!word)
+                return fetch(session);
+        if (strcmp(word, "preview") == 0)
+                return preview(session);
+        if (strcmp(word, "share") == 0)
+                return share(session);
+        if (strcmp(word, "unshare") == 0)
+                return unshare(session);
+        log_error(&program_log,
+                  "profile: %s is none of preview, share and unshare; see joulecast community --help",
+                  word);
+        return CODE_USAGE;
+}
+
+int profile_send(struct session *session, struct member *member)
+{
+        _cleanup_free_ char *text = NULL;
+        char digits[65];
+        int code;
+
+        if (!member->shares_profile)
+                return CODE_OK;
+        code = profile_card(session, &text);
+        if (code != CODE_OK)
+                return code == CODE_NO_DATA ? CODE_OK : code;
+        name_hash_digits(text, digits);
+        if (strcmp(digits, member->profile_sent) == 0)
+                return CODE_OK;
+        if (place_send_card(member, text, &program_log) < 0)
+                return CODE_FAILED;
+        memcpy(member->profile_sent, digits, sizeof(digits));
+        return member_write(session->state, member, &program_log) < 0 ? CODE_FAILED : CODE_OK;
+}

@@ -1,0 +1,471 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/*
+ * Finds bugs: apps that take much more energy on one client than on others.
+ *
+ * Method: compare the app's own power, as each device's model attributes it, with the app's median over all
+ * clients, on a logarithmic scale; the spread is the median absolute deviation. An excess of BUG_RATIO times
+ * and BUG_DEVIATIONS deviations is a bug, unless many clients have it: that is a kind of device. The battery's
+ * rate is no use for this: only 1 to 8 of 100 bugs found with it were real (community/METHOD.md).
+ *
+ * A client with a bug of an app says nothing of that app on others. So bugs are found first, and each app is then
+ * compared on the other clients.
+ */
+
+#include <errno.h>
+#include <math.h>
+#include <stdatomic.h>
+#include <string.h>
+
+#include "shared/client-rates.h"
+#include "shared/order.h"
+#include "report.h"
+#include "threads.h"
+#include "util/util.h"
+
+#define BUG_CLIENTS_MIN 5     /* least number of other clients with the app */
+#define BUG_RATIO 2.0         /* least ratio to the median of all clients */
+/* least distance in standard deviations of the logarithm, estimated from the median absolute deviation */
+#define BUG_DEVIATIONS 4.5
+/* lower bound for that deviation, as devices differ more than a small set of them may show */
+#define DEVIATION_MIN 0.05
+#define MAD_TO_SIGMA 1.4826
+#define BUG_SHARE 0.1 /* more of the clients are a kind of use, and no bugs */
+#define BUG_FEW 3     /* but so few are always bugs */
+#define NORMAL_95 1.96
+#define WATTS_MIN 1e-3
+
+/* Findings of one thread. */
+struct finds {
+        struct bug_report *bugs;
+        size_t n, capacity, pairs;
+        double *logs; /* scratch: logarithms of an app's power on each client */
+        size_t logs_capacity;
+};
+
+struct judging {
+        const struct report *report;
+        struct finds *finds; /* one per thread */
+        atomic_size_t next;  /* next app to process */
+};
+
+static int compare_doubles(const void *a, const void *b)
+{
+        double x = *(const double *)a, y = *(const double *)b;
+
+        return x < y ? -1 : x > y;
+}
+
+static double median(double *list, size_t n)
+{
+        qsort(list, n, sizeof(*list), compare_doubles);
+        return n % 2 ? list[n / 2] : (list[n / 2 - 1] + list[n / 2]) / 2;
+}
+
+static double log_of(const struct own_use *own)
+{
+        return log(MAX((double)own->watts, WATTS_MIN));
+}
+
+/* Power of the app, or of one of its components, on all clients that report it. */
+struct powers {
+        const struct own_use *list;
+        size_t n;
+        double middle, deviation; /* median and deviation of the logarithms */
+};
+
+/* Sorts by part, with the whole app first. */
+static int compare_parts(const void *a, const void *b)
+{
+        const struct own_use *x = a, *y = b;
+
+        return x->part != y->part ? y->part - x->part : x->client < y->client ? -1 : x->client > y->client;
+}
+
+/* Measures the part that @list begins with. */
+static int measure(struct finds *finds, const struct own_use *list, size_t n, struct powers *ret)
+{
+        struct powers powers = { .list = list };
+        int err;
+
+        while (powers.n < n && list[powers.n].part == list->part)
+                powers.n++;
+        err = util_grow(&finds->logs, &finds->logs_capacity, powers.n, sizeof(*finds->logs));
+        if (err < 0)
+                return err;
+        for (size_t i = 0; i < powers.n; i++)
+                finds->logs[i] = log_of(&list[i]);
+        powers.middle = median(finds->logs, powers.n);
+        for (size_t i = 0; i < powers.n; i++)
+                finds->logs[i] = fabs(finds->logs[i] - powers.middle);
+        powers.deviation = MAX(MAD_TO_SIGMA * median(finds->logs, powers.n), DEVIATION_MIN);
+        *ret = powers;
+        return 0;
+}
+
+/*
+ * The excess of a component alone must make the app take BUG_RATIO times its power elsewhere. Otherwise a
+ * component that is a small part of the app would count, too.
+ */
+static bool is_bug(const struct own_use *own, const struct powers *powers, const struct powers *whole)
+{
+        double above = log_of(own) - powers->middle;
+
+        if (!(above > log(BUG_RATIO) && above > BUG_DEVIATIONS * powers->deviation) || own->contradicted)
+                return false;
+        return own->part == OWN_WHOLE || (double)own->watts - exp(powers->middle) > (BUG_RATIO - 1) *
+               exp(whole->middle);
+}
+
+static int add_bugs(struct finds *finds, const struct app_report *app, const struct powers *powers,
+                    const struct powers *whole)
+{
+        for (size_t i = 0; i < powers->n; i++) {
+                if (!is_bug(&powers->list[i], powers, whole))
+                        continue;
+                if (util_grow(&finds->bugs, &finds->capacity, finds->n + 1, sizeof(*finds->bugs)) < 0)
+                        return -ENOMEM;
+                finds->bugs[finds->n++] = (struct bug_report){
+                        .app = app->id, .client = powers->list[i].client, .others_watts = exp(whole->middle),
+                        .others_low = exp(whole->middle - NORMAL_95 * whole->deviation),
+                        .others_high = exp(whole->middle + NORMAL_95 * whole->deviation), .clients = whole->n - 1,
+                        .confirmed = powers->list[i].confirmed, .of_part = powers != whole,
+                };
+        }
+        return 0;
+}
+
+static int compare_clients(const void *a, const void *b)
+{
+        int64_t x = ((const struct bug_report *)a)->client, y = ((const struct bug_report *)b)->client;
+
+        return x < y ? -1 : x > y;
+}
+
+/* The same client may have been found by the whole app and by some components; keeps one finding of them. */
+static void keep_once(struct finds *finds, size_t first)
+{
+        size_t kept = first;
+
+        if (finds->n > first)
+                qsort(finds->bugs + first, finds->n - first, sizeof(*finds->bugs), compare_clients);
+        for (size_t i = first; i < finds->n; i++)
+                if (kept == first || finds->bugs[kept - 1].client != finds->bugs[i].client)
+                        finds->bugs[kept++] = finds->bugs[i];
+        finds->n = kept;
+}
+
+static int compare_kind(const void *key, const void *element)
+{
+        int64_t id = *(const int64_t *)key, other = ((const struct client_kind *)element)->id;
+
+        return id < other ? -1 : id > other;
+}
+
+static struct client_kind kind_of(const struct report *report, int64_t client)
+{
+        const struct client_kind *kind = report->n_kinds ? bsearch(&client, report->kinds, report->n_kinds,
+                                                                   sizeof(*kind), compare_kind) : NULL;
+
+        return kind ? *kind : (struct client_kind){ .id = client };
+}
+
+/* A client's power of an app, by its OS or by its model. */
+struct kind_power {
+        uint32_t number;
+        double log;
+};
+
+static int compare_powers(const void *a, const void *b)
+{
+        const struct kind_power *x = a, *y = b;
+
+        return ORDER_TWO(x->number, y->number, x->log, y->log);
+}
+
+static int compare_number(const void *key, const void *element)
+{
+        uint32_t number = *(const uint32_t *)key, other = ((const struct kind_power *)element)->number;
+
+        return number < other ? -1 : number > other;
+}
+
+/* Lists the powers of all clients by kind. */
+static void list_kinds(const struct report *report, const struct powers *powers, bool by_model, struct kind_power *list)
+{
+        for (size_t i = 0; i < powers->n; i++) {
+                const struct client_kind kind = kind_of(report, powers->list[i].client);
+
+                list[i] = (struct kind_power){ by_model ? kind.model : kind.os, log_of(&powers->list[i]) };
+        }
+        qsort(list, powers->n, sizeof(*list), compare_powers);
+}
+
+/* Is that power usual among clients of the same kind? It may be theirs, then, and no bug. */
+static bool is_usual(const struct kind_power *list, size_t n, uint32_t number, double log_here)
+{
+        size_t first = util_lower_bound(&number, list, n, sizeof(*list), compare_number), end = first;
+
+        while (end < n && list[end].number == number)
+                end++;
+        return number && end - first > BUG_CLIENTS_MIN && log_here - list[(first + end) / 2].log < log(BUG_RATIO);
+}
+
+static int compare_own(const void *key, const void *element)
+{
+        int64_t client = *(const int64_t *)key, other = ((const struct own_use *)element)->client;
+
+        return client < other ? -1 : client > other;
+}
+
+/* Drops findings that the OS or the model of the client explains, and those that too many clients have. */
+static int keep_rare(struct finds *finds, const struct report *report, const struct powers *whole, size_t first)
+{
+        _cleanup_free_ struct kind_power *list = NULL;
+
+        if (finds->n == first)
+                return 0;
+        list = malloc((whole->n + 1) * sizeof(*list));
+        if (!list)
+                return -ENOMEM;
+        for (int by_model = 0; by_model < 2; by_model++) {
+                size_t kept = first;
+
+                list_kinds(report, whole, by_model, list);
+                for (size_t i = first; i < finds->n; i++) {
+                        const struct bug_report *bug = &finds->bugs[i];
+                        const struct client_kind kind = kind_of(report, bug->client);
+                        const struct own_use *own = bsearch(&bug->client, whole->list, whole->n, sizeof(*own),
+                                                            compare_own);
+
+                        if (bug->of_part || !own ||
+                            !is_usual(list, whole->n, by_model ? kind.model : kind.os, log_of(own)))
+                                finds->bugs[kept++] = *bug;
+                }
+                finds->n = kept;
+        }
+        if ((double)(finds->n - first) > MAX(BUG_FEW, BUG_SHARE * (double)whole->n))
+                finds->n = first;
+        return 0;
+}
+
+/* Judges all clients of one app. */
+static int find_bugs_of(struct finds *finds, const struct report *report, const struct app_report *app)
+{
+        struct powers whole, part;
+        size_t first = finds->n;
+        int err;
+
+        if (app->n_own <= BUG_CLIENTS_MIN)
+                return 0;
+        qsort(app->own, app->n_own, sizeof(*app->own), compare_parts);
+        err = measure(finds, app->own, app->n_own, &whole);
+        if (err < 0 || whole.n <= BUG_CLIENTS_MIN)
+                return err;
+        finds->pairs += whole.n;
+        err = add_bugs(finds, app, &whole, &whole);
+        for (size_t i = whole.n; !err && i < app->n_own; i += part.n) {
+                err = measure(finds, app->own + i, app->n_own - i, &part);
+                if (!err && part.n > BUG_CLIENTS_MIN)
+                        err = add_bugs(finds, app, &part, &whole);
+        }
+        keep_once(finds, first);
+        return err ? err : keep_rare(finds, report, &whole, first);
+}
+
+static int compare_found(const void *key, const void *element)
+{
+        int64_t client = *(const int64_t *)key, other = ((const struct bug_report *)element)->client;
+
+        return client < other ? -1 : client > other;
+}
+
+/* Takes the clients of the bugs away, and compares the app on the others. */
+static int judge_app(struct finds *finds, const struct report *report, struct app_report *app)
+{
+        size_t first = finds->n, kept = 0;
+        int err = find_bugs_of(finds, report, app);
+
+        if (err < 0)
+                return err;
+        for (size_t i = 0; i < app->n_uses; i++) {
+                int64_t client = report->clients_used[app->uses[i].client];
+
+                if (finds->n == first || !bsearch(&client, finds->bugs + first, finds->n - first, sizeof(*finds->bugs),
+                                                  compare_found))
+                        app->uses[kept++] = app->uses[i];
+        }
+        return drop_compare(app->uses, kept, report->middle_rate, &report->groups, &app->drop);
+}
+
+static int judge_apps(void *data, size_t thread)
+{
+        struct judging *judging = data;
+        int err = 0;
+
+        for (size_t app; !err && (app = atomic_fetch_add(&judging->next, 1)) < judging->report->n_apps;)
+                err = judge_app(&judging->finds[thread], judging->report, &judging->report->apps[app]);
+        return err;
+}
+
+static int take_finds(struct report *report, struct finds *finds, size_t n)
+{
+        size_t all = 0;
+
+        for (size_t i = 0; i < n; i++)
+                all += finds[i].n;
+        report->bugs = calloc(all + 1, sizeof(*report->bugs));
+        if (!report->bugs)
+                return -ENOMEM;
+        for (size_t i = 0; i < n; i++) {
+                if (finds[i].n)
+                        memcpy(report->bugs + report->n_bugs, finds[i].bugs, finds[i].n * sizeof(*report->bugs));
+                report->n_bugs += finds[i].n;
+                report->own_pairs += finds[i].pairs;
+        }
+        return 0;
+}
+
+static int find_bugs(struct report *report)
+{
+        size_t n = threads_count();
+        struct finds *finds = calloc(n, sizeof(*finds));
+        struct judging judging = { .report = report, .finds = finds };
+        int err = finds ? threads_run(judge_apps, &judging, n) : -ENOMEM;
+
+        if (!err)
+                err = take_finds(report, finds, n);
+        for (size_t i = 0; finds && i < n; i++) {
+                free(finds[i].bugs);
+                free(finds[i].logs);
+        }
+        free(finds);
+        return err;
+}
+
+static int compare_app(const void *key, const void *element)
+{
+        int64_t app = *(const int64_t *)key, other = ((const struct app_sums *)element)->app;
+
+        return app < other ? -1 : app > other;
+}
+
+/* Adds the client's id and the components that make the difference. @rates: the client's rates. */
+static int describe(const struct report *report, const char *hex, const struct client_rates *rates,
+                    struct bug_report *bug)
+{
+        const struct app_report *app = report_app(report, bug->app);
+        const struct app_sums *own = rates->n_apps ? bsearch(&bug->app, rates->apps, rates->n_apps, sizeof(*own),
+                                                             compare_app) :
+                                     NULL;
+
+        bug->app_name = strdup(app->name);
+        bug->client_hex = strdup(hex);
+        if (!bug->app_name || !bug->client_hex)
+                return -ENOMEM;
+        if (own && own->own_ms)
+                bug->watts = (double)own->own_mj / (double)own->own_ms;
+        if (own && own->n)
+                bug->rate = rates->tallies[own - rates->apps].all_s / rates->tallies[own - rates->apps].all_n;
+        return own ? report_parts_of_bug(app, own, bug) : 0;
+}
+
+/* Describes the bugs of one client, which are adjacent. Returns how many, or a negative errno. */
+static int describe_client(struct database *database, struct statement *select, struct report *report,
+                           struct client_rates *rates, size_t first)
+{
+        const int64_t client = report->bugs[first].client;
+        const uint8_t *bytes;
+        int64_t s1, s2; /* sums over all apps are not needed */
+        size_t length, end = first;
+        int rc;
+
+        select->ops->set_int(select, 1, client);
+        rc = select->ops->step(select);
+        if (rc < 0)
+                return rc;
+        bytes = rc == 1 ? select->ops->get_blob(select, 1, &length) : NULL;
+        rc = client_rates_read(bytes, bytes ? length : 0, rates);
+        if (rc >= 0)
+                rc = client_rates_sum(rates, &s1, &s2);
+        for (; rc >= 0 && end < report->n_bugs && report->bugs[end].client == client; end++)
+                rc = describe(report, select->ops->get_text(select, 0), rates, &report->bugs[end]);
+        select->ops->reset(select);
+        if (rc == -EBADMSG) {
+                log_error(database->log, "%s: the rates of a client are no such; the database is damaged",
+                          database->name);
+                rc = -EUCLEAN;
+        }
+        return rc < 0 ? rc : (int)(end - first);
+}
+
+static int describe_all(struct database *database, struct report *report)
+{
+        _cleanup_(statement_freep) struct statement *select = NULL;
+        _cleanup_(client_rates_clear) struct client_rates rates = { .n = 0 };
+        int rc = database_prepare(database,
+                                  "SELECT c.hex, r.rates FROM client c JOIN client_rate r ON r.client = c.id WHERE"
+                                  " c.id = $1", &select);
+
+        if (report->n_bugs)
+                qsort(report->bugs, report->n_bugs, sizeof(*report->bugs), compare_clients);
+        for (size_t i = 0; rc >= 0 && i < report->n_bugs; i += (size_t)MAX(rc, 0))
+                rc = describe_client(database, select, report, &rates, i);
+        return rc < 0 ? rc : 0;
+}
+
+static int compare_pair(const void *key, const void *element)
+{
+        int64_t client = *(const int64_t *)key, other = ((const struct bug_pair *)element)->client;
+
+        return client < other ? -1 : client > other;
+}
+
+bool report_has_bug(const struct report *report, int64_t client, int64_t app)
+{
+        size_t low = util_lower_bound(&client, report->by_client, report->n_bugs, sizeof(*report->by_client),
+                                      compare_pair);
+
+        for (; low < report->n_bugs && report->by_client[low].client == client; low++)
+                if (report->by_client[low].app == app)
+                        return true;
+        return false;
+}
+
+/* Those that the battery confirms are first. */
+static int compare_bugs(const void *a, const void *b)
+{
+        const struct bug_report *x = a, *y = b;
+        int order = (int)y->confirmed - (int)x->confirmed;
+
+        order = order ? order : strcmp(x->app_name, y->app_name);
+        return order ? order : strcmp(x->client_hex, y->client_hex);
+}
+
+static int list_by_client(struct report *report)
+{
+        report->by_client = calloc(report->n_bugs + 1, sizeof(*report->by_client));
+        if (!report->by_client)
+                return -ENOMEM;
+        for (size_t i = 0; i < report->n_bugs; i++)
+                report->by_client[i] = (struct bug_pair){ report->bugs[i].client, report->bugs[i].app };
+        return 0;
+}
+
+int report_bugs(struct database *database, struct report *report)
+{
+        int err = find_bugs(report);
+
+        for (size_t i = 0; i < report->n_apps; i++) {
+                free(TAKE_PTR(report->apps[i].own));
+                free(TAKE_PTR(report->apps[i].uses));
+        }
+        if (!err)
+                err = describe_all(database, report);
+        if (!err)
+                err = list_by_client(report);
+        if (!err && report->n_bugs)
+                qsort(report->bugs, report->n_bugs, sizeof(*report->bugs), compare_bugs);
+        return err;
+}

@@ -1,0 +1,370 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/* Reads the rates of the clients that have one of the joint's apps, and sums what the sweeps need. */
+
+#include <errno.h>
+#include <math.h>
+#include <string.h>
+
+#include "rates.h"
+#include "report-features.h"
+#include "threads.h"
+#include "util/util.h"
+
+/* An app of the joint on a client: its bit in the rates, and its rank. */
+struct bit {
+        size_t bit;
+        uint16_t rank;
+};
+
+/* Sums over one stratum of a client, by the index of each of its apps, and what they add up to over all strata. */
+struct stratum_sums {
+        double *both;       /* for each pair of its apps: rates with both, by span */
+        struct sums_of_app {
+                double s, n, weight, more;
+        } *apps;
+        size_t both_capacity, apps_capacity;
+};
+
+/* Hash table of the current client's cells, by context and apps. A slot has 1 + index in part->cells. */
+struct finder {
+        struct joint_part *part;
+        struct bit *bits;   /* apps of the client */
+        size_t *slots;
+        uint16_t *ranks;    /* apps of one rate */
+        size_t n_bits, bits_capacity, slots_capacity, mask, ranks_capacity;
+        struct stratum_sums sums;
+        uint32_t *index_of; /* by rank: the app's place among the client's */
+        const struct features *features;
+        struct strata strata;
+};
+
+static void free_finder(struct finder *finder)
+{
+        free(finder->bits);
+        free(finder->slots);
+        free(finder->ranks);
+        free(finder->sums.both);
+        free(finder->sums.apps);
+        free(finder->index_of);
+        strata_clear(&finder->strata);
+}
+
+/* Lists the apps of the joint that the client has. */
+static int list_bits(struct finder *finder, const struct client_rates *rates, uint32_t client)
+{
+        struct joint_part *part = finder->part;
+        const struct joint *joint = part->joint;
+
+        finder->n_bits = 0;
+        for (size_t i = 0; i < rates->n_apps; i++) {
+                const struct app_report *app = report_app(joint->report, rates->apps[i].app);
+                int32_t rank = app ? joint->rank_of[app - joint->report->apps] : -1;
+
+                if (rank < 0)
+                        continue;
+                if (util_grow(&finder->bits, &finder->bits_capacity, finder->n_bits + 1, sizeof(*finder->bits)) < 0 ||
+                    util_grow(&part->apps, &part->apps_capacity, part->n_apps + 1, sizeof(*part->apps)) < 0 ||
+                    util_grow(&part->uses, &part->uses_capacity, part->n_uses + 1, sizeof(*part->uses)) < 0)
+                        return -ENOMEM;
+                finder->index_of[rank] = (uint32_t)finder->n_bits;
+                part->uses[part->n_uses++] = (struct one_use){
+                        .rank = (uint32_t)rank, .client = client, .index = (uint32_t)finder->n_bits,
+                        .bug = report_has_bug(joint->report, joint->clients[client].id, app->id) };
+                finder->bits[finder->n_bits++] = (struct bit){ i, (uint16_t)rank };
+                part->apps[part->n_apps++] = (uint16_t)rank;
+        }
+        return util_grow(&finder->ranks, &finder->ranks_capacity, finder->n_bits + 1, sizeof(*finder->ranks));
+}
+
+/* Makes twice as many slots as there can be cells. */
+static int clear_slots(struct finder *finder, size_t n)
+{
+        size_t size = 4;
+        int err;
+
+        while (size < 2 * n)
+                size *= 2;
+        err = util_grow(&finder->slots, &finder->slots_capacity, size, sizeof(*finder->slots));
+        if (err < 0)
+                return err;
+        memset(finder->slots, 0, size * sizeof(*finder->slots));
+        finder->mask = size - 1;
+        return 0;
+}
+
+static bool same_cell(const struct joint_part *part, size_t cell, int64_t context, const uint16_t *ranks, size_t n)
+{
+        size_t first = part->cells[cell].first, end = cell + 1 < part->n_cells ? part->cells[cell + 1].first :
+                       part->n_ranks;
+
+        return part->cells[cell].context == context && end - first == n &&
+               memcmp(part->ranks + first, ranks, n * sizeof(*ranks)) == 0;
+}
+
+/* Appends a cell. */
+static int add_cell(struct joint_part *part, int64_t context, uint32_t stratum, const uint16_t *ranks, size_t n)
+{
+        int err = util_grow(&part->cells, &part->cells_capacity, part->n_cells + 2, sizeof(*part->cells));
+
+        if (!err)
+                err = util_grow(&part->ranks, &part->ranks_capacity, part->n_ranks + n + 1, sizeof(*part->ranks));
+        if (!err && part->n_ranks + n > UINT32_MAX)
+                err = -ENOMEM;
+        if (err < 0)
+                return err;
+        part->cells[part->n_cells++] = (struct cell){ .context = context, .first = (uint32_t)part->n_ranks,
+                                                      .stratum = stratum };
+        memcpy(part->ranks + part->n_ranks, ranks, n * sizeof(*ranks));
+        part->n_ranks += n;
+        return 0;
+}
+
+static int add_rate(struct finder *finder, const struct client_rate *rate, int64_t context)
+{
+        struct joint_part *part = finder->part;
+        uint64_t hash = (uint64_t)context;
+        size_t n = 0, slot;
+
+        for (size_t i = 0; i < finder->n_bits; i++) {
+                const struct bit *bit = &finder->bits[i];
+
+                if (rate->apps[bit->bit / 8] >> bit->bit % 8 & 1) {
+                        finder->ranks[n++] = bit->rank;
+                        hash = (hash ^ bit->rank) * 0x9E3779B97F4A7C15;
+                }
+        }
+        for (slot = (hash >> 32) & finder->mask; finder->slots[slot]; slot = (slot + 1) & finder->mask)
+                if (same_cell(part, finder->slots[slot] - 1, context, finder->ranks, n))
+                        break;
+        if (!finder->slots[slot]) {
+                if (add_cell(part, context, rate->stratum, finder->ranks, n) < 0)
+                        return -ENOMEM;
+                finder->slots[slot] = part->n_cells;
+        }
+        part->cells[finder->slots[slot] - 1].n += rate->span;
+        part->cells[finder->slots[slot] - 1].s += (double)rate->span * rate->rate;
+        return 0;
+}
+
+/* Adds a cell to the sums of its stratum. */
+static void add_to_stratum(struct finder *finder, size_t cell)
+{
+        const struct joint_part *part = finder->part;
+        size_t end = cell + 1 < part->n_cells ? part->cells[cell + 1].first : part->n_ranks;
+
+        for (size_t i = part->cells[cell].first; i < end; i++) {
+                size_t index = finder->index_of[part->ranks[i]];
+
+                finder->sums.apps[index].s += part->cells[cell].s;
+                for (size_t j = part->cells[cell].first; j < end; j++)
+                        finder->sums.both[index * finder->n_bits + finder->index_of[part->ranks[j]]] +=
+                                (double)part->cells[cell].n;
+        }
+}
+
+/* Ends a stratum of @n rates with sum @s. @rows: the client's overlaps. */
+static void end_stratum(struct finder *finder, double n, double s, float *rows)
+{
+        size_t apps = finder->n_bits;
+        double *both = finder->sums.both;
+
+        for (size_t i = 0; i < apps; i++) {
+                struct sums_of_app *app = &finder->sums.apps[i];
+                double app_n = both[i * apps + i];
+
+                drop_stratum(app_n, app->s, n, s, &app->weight, &app->more);
+                app->n += app_n;
+                app->s = 0;
+                for (size_t j = 0; app_n > 0 && j < apps; j++) {
+                        double weight = 0, more = 0;
+
+                        if (j != i && both[j * apps + j] > 0)
+                                drop_stratum(app_n, both[i * apps + j], n, both[j * apps + j], &weight, &more);
+                        rows[i * apps + j] += (float)more;
+                }
+        }
+        memset(both, 0, apps * apps * sizeof(*both));
+}
+
+/* Makes the sums for drop_use_of() of each of the client's apps, and how they overlap. */
+static int sum_apps(struct finder *finder, struct joint_client *client)
+{
+        struct joint_part *part = finder->part;
+        struct stratum_sums *sums = &finder->sums;
+        size_t apps = finder->n_bits;
+        struct one_use *uses = part->uses + part->n_uses - apps;
+        double n = 0, s = 0;
+
+        if (util_grow(&sums->both, &sums->both_capacity, apps * apps, sizeof(*sums->both)) < 0 ||
+            util_grow(&sums->apps, &sums->apps_capacity, apps, sizeof(*sums->apps)) < 0 ||
+            util_grow(&part->overlaps, &part->overlaps_capacity, part->n_overlaps + apps * apps,
+                      sizeof(*part->overlaps)) < 0)
+                return -ENOMEM;
+        client->first_app = part->n_apps - apps;
+        client->n_apps = apps;
+        client->first_overlap = part->n_overlaps;
+        part->n_overlaps += apps * apps;
+        memset(sums->both, 0, apps * apps * sizeof(*sums->both));
+        memset(sums->apps, 0, apps * sizeof(*sums->apps));
+        memset(part->overlaps + client->first_overlap, 0, apps * apps * sizeof(*part->overlaps));
+        for (size_t i = client->first; i < client->end; i++) {
+                n += (double)part->cells[i].n;
+                s += part->cells[i].s;
+                add_to_stratum(finder, i);
+                if (i + 1 < client->end && part->cells[i + 1].stratum == part->cells[i].stratum)
+                        continue;
+                end_stratum(finder, n, s, part->overlaps + client->first_overlap);
+                client->n += n;
+                n = s = 0;
+        }
+        for (size_t i = 0; i < apps && client->mean > 0; i++) {
+                uses[i].weight = (float)sums->apps[i].weight;
+                uses[i].more = (float)(sums->apps[i].more / client->mean);
+                uses[i].n = (float)sums->apps[i].n;
+        }
+        return 0;
+}
+
+/* Collects the client's rates with and without the app that was asked for, if the client has it. */
+static int add_asked(struct joint_part *part, const struct client_rates *rates, int64_t asked)
+{
+        size_t app = 0;
+
+        while (app < rates->n_apps && rates->apps[app].app != asked)
+                app++;
+        if (app == rates->n_apps)
+                return 0;
+        if (util_grow(&part->with, &part->with_capacity, part->n_with + rates->n, sizeof(*part->with)) < 0 ||
+            util_grow(&part->without, &part->without_capacity, part->n_without + rates->n, sizeof(*part->without)) < 0)
+                return -ENOMEM;
+        for (size_t i = 0; i < rates->n; i++)
+                if (rates->list[i].apps[app / 8] >> app % 8 & 1)
+                        part->with[part->n_with++] = rates->list[i].rate;
+                else
+                        part->without[part->n_without++] = rates->list[i].rate;
+        return 0;
+}
+
+static int add_client(void *state, size_t client, struct client_rates *rates)
+{
+        struct finder *finder = state;
+        struct joint_part *part = finder->part;
+        struct joint *joint = part->joint;
+        int err = list_bits(finder, rates, (uint32_t)client);
+
+        if (err < 0 || !finder->n_bits)
+                return err;
+        err = strata_set(&finder->strata, finder->features, joint->clients[client].id, rates);
+        if (!err)
+                err = clear_slots(finder, rates->n);
+        joint->clients[client].spread = client_rates_spread(rates, &joint->clients[client].mean);
+        joint->clients[client].part = part;
+        joint->clients[client].first = part->n_cells;
+        for (size_t i = 0; !err && i < rates->n; i++)
+                err = add_rate(finder, &rates->list[i], rates->contexts[rates->list[i].context]);
+        joint->clients[client].end = part->n_cells;
+        if (!err)
+                err = sum_apps(finder, &joint->clients[client]);
+        if (!err && joint->report->asked >= 0)
+                err = add_asked(part, rates, joint->report->apps[joint->report->asked].id);
+        return err;
+}
+
+static int compare_uses(const void *a, const void *b)
+{
+        const struct one_use *x = a, *y = b;
+
+        return x->rank != y->rank ? (x->rank < y->rank ? -1 : 1) : x->client < y->client ? -1 : x->client > y->client;
+}
+
+/* In sixteenths of a rate, as a coarse gauge's rates have parts. */
+static void count_pairs(struct joint *joint, const struct joint_part *part)
+{
+        for (size_t cell = 0; cell < part->n_cells; cell++)
+                for (size_t i = part->cells[cell].first; i < part->cells[cell + 1].first; i++)
+                        for (size_t j = part->cells[cell].first; j < part->cells[cell + 1].first; j++)
+                                joint->pairs[part->ranks[i] * joint->n + part->ranks[j]] +=
+                                        (uint32_t)lround(16 * (double)part->cells[cell].n);
+}
+
+/* Merges the uses of all parts, sorted by rank. */
+static int join_uses(struct joint *joint)
+{
+        for (size_t i = 0; i < joint->n_parts; i++)
+                joint->n_uses += joint->parts[i].n_uses;
+        joint->uses = malloc((joint->n_uses + 1) * sizeof(*joint->uses));
+        if (!joint->uses)
+                return -ENOMEM;
+        joint->n_uses = 0;
+        for (size_t i = 0; i < joint->n_parts; i++) {
+                struct joint_part *part = &joint->parts[i];
+
+                if (part->n_uses)
+                        memcpy(joint->uses + joint->n_uses, part->uses, part->n_uses * sizeof(*joint->uses));
+                joint->n_uses += part->n_uses;
+                free(TAKE_PTR(part->uses));
+        }
+        if (joint->n_uses)
+                qsort(joint->uses, joint->n_uses, sizeof(*joint->uses), compare_uses);
+        return 0;
+}
+
+static int make_room(struct joint *joint, const struct rates *rates)
+{
+        joint->clients = calloc(rates->n + 1, sizeof(*joint->clients));
+        joint->parts = calloc(threads_count(), sizeof(*joint->parts));
+        if (!joint->clients || !joint->parts)
+                return -ENOMEM;
+        joint->n_parts = threads_count();
+        joint->n_clients = rates->n;
+        for (size_t i = 0; i < rates->n; i++)
+                joint->clients[i].id = rates->clients[i];
+        for (size_t i = 0; i < joint->n_parts; i++) {
+                struct joint_part *part = &joint->parts[i];
+
+                part->joint = joint;
+                if (util_grow(&part->cells, &part->cells_capacity, 1, sizeof(*part->cells)) < 0)
+                        return -ENOMEM;
+        }
+        return 0;
+}
+
+static int read_parts(struct joint *joint, const struct features *features, const struct rates *rates)
+{
+        struct finder finders[THREADS_MAX] = { { .part = NULL } };
+        void *states[THREADS_MAX];
+        int err = 0;
+
+        for (size_t i = 0; i < joint->n_parts; i++) {
+                finders[i].part = &joint->parts[i];
+                finders[i].features = features;
+                finders[i].index_of = calloc(joint->n, sizeof(*finders[i].index_of));
+                states[i] = &finders[i];
+                err = finders[i].index_of ? err : -ENOMEM;
+        }
+        if (!err)
+                err = rates_each(rates, add_client, states, joint->n_parts);
+        for (size_t i = 0; i < joint->n_parts; i++)
+                free_finder(&finders[i]);
+        return err;
+}
+
+int joint_read(struct database *database, const struct features *features, int64_t limit, struct joint *joint)
+{
+        _cleanup_(rates_close) struct rates rates;
+        int err = rates_open(database, limit, joint->report->samples, &rates);
+
+        if (!err)
+                err = make_room(joint, &rates);
+        if (!err)
+                err = read_parts(joint, features, &rates);
+        for (size_t i = 0; !err && i < joint->n_parts; i++) {
+                struct joint_part *part = &joint->parts[i];
+
+                part->cells[part->n_cells] = (struct cell){ .first = (uint32_t)part->n_ranks };
+                count_pairs(joint, part);
+        }
+        return err ? err : join_uses(joint);
+}

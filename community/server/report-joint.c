@@ -1,0 +1,278 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/*
+ * Separates the effects of apps that run at the same time: an app without any effect seems to be a hog if it
+ * often runs beside one.
+ *
+ * Method: Gauss-Seidel sweeps. Each app that was called a hog is compared again, with rates from which the
+ * present estimates of the other hogs' effects are subtracted, as power adds up. The sweeps repeat until the
+ * estimates stay within STILL. Clients are taken by number and apps by name, so the result does not depend on the
+ * order in which clients were read.
+ */
+
+#include <errno.h>
+#include <math.h>
+#include <stdatomic.h>
+#include <string.h>
+
+#include "rates.h"
+#include "report-features.h"
+#include "threads.h"
+#include "util/util.h"
+
+#define SWEEPS 60         /* upper limit; apps that nearly always run together need the most sweeps */
+#define STILL 2e-4        /* relative to the rate */
+#define TOGETHER 0.95     /* share of both apps' rates in which both are in use */
+#define CLIENTS_TAKEN (size_t)256  /* clients that a thread takes at a time */
+#define CLIENTS_WORTH (size_t)4096 /* clients per additional thread */
+#define HOGS_MAX 10000    /* the table of pairs would become too large */
+
+void joint_clear(struct joint *joint)
+{
+        free(joint->apps);
+        free(joint->effects);
+        free(joint->pairs);
+        free(joint->first);
+        free(joint->rank_of);
+        for (size_t i = 0; i < joint->n_parts; i++) {
+                free(joint->parts[i].cells);
+                free(joint->parts[i].ranks);
+                free(joint->parts[i].uses);
+                free(joint->parts[i].apps);
+                free(joint->parts[i].overlaps);
+                free(joint->parts[i].with);
+                free(joint->parts[i].without);
+        }
+        free(joint->parts);
+        free(joint->clients);
+        free(joint->uses);
+        *joint = (struct joint){ .n = 0 };
+}
+
+static bool together(const struct joint *joint, size_t a, size_t b)
+{
+        double both = joint->pairs[a * joint->n + b];
+
+        return a == b || (both >= TOGETHER * joint->pairs[a * joint->n + a] &&
+                          both >= TOGETHER * joint->pairs[b * joint->n + b]);
+}
+
+static void find_first(struct joint *joint)
+{
+        for (size_t a = 0; a < joint->n; a++)
+                for (joint->first[a] = 0; !together(joint, a, joint->first[a]);)
+                        joint->first[a]++;
+}
+
+/*
+ * Is the effect of @other to be subtracted from what @rank seems to cost? Apps that always run together have the same
+ * effect, which counts once, and not for themselves.
+ */
+static bool counts(const struct joint *joint, size_t rank, size_t other)
+{
+        return other != rank && joint->first[other] == other && joint->first[rank] != other;
+}
+
+/* Sums the effects of all other apps in use. @with: is the app itself in use? */
+static double others(const struct joint_part *part, size_t cell, size_t rank, bool *with)
+{
+        double sum = 0;
+
+        *with = false;
+        for (size_t i = part->cells[cell].first; i < part->cells[cell + 1].first; i++) {
+                size_t other = part->ranks[i];
+
+                *with |= other == rank;
+                sum += counts(part->joint, rank, other) ? part->joint->effects[other] : 0;
+        }
+        return sum;
+}
+
+double joint_sum(const struct joint_client *client, size_t cell, size_t rank, bool *with)
+{
+        const struct cell *rates = &client->part->cells[cell];
+
+        return rates->s - others(client->part, cell, rank, with) * (double)rates->n * client->mean;
+}
+
+static int compare_rank(const void *key, const void *element)
+{
+        uint32_t rank = *(const uint32_t *)key, other = ((const struct one_use *)element)->rank;
+
+        return rank < other ? -1 : rank > other;
+}
+
+size_t joint_uses(const struct joint *joint, size_t rank)
+{
+        uint32_t key = (uint32_t)rank;
+        size_t use = util_lower_bound(&key, joint->uses, joint->n_uses, sizeof(*joint->uses), compare_rank);
+
+        return use < joint->n_uses && joint->uses[use].rank == key ? use : joint->n_uses;
+}
+
+/* The app on one client, without the other apps' effects. */
+static struct drop_use adjust_client(const struct joint *joint, const struct one_use *use)
+{
+        const struct joint_client *client = &joint->clients[use->client];
+        const uint16_t *apps = client->part->apps + client->first_app;
+        const float *overlaps = client->part->overlaps + client->first_overlap + use->index * client->n_apps;
+        struct drop_use made = { .client = use->client };
+        double more = (double)use->more;
+
+        if (use->bug)
+                return made;
+        for (size_t i = 0; i < client->n_apps; i++)
+                if (counts(joint, use->rank, apps[i]))
+                        more -= (double)overlaps[i] * joint->effects[apps[i]];
+        made = drop_use_of((double)use->weight, more * client->mean, (double)use->n, client->n, client->mean,
+                           client->spread);
+        made.client = use->client;
+        return made;
+}
+
+/* Work on one app's clients, which threads take in pieces. */
+struct adjusting {
+        const struct joint *joint;
+        size_t first, end;
+        atomic_size_t next;
+        struct drop_use *uses;
+};
+
+static int adjust_clients(void *data, size_t thread)
+{
+        struct adjusting *adjusting = data;
+        const struct joint *joint = adjusting->joint;
+        size_t first;
+
+        while ((first = atomic_fetch_add(&adjusting->next, CLIENTS_TAKEN)) < adjusting->end)
+                for (size_t use = first; use < MIN(first + CLIENTS_TAKEN, adjusting->end); use++)
+                        adjusting->uses[use - adjusting->first] = adjust_client(joint, &joint->uses[use]);
+        return 0;
+}
+
+/* @use: first use of the app. @ret_end: the end of its uses. */
+static int adjust_app(const struct joint *joint, size_t use, struct drop *ret, size_t *ret_end)
+{
+        struct adjusting adjusting = { .joint = joint, .first = use, .next = use, .end = use };
+        int err;
+
+        while (adjusting.end < joint->n_uses && joint->uses[adjusting.end].rank == joint->uses[use].rank)
+                adjusting.end++;
+        adjusting.uses = malloc((adjusting.end - use) * sizeof(*adjusting.uses));
+        if (!adjusting.uses)
+                return -ENOMEM;
+        (void)threads_run(adjust_clients, &adjusting, MIN(joint->n_parts, (adjusting.end - use) / CLIENTS_WORTH + 1));
+        err = drop_compare(adjusting.uses, adjusting.end - use, joint->report->middle_rate,
+                           &joint->report->groups, ret);
+        free(adjusting.uses);
+        *ret_end = adjusting.end;
+        return err;
+}
+
+static struct app_report *app_of(const struct joint *joint, size_t rank)
+{
+        return &joint->report->apps[joint->apps[rank]];
+}
+
+/* By how much the app raises the rate of a client, relative to its mean. */
+static double effect_of(const struct joint *joint, const struct drop *drop)
+{
+        return drop->enough ? (drop->rate_with - drop->rate_without) / joint->report->middle_rate : 0;
+}
+
+/* @ret: the largest change. */
+static int sweep(struct joint *joint, double *ret)
+{
+        *ret = 0;
+        for (size_t use = 0; use < joint->n_uses;) {
+                size_t rank = joint->uses[use].rank;
+                double before = joint->effects[rank];
+                int err = adjust_app(joint, use, &app_of(joint, rank)->drop, &use);
+
+                if (err < 0)
+                        return err;
+                joint->effects[rank] = effect_of(joint, &app_of(joint, rank)->drop);
+                *ret = MAX(*ret, fabs(joint->effects[rank] - before));
+        }
+        return 0;
+}
+
+/* If apps always run together, reports only the first by name, with the names of the others. */
+static int name_together(struct joint *joint)
+{
+        for (size_t a = 0; a < joint->n; a++)
+                for (size_t b = a + 1; b < joint->n; b++) {
+                        struct app_report *first = app_of(joint, a);
+
+                        if (first->hidden || app_of(joint, b)->hidden || !together(joint, a, b))
+                                continue;
+                        first->together = reallocarray(first->together, first->n_together + 1,
+                                                       sizeof(*first->together));
+                        if (!first->together)
+                                return -ENOMEM;
+                        first->together[first->n_together++] = app_of(joint, b)->name;
+                        app_of(joint, b)->hidden = true;
+                }
+        return 0;
+}
+
+static int compare_names(const void *a, const void *b, void *data)
+{
+        const struct app_report *apps = data;
+
+        return strcmp(apps[*(const size_t *)a].name, apps[*(const size_t *)b].name);
+}
+
+/* Lists the hogs, and the app that was asked for. */
+static int list_apps(struct joint *joint)
+{
+        struct report *report = joint->report;
+        bool asked = report->asked >= 0;
+
+        joint->apps = malloc((report->n_hogs + 1) * sizeof(*joint->apps));
+        if (!joint->apps)
+                return -ENOMEM;
+        for (size_t i = 0; i < report->n_hogs; i++) {
+                joint->apps[joint->n++] = report->hogs[i];
+                asked &= (int64_t)report->hogs[i] != report->asked;
+        }
+        if (asked)
+                joint->apps[joint->n++] = (size_t)report->asked;
+        qsort_r(joint->apps, joint->n, sizeof(*joint->apps), compare_names, report->apps);
+        return 0;
+}
+
+int report_joint(struct database *database, const struct features *features, int64_t limit, struct report *report,
+                 struct joint *joint)
+{
+        double change = INFINITY;
+        int err;
+
+        *joint = (struct joint){ .report = report };
+        if (report->n_hogs > HOGS_MAX) {
+                log_error(database->log, "%s: more than %d apps seem to be hogs; this is not a community that can be"
+                                         " compared",
+                          database->name, HOGS_MAX);
+                return -E2BIG;
+        }
+        err = list_apps(joint);
+        if (err < 0 || !joint->n)
+                return err;
+        joint->effects = calloc(joint->n, sizeof(*joint->effects));
+        joint->pairs = calloc(joint->n * joint->n, sizeof(*joint->pairs));
+        joint->first = calloc(joint->n, sizeof(*joint->first));
+        joint->rank_of = malloc((report->n_apps + 1) * sizeof(*joint->rank_of));
+        if (!joint->effects || !joint->pairs || !joint->first || !joint->rank_of)
+                return -ENOMEM;
+        for (size_t i = 0; i < report->n_apps; i++)
+                joint->rank_of[i] = -1;
+        for (size_t i = 0; i < joint->n; i++)
+                joint->rank_of[joint->apps[i]] = (int32_t)i;
+        err = joint_read(database, features, limit, joint);
+        if (!err)
+                find_first(joint);
+        for (int round = 0; !err && change > STILL && round < SWEEPS; round++)
+                err = sweep(joint, &change);
+        return err ? err : name_together(joint);
+}

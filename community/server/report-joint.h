@@ -1,0 +1,103 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#pragma once
+
+/* Rates during which hogs, or the app that was asked for, were in use, and the effects of these apps. */
+
+#include "report.h"
+
+struct strata;
+
+/*
+ * Rates of a client in one context with the same of these apps in use: ranks from `first` to `first` of the
+ * next cell.
+ */
+struct cell {
+        int64_t context;
+        double s;        /* sum of the rates, each with its span */
+        float n;         /* sum of the spans: the number of rates, for a fine gauge */
+        uint32_t first;
+        uint32_t stratum; /* ascending within a client */
+};
+
+/* Data read by one thread. */
+struct joint_part {
+        struct joint *joint;
+        const struct features *features;
+        struct strata *strata;
+        struct cell *cells;      /* with one extra cell that ends the last one's ranks */
+        size_t n_cells, cells_capacity;
+        uint16_t *ranks;
+        size_t n_ranks, ranks_capacity;
+        struct one_use *uses;    /* moved to joint.uses at the end */
+        size_t n_uses, uses_capacity;
+        uint16_t *apps;          /* ranks of each client's apps */
+        size_t n_apps, apps_capacity;
+        float *overlaps;         /* for each client, a row of its apps for each of its apps; see struct one_use */
+        size_t n_overlaps, overlaps_capacity;
+        /* rates of clients that have the app that was asked for, with it and without it in use */
+        int32_t *with, *without;
+        size_t n_with, n_without, with_capacity, without_capacity;
+};
+
+/* Cells of a client: from `first` to `end` in a part; none if the client has none of the apps. */
+struct joint_client {
+        int64_t id;
+        const struct joint_part *part;
+        size_t first, end;
+        size_t first_app, n_apps, first_overlap; /* in part->apps and part->overlaps */
+        double n;            /* number of its rates, by span */
+        double mean, spread; /* mean of its rates, and their squared coefficient of variation */
+};
+
+/*
+ * A client that has an app. Its row of the overlaps has the same sums as `more`, where a rate is 1 with the other app
+ * and 0 without it: so much of `more` comes from the other app, per unit of its effect.
+ */
+struct one_use {
+        uint32_t rank, client;
+        uint32_t index;     /* the app's place among the client's */
+        float weight, more; /* see drop_use_of(); relative to the client's mean */
+        float n;            /* rates with the app, by span */
+        bool bug;           /* it has a bug of it, and is not compared */
+};
+
+struct joint {
+        struct report *report;
+        size_t n;               /* number of apps */
+        size_t *apps;           /* indices in report->apps, sorted by name */
+        double *effects;        /* by which each app raises the rate, relative to a client's mean */
+        uint32_t *pairs;        /* n * n: rates with both apps, in sixteenths */
+        size_t *first;          /* the first app that always runs with this one, or itself */
+        int32_t *rank_of;       /* for each of report->apps; -1: not in this list */
+
+        struct joint_part *parts; /* one per thread */
+        size_t n_parts;
+        struct joint_client *clients; /* ascending by id */
+        size_t n_clients;
+        struct one_use *uses;   /* sorted by rank */
+        size_t n_uses;
+};
+
+void joint_clear(struct joint *joint);
+
+/**
+ * report_joint() - compute the hogs' effects anew, without those of other hogs in use at the same time
+ * @joint: gets the rates, for report_why(); empty if there are no such apps
+ */
+int report_joint(struct database *database, const struct features *features, int64_t limit, struct report *report,
+                 struct joint *joint);
+
+/* Reads the rates of joint->apps into its parts, clients and uses. 0; a negative errno. */
+int joint_read(struct database *database, const struct features *features, int64_t limit, struct joint *joint);
+
+/* Index of an app's first client in joint->uses; joint->n_uses: it has none. */
+size_t joint_uses(const struct joint *joint, size_t rank);
+/* Sum of a cell's rates without the effects of other apps than that of @rank. @with: was that app in use? */
+double joint_sum(const struct joint_client *client, size_t cell, size_t rank, bool *with);
+
+/* report-why.c: finds the features on which the effects depend, and the effect of each version. */
+int report_why(struct database *database, struct features *features, const struct joint *joint,
+               struct report *report);
+/* report-app.c: sorted rates with and without the app that was asked for. */
+int report_distributions(const struct joint *joint, struct report *report);

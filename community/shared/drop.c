@@ -1,0 +1,378 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+
+#include "drop-groups.h"
+#include "order.h"
+#include "util/quantile.h"
+#include "util/util.h"
+
+#define LEVEL 0.95
+#define PAPER_H 1.96
+#define SIGN_MIN 1.645 /* standard deviations by which clients with more must outnumber those with less */
+#define NANO 1e-9
+#define WEIGHT_MAX 16.0   /* most samples that count, so that no client decides alone */
+#define EFFECT_MAX 1.0
+#define PART_MIN 1e-3     /* fewer rates than this are rounding of spans */
+#define ODD_DEVIATIONS 5.0 /* so many standard deviations from the middle client, a client is unlike all others */
+#define ODD_SHARE 0.125   /* more of them are no oddity, but two kinds of use */
+#define SCALE_MIN 0.05    /* least of that standard deviation: a twentieth of the rate */
+#define MAD_TO_SIGMA 1.4826
+#define CANDIDATE_P 0.05
+#define THIN 0.2          /* least part of the weight that strata leave */
+#define NEEDED_T 4.0
+#define WORTH_WAITING 0.05 /* least effect, as a part of the rate, that is worth more samples */
+
+/* Continued fraction of the incomplete beta function, by Lentz's method (Abramowitz and Stegun 26.5.8). */
+static double beta_fraction(double a, double b, double x)
+{
+        double c = 1, d = 1 / (1 - (a + b) * x / (a + 1)), sum = d;
+
+        for (int m = 1; m < 500; m++) {
+                double even = m * (b - m) * x / ((a + 2 * m - 1) * (a + 2 * m));
+                double odd = -(a + m) * (a + b + m) * x / ((a + 2 * m) * (a + 2 * m + 1)), before = sum;
+
+                d = 1 / (1 + even * d);
+                c = 1 + even / c;
+                sum *= d * c;
+                d = 1 / (1 + odd * d);
+                c = 1 + odd / c;
+                sum *= d * c;
+                if (fabs(sum - before) < 1e-14 * fabs(sum))
+                        break;
+        }
+        return sum;
+}
+
+static double incomplete_beta(double a, double b, double x)
+{
+        double front;
+        int sign; /* always +; lgamma() would write it into a global, and threads are here */
+
+        if (x <= 0 || x >= 1)
+                return x > 0;
+        front = exp(lgamma_r(a + b, &sign) - lgamma_r(a, &sign) - lgamma_r(b, &sign) + a * log(x) + b * log1p(-x));
+        return x < (a + 1) / (a + b + 2) ? front * beta_fraction(a, b, x) / a :
+               1 - front * beta_fraction(b, a, 1 - x) / b;
+}
+
+double drop_student_upper(double t, double degrees_of_freedom)
+{
+        double tail = incomplete_beta(degrees_of_freedom / 2, 0.5,
+                                      degrees_of_freedom / (degrees_of_freedom + t * t)) / 2;
+
+        return t >= 0 ? tail : 1 - tail;
+}
+
+/* Sample mean's half-width, as in the paper: h s / sqrt(n). */
+static double paper_error(double n, double s1, double s2)
+{
+        return PAPER_H * sqrt(MAX((s2 - s1 * s1 / n) / (n - 1), 0) / n);
+}
+
+bool drop_paper_rule(const struct drop_rates *with, const struct drop_rates *all)
+{
+        double n = all->n - with->n, s1 = all->s1 - with->s1, s2 = all->s2 - with->s2;
+
+        if (!(with->n >= 2 && n >= 2))
+                return false;
+        return with->s1 / with->n - s1 / n - paper_error(with->n, with->s1, with->s2) - paper_error(n, s1, s2) > 0;
+}
+
+void drop_stratum(double n, double s, double all_n, double all_s, double *weight, double *more)
+{
+        double rest = all_n - n, w;
+
+        if (n < PART_MIN || rest < PART_MIN)
+                return;
+        w = n * rest / all_n;
+        *weight += w;
+        *more += w * (s / n - (all_s - s) / rest);
+}
+
+struct drop_use drop_use_of(double weight, double more, double n, double all_n, double mean, double spread)
+{
+        double discount = spread > DROP_SPREAD_MAX ? DROP_SPREAD_MAX / spread : 1, relative, without;
+        struct drop_use use = { .client = 0 };
+
+        if (!(mean > 0 && all_n > 0))
+                return use;
+        use.crude = (float)(MIN(n * MAX(all_n - n, 0) / all_n, WEIGHT_MAX) * discount);
+        if (!(weight > 0))
+                return use;
+        relative = MAX(MIN(more / weight / mean, DROP_RELATIVE_MAX), -DROP_RELATIVE_MAX);
+        without = MIN(MAX(1 - n / all_n * relative, 0), DROP_RELATIVE_MAX);
+        use.weight = (float)(MIN(weight, WEIGHT_MAX) * discount);
+        use.without = (float)without;
+        use.with = (float)MIN(MAX(without + relative, 0), DROP_RELATIVE_MAX);
+        return use;
+}
+
+/* Sums over clients: of weights w, and of e, a and b with w or its square. */
+struct moments {
+        double w, ww, e, wwe, wwee, a, b, wwa, wwb, wwaa, wwbb, wwab;
+        double both, more, less, odd;
+};
+
+double drop_effect(const struct drop_use *use)
+{
+        double effect = (double)use->with - (double)use->without;
+
+        return MAX(MIN(effect, EFFECT_MAX), -EFFECT_MAX);
+}
+
+/* @sign -1 takes a client away. */
+static void add_use(struct moments *sums, const struct drop_use *use, double sign)
+{
+        double w = (double)use->weight, a = (double)use->with, b = (double)use->without, e = drop_effect(use);
+        double ww = sign * w * w;
+
+        sums->both += sign;
+        sums->more += e > 0 ? sign : 0;
+        sums->less += e < 0 ? sign : 0;
+        sums->w += sign * w;
+        sums->ww += ww;
+        sums->e += sign * w * e;
+        sums->wwe += ww * e;
+        sums->wwee += ww * e * e;
+        sums->a += sign * w * a;
+        sums->b += sign * w * b;
+        sums->wwa += ww * a;
+        sums->wwb += ww * b;
+        sums->wwaa += ww * a * a;
+        sums->wwbb += ww * b * b;
+        sums->wwab += ww * a * b;
+}
+
+/* Minutes of a full charge, and their error by the delta method: a and b are of the same clients. */
+static void find_minutes(const struct moments *sums, double rate, double clients, struct drop *ret)
+{
+        double a = sums->a / sums->w, b = sums->b / sums->w, factor = clients / (clients - 1) / (sums->w * sums->w);
+        double vaa, vbb, vab, error, per_a = 1 / (a * a), per_b = 1 / (b * b);
+
+        vaa = (sums->wwaa - 2 * a * sums->wwa + a * a * sums->ww) * factor;
+        vbb = (sums->wwbb - 2 * b * sums->wwb + b * b * sums->ww) * factor;
+        vab = (sums->wwab - b * sums->wwa - a * sums->wwb + a * b * sums->ww) * factor;
+        error = sqrt(MAX(per_a * per_a * vaa + per_b * per_b * vbb - 2 * per_a * per_b * vab, 0)) *
+                quantile_student_t(clients - 1, LEVEL) / (rate * NANO * 60);
+        ret->rate_with = a * rate;
+        ret->rate_without = b * rate;
+        ret->minutes = (1 / b - 1 / a) / (rate * NANO * 60);
+        ret->minutes_low = ret->minutes - error;
+        /*
+         * Rates are skewed: a mean that came out low comes with a variance that did, too, and most of what
+         * was outside of symmetric bounds was above them. So the upper one is that of the logarithm
+         * (tests/accuracy/community-promises).
+         */
+        ret->minutes_high = ret->minutes > 0 ? ret->minutes * exp(error / ret->minutes) : ret->minutes + error;
+}
+
+static void compare(const struct moments *sums, double rate, struct drop *ret)
+{
+        double clients = sums->ww > 0 ? sums->w * sums->w / sums->ww : 0, error, sign;
+
+        if (sums->both < COMMUNITY_CLIENTS_MIN || clients < 3 || !(sums->a > 0 && sums->b > 0))
+                return;
+        ret->enough = true;
+        find_minutes(sums, rate, clients, ret);
+        ret->effect = sums->e / sums->w;
+        error = sqrt(MAX(sums->wwee - 2 * ret->effect * sums->wwe + ret->effect * ret->effect * sums->ww, 0) /
+                     (sums->w * sums->w) * clients / (clients - 1));
+        ret->effect_low = ret->effect - error * quantile_student_t(clients - 1, LEVEL);
+        sign = (sums->more - sums->less) / sqrt(MAX(sums->more + sums->less, 1));
+        ret->degrees = clients - 1;
+        ret->t = error > 0 ? ret->effect / error : 0;
+        if (error > 0 && ret->effect > 0 && sign >= SIGN_MIN)
+                ret->p = drop_student_upper(ret->t, ret->degrees);
+}
+
+/* A client's effect, for the median; and its distance from that in standard deviations of a sample. */
+struct one_effect {
+        double value, weight;
+};
+
+static int compare_effects(const void *a, const void *b)
+{
+        const struct one_effect *x = a, *y = b;
+
+        return ORDER_TWO(x->value, y->value, x->weight, y->weight);
+}
+
+static double weighted_median(struct one_effect *list, size_t n)
+{
+        double all = 0, sum = 0;
+
+        qsort(list, n, sizeof(*list), compare_effects);
+        for (size_t i = 0; i < n; i++)
+                all += list[i].weight;
+        for (size_t i = 0; i < n; i++) {
+                sum += list[i].weight;
+                if (2 * sum >= all)
+                        return list[i].value;
+        }
+        return n ? list[n - 1].value : 0;
+}
+
+static double distance(const struct drop_use *use, double middle)
+{
+        return fabs(drop_effect(use) - middle) * sqrt((double)use->weight);
+}
+
+/* Finds the middle effect, and the standard deviation of one of weight 1, of those that are not @out. */
+static void find_scale(const struct drop_use *uses, size_t n, const bool *out, struct one_effect *list,
+                       double *ret_middle, double *ret_scale)
+{
+        size_t kept = 0;
+
+        for (size_t i = 0; i < n; i++)
+                if (uses[i].weight > 0 && !out[i])
+                        list[kept++] = (struct one_effect){ drop_effect(&uses[i]), (double)uses[i].weight };
+        *ret_middle = weighted_median(list, kept);
+        kept = 0;
+        for (size_t i = 0; i < n; i++)
+                if (uses[i].weight > 0 && !out[i])
+                        list[kept++] = (struct one_effect){ distance(&uses[i], *ret_middle), 1 };
+        *ret_scale = MAX(MAD_TO_SIGMA * weighted_median(list, kept), SCALE_MIN);
+}
+
+/*
+ * Marks clients that are unlike all others: those far from the middle one, unless they are too many, and groups that
+ * came together. Clients that lie together are a minority that agrees with nobody else.
+ */
+static int find_odd(const struct drop_use *uses, size_t n, const struct drop_groups *groups, bool *out)
+{
+        _cleanup_free_ struct one_effect *list = malloc((n + 1) * sizeof(*list));
+        double middle, scale;
+        size_t kept = 0, odd = 0;
+        int err;
+
+        if (!list)
+                return -ENOMEM;
+        find_scale(uses, n, out, list, &middle, &scale);
+        err = groups ? drop_leave_groups(uses, n, groups, scale, out) : 0;
+        if (err < 0)
+                return err;
+        find_scale(uses, n, out, list, &middle, &scale);
+        for (size_t i = 0; i < n; i++) {
+                kept += uses[i].weight > 0 && !out[i];
+                odd += uses[i].weight > 0 && !out[i] && distance(&uses[i], middle) > ODD_DEVIATIONS * scale;
+        }
+        for (size_t i = 0; i < n && (double)odd <= ODD_SHARE * (double)kept; i++)
+                out[i] |= distance(&uses[i], middle) > ODD_DEVIATIONS * scale;
+        return 0;
+}
+
+static int compare_support(const void *a, const void *b, void *data)
+{
+        const struct drop_use *uses = data, *x = &uses[*(const size_t *)a], *y = &uses[*(const size_t *)b];
+        double support_x = (double)x->weight * drop_effect(x), support_y = (double)y->weight * drop_effect(y);
+
+        if (support_x != support_y)
+                return support_x > support_y ? -1 : 1;
+        return x->client < y->client ? -1 : x->client > y->client;
+}
+
+static bool is_large(const struct drop *drop)
+{
+        return drop->enough && drop->minutes_low > 0 && drop->effect_low >= COMMUNITY_EFFECT_MIN;
+}
+
+/* How many clients to take away, the strongest first, until there is no effect; by bisection. @order: room for n. */
+static size_t find_held_by(const struct drop_use *uses, size_t *order, size_t n, struct moments sums, double rate)
+{
+        size_t low = 0, high = n;
+
+        qsort_r(order, n, sizeof(*order), compare_support, (void *)(uintptr_t)uses);
+        while (high - low > 1) {
+                size_t middle = low + (high - low) / 2;
+                struct moments without = sums;
+                struct drop drop = { .p = 1 };
+
+                for (size_t i = low; i < middle; i++)
+                        add_use(&without, &uses[order[i]], -1);
+                compare(&without, rate, &drop);
+                if (is_large(&drop)) {
+                        low = middle;
+                        sums = without;
+                } else {
+                        high = middle;
+                }
+        }
+        return high;
+}
+
+int drop_compare(const struct drop_use *uses, size_t n, double rate, const struct drop_groups *groups,
+                 struct drop *ret)
+{
+        _cleanup_free_ size_t *order = malloc((n + 1) * sizeof(*order));
+        _cleanup_free_ bool *out = calloc(n + 1, sizeof(*out));
+        struct drop drop = { .p = 1, .q = 1, .paper_rule = ret->paper_rule };
+        struct moments sums = { .w = 0 };
+        double crude = 0, weight = 0, both = 0;
+        size_t kept = 0;
+        int err = order && out ? find_odd(uses, n, groups, out) : -ENOMEM;
+
+        if (err < 0)
+                return err;
+        for (size_t i = 0; i < n; i++) {
+                crude += (double)uses[i].crude;
+                weight += (double)uses[i].weight;
+                both += uses[i].crude > 0;
+                if (!(uses[i].weight > 0))
+                        continue;
+                if (out[i]) {
+                        drop.odd++;
+                        continue;
+                }
+                add_use(&sums, &uses[i], 1);
+                order[kept++] = i;
+        }
+        drop.thin = both >= COMMUNITY_CLIENTS_MIN &&
+                    (weight < THIN * crude || kept + drop.odd < COMMUNITY_CLIENTS_MIN);
+        if (!drop.thin)
+                compare(&sums, rate, &drop);
+        if (is_large(&drop))
+                drop.held_by = find_held_by(uses, order, kept, sums, rate);
+        drop.candidate = drop.enough && drop.p <= CANDIDATE_P;
+        *ret = drop;
+        return 0;
+}
+
+double drop_more(const struct drop *drop)
+{
+        if (!drop->enough || drop->effect < WORTH_WAITING || drop->t <= 0)
+                return 0;
+        return NEEDED_T * NEEDED_T / (drop->t * drop->t);
+}
+
+static int compare_p(const void *a, const void *b, void *data)
+{
+        const struct drop *drops = data;
+        size_t i = *(const size_t *)a, j = *(const size_t *)b;
+
+        if (drops[i].p != drops[j].p)
+                return drops[i].p < drops[j].p ? -1 : 1;
+        return i < j ? -1 : i > j;
+}
+
+void drop_decide(struct drop *drops, size_t n, size_t *order)
+{
+        size_t tested = 0;
+        double q = 1;
+
+        for (size_t i = 0; i < n; i++)
+                if (drops[i].enough)
+                        order[tested++] = i;
+        if (tested)
+                qsort_r(order, tested, sizeof(*order), compare_p, drops);
+        for (size_t rank = tested; rank > 0; rank--) {
+                struct drop *drop = &drops[order[rank - 1]];
+
+                q = MIN(q, drop->p * (double)tested / (double)rank);
+                drop->q = q;
+                drop->hog = q <= COMMUNITY_Q_MAX && is_large(drop);
+        }
+}

@@ -1,0 +1,490 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "read.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "gzip.h"
+#include "util/util.h"
+#include "util/words.h"
+
+#define CHUNK ((size_t)2 << 20) /* more than the longest line */
+#define WHOLE_MAX ((size_t)512 << 20) /* largest file that is kept in memory while it is read */
+#define FRAME_MAX 4096
+#define VALUE_MAX 0x1p53
+#define COUNT_MAX 1e7    /* samples of a run: 1000 a second for almost three hours */
+#define WEIGHT_MIN 1e4   /* if no stack of a run has less, the values are weights and not counts */
+#define SAMPLES_FEW 100  /* a divisor counts as a sample only if the smallest stack has fewer samples than this */
+
+struct source {
+        int fd;
+        struct gzip *gzip; /* NULL: it is not compressed */
+};
+
+int read_damaged(const struct read *read, size_t line, const char *what)
+{
+        if (line > 0)
+                log_error(read->log, "%s, line %zu: %s", read->name, line, _(what));
+        else
+                log_error(read->log, "%s: %s", read->name, _(what));
+        return -EBADMSG;
+}
+
+int read_failed(const struct read *read, int err)
+{
+        if (err == -E2BIG)
+                log_error(read->log, "%s: more than 2 million different calling contexts, 8 million in all "
+                          "runs together, or 256 MiB of names; use shorter recordings or fewer",
+                          read->name);
+        else if (err == -EOVERFLOW)
+                log_error(read->log, "%s: its counts are more than 2^53 together; give them in a larger unit",
+                          read->name);
+        else if (err < 0)
+                log_error(read->log, "%s: %s", read->name, util_reason(err));
+        return err;
+}
+
+/* Length of the UTF-8 sequence that begins with a byte above 0x7f; 0: it is invalid. */
+static size_t sequence(const unsigned char *text, size_t length)
+{
+        size_t n = *text >= 0xf0 ? 4 : *text >= 0xe0 ? 3 : 2;
+
+        if (*text < 0xc2 || *text > 0xf4 || n > length)
+                return 0;
+        for (size_t i = 1; i < n; i++)
+                if ((text[i] & 0xc0) != 0x80)
+                        return 0;
+        if ((*text == 0xe0 && text[1] < 0xa0) || (*text == 0xed && text[1] > 0x9f) ||
+            (*text == 0xf0 && text[1] < 0x90) || (*text == 0xf4 && text[1] > 0x8f))
+                return 0;
+        return n;
+}
+
+bool read_is_text(const char *text, size_t length)
+{
+        const unsigned char *at = (const unsigned char *)text, *end = at + length;
+        const uint64_t ones = 0x0101010101010101ULL, high = ones << 7;
+        uint64_t word;
+        size_t n;
+
+        while (at < end) {
+                if (end - at >= 8) {
+                        memcpy(&word, at, 8);
+                        if (!((word | (word - ones)) & high)) { /* neither above 0x7f nor 0 */
+                                at += 8;
+                                continue;
+                        }
+                }
+                n = *at < 0x80 ? *at != 0 : sequence(at, (size_t)(end - at));
+                if (n == 0)
+                        return false;
+                at += n;
+        }
+        return true;
+}
+
+/* Writes a part of a label: '?' for invalid UTF-8 and control characters, '_' for those of @reserved. Its length. */
+static size_t put_part(char *out, size_t room, const char *text, size_t length, const char *reserved)
+{
+        size_t n = 0, size;
+
+        for (size_t i = 0; i < length; i += size) {
+                unsigned char c = (unsigned char)text[i];
+
+                size = c < 0x80 ? 1 : sequence((const unsigned char *)text + i, length - i);
+                if (n + size > room)
+                        break;
+                if (size > 1) {
+                        memcpy(out + n, text + i, size);
+                        n += size;
+                        continue;
+                }
+                size = 1;
+                if (c >= 0x80 || c < 0x20 || c == 0x7f)
+                        out[n++] = '?';
+                else
+                        out[n++] = strchr(reserved, c) ? '_' : (char)c;
+        }
+        return n;
+}
+
+/* The part after the last '/'; the whole path if that is empty. @length: in and out. */
+static const char *base_name(const char *path, size_t *length)
+{
+        const char *slash = memrchr(path, '/', *length);
+
+        if (!slash || slash + 1 == path + *length)
+                return path;
+        *length -= (size_t)(slash + 1 - path);
+        return slash + 1;
+}
+
+int32_t read_label(struct read *read, const char *function, size_t function_length, const char *file,
+                   size_t file_length)
+{
+        char text[FRAME_MAX + 256];
+        size_t n;
+
+        if (function_length == 0) {
+                function = "[unknown]";
+                function_length = strlen(function);
+        }
+        n = put_part(text, FRAME_MAX, function, function_length, ";");
+        if (file_length > 0) {
+                file = base_name(file, &file_length);
+                text[n++] = '@';
+                n += put_part(text + n, sizeof(text) - n, file, file_length, ";@ ");
+        }
+        return labels_add(&read->stacks->labels, text, n);
+}
+
+int read_add(struct read *read, int32_t node, double value, double samples)
+{
+        struct stacks_run *run = &read->stacks->runs[read->stacks->n_runs - 1];
+        int err;
+
+        if (!(value >= 0) || value > VALUE_MAX || !(samples >= 0) || samples > VALUE_MAX)
+                return read_damaged(read, 0, "a value is no number from 0 to 2^53");
+        err = stacks_add(read->stacks, node, value);
+        if (err == 0 && samples > 0) {
+                run->samples = (isnan(run->samples) ? 0 : run->samples) + samples;
+                err = stacks_add_samples(read->stacks, node, value * value / samples, value / samples);
+        }
+        return read_failed(read, err);
+}
+
+static bool is_unknown(const char *label)
+{
+        return *label == '[' && strncmp(label, "[unknown]", strlen("[unknown]")) == 0;
+}
+
+/*
+ * The number of frames without the unnamed ones above main() or a thread's function: libraries often have no
+ * names for the functions that start these.
+ */
+static size_t cut_start(const struct read *read, const int32_t *labels, size_t n)
+{
+        const struct stacks *stacks = read->stacks;
+        size_t known = n;
+        const char *dso;
+
+        while (known > 0 && is_unknown(labels_text(&stacks->labels, labels[known - 1])))
+                known--;
+        if (known == n || known == 0 || !stacks->program)
+                return n;
+        dso = strrchr(labels_text(&stacks->labels, labels[known - 1]), '@');
+        return dso && strcmp(dso + 1, stacks->program) == 0 ? known : n;
+}
+
+int read_stack(struct read *read, int32_t root, const int32_t *labels, size_t n, double value, double samples)
+{
+        int32_t node;
+
+        if (n >= STACKS_DEPTH_MAX)
+                return read_damaged(read, 0, "a stack has more than 4096 frames");
+        node = stacks_node(read->stacks, root, labels, cut_start(read, labels, n));
+        return node < 0 ? read_failed(read, node) : read_add(read, node, value, samples);
+}
+
+double read_unit(struct read *read, const char *name, size_t length)
+{
+        static const struct {
+                const char *name, *unit;
+                double factor;
+        } units[] = {
+                { "count", "samples", 1 },      { "samples", "samples", 1 },  { "none", "samples", 1 },
+                { "nanoseconds", "ns", 1 },     { "ns", "ns", 1 },            { "microseconds", "ns", 1e3 },
+                { "us", "ns", 1e3 },            { "\u00b5s", "ns", 1e3 },     { "milliseconds", "ns", 1e6 },
+                { "ms", "ns", 1e6 },            { "seconds", "ns", 1e9 },     { "s", "ns", 1e9 },
+                { "nanojoules", "nJ", 1 },      { "microjoules", "nJ", 1e3 }, { "millijoules", "nJ", 1e6 },
+                { "joules", "nJ", 1e9 },        { "bytes", "bytes", 1 },
+        };
+
+        for (size_t i = 0; i < ARRAY_SIZE(units); i++) {
+                if (strlen(units[i].name) != length || memcmp(units[i].name, name, length) != 0)
+                        continue;
+                read->unit = units[i].unit;
+                return units[i].factor;
+        }
+        return 0;
+}
+
+int read_program(struct read *read, const char *path, size_t length)
+{
+        if (read->stacks->program || length == 0)
+                return 0;
+        path = base_name(path, &length);
+        read->stacks->program = strndup(path, length);
+        return read->stacks->program ? 0 : read_failed(read, -ENOMEM);
+}
+
+static ssize_t read_plain(int fd, char *buf, size_t size)
+{
+        size_t n = 0;
+        ssize_t got;
+
+        while (n < size) {
+                got = read(fd, buf + n, size - n);
+                if (got < 0 && errno == EINTR)
+                        continue;
+                if (got < 0)
+                        return -errno;
+                if (got == 0)
+                        break;
+                n += (size_t)got;
+        }
+        return (ssize_t)n;
+}
+
+/* Up to @size bytes; fewer at the end of the file. A negative errno after its sentence. */
+static ssize_t read_full(const struct read *read, const struct source *source, char *buf, size_t size)
+{
+        ssize_t n = source->gzip ? gzip_read(source->gzip, buf, size) : read_plain(source->fd, buf, size);
+
+        if (n == -EBADMSG)
+                return read_damaged(read, 0, "the file that gzip compressed is cut off or damaged");
+        return n < 0 ? read_failed(read, (int)n) : n;
+}
+
+typedef int (*read_lines_t)(struct read *read, void *reader, const char *text, size_t length);
+
+/* Parses chunks that end where a line does. @n: number of bytes that are in @buf already. */
+static int read_lines(struct read *read, const struct source *source, char *buf, size_t n, read_lines_t parse,
+                      void *reader)
+{
+        ssize_t got;
+
+        for (;;) {
+                const char *line = n < CHUNK ? NULL : memrchr(buf, '\n', n);
+                size_t whole = line ? (size_t)(line + 1 - buf) : n;
+                int err = parse(read, reader, buf, whole);
+
+                if (err < 0 || n < CHUNK)
+                        return err;
+                memmove(buf, buf + whole, n - whole);
+                got = read_full(read, source, buf + (n - whole), CHUNK - (n - whole));
+                if (got < 0)
+                        return (int)got;
+                n = n - whole + (size_t)got;
+        }
+}
+
+static int parse_folded(struct read *read, void *reader, const char *text, size_t length)
+{
+        return folded_parse(read, reader, text, length);
+}
+
+static int read_folded(struct read *read, const struct source *source, char *buf, size_t n)
+{
+        _cleanup_(folded_freep) struct folded *folded = NULL;
+        int err = folded_new(&folded);
+
+        if (err < 0)
+                return read_failed(read, err);
+        err = read_lines(read, source, buf, n, parse_folded, folded);
+        return err < 0 ? err : folded_end(read, folded);
+}
+
+static int parse_perf_script(struct read *read, void *reader, const char *text, size_t length)
+{
+        return perf_script_parse(read, reader, text, length);
+}
+
+static int read_perf_script(struct read *read, const struct source *source, char *buf, size_t n)
+{
+        _cleanup_(perf_script_freep) struct perf_script *script = NULL;
+        int err = perf_script_new(&script);
+
+        if (err < 0)
+                return read_failed(read, err);
+        err = read_lines(read, source, buf, n, parse_perf_script, script);
+        return err < 0 ? err : perf_script_end(read, script);
+}
+
+/* Reads the whole file. @buf: in and out, CHUNK + 1 bytes with @n bytes in it. The length, or a negative errno. */
+static ssize_t read_whole(const struct read *read, const struct source *source, char **buf, size_t n)
+{
+        size_t size = CHUNK;
+        ssize_t got;
+        char *more;
+
+        while (n == size) {
+                if (size >= WHOLE_MAX)
+                        return read_damaged(read, 0, "it is longer than 512 MiB; use a shorter recording, or "
+                                                     "folded stacks");
+                more = realloc(*buf, 2 * size + 1);
+                if (!more)
+                        return read_failed(read, -ENOMEM);
+                *buf = more;
+                got = read_full(read, source, more + n, size);
+                if (got < 0)
+                        return got;
+                n += (size_t)got;
+                size *= 2;
+        }
+        (*buf)[n] = '\0';
+        return (ssize_t)n;
+}
+
+/*
+ * A message that the file has a known format without stacks, and what to do about it; NULL: it has none of these.
+ * @buf: at least 64 bytes, with zeros after a short file.
+ */
+static const char *find_other(const char *buf)
+{
+        static const struct {
+                const char *head, *what;
+        } others[] = {
+                { "\xff\xfe", N_("it is UTF-16; convert it with iconv -f UTF-16 -t UTF-8") },
+                { "\xfe\xff", N_("it is UTF-16; convert it with iconv -f UTF-16 -t UTF-8") },
+                { "PERFILE2", N_("it is of perf record; print it with perf script, and give that") },
+                { "heap profile:", N_("it is a heap profile of gperftools, which has no CPU time") },
+                { "--- heap", N_("it is a heap profile of gperftools, which has no CPU time") },
+                { "--- growth", N_("it is a heap profile of gperftools, which has no CPU time") },
+                { "--- symbol", N_("google-pprof --raw leaves out which files functions are in; give the "
+                                   "profile that it was made of") },
+                { "--- contention", N_("it is a profile of waiting for locks, which has no CPU time") },
+                { "--- threadz", N_("it lists threads, and has no CPU time") },
+                { "\x7f" "ELF", N_("it is a program or library, and no stacks") },
+                { "SQLite format 3", N_("it is a database, and no stacks") },
+        };
+
+        for (size_t i = 0; i < ARRAY_SIZE(others); i++)
+                if (strncmp(buf, others[i].head, strlen(others[i].head)) == 0)
+                        return others[i].what;
+        return NULL;
+}
+
+static int read_known(struct read *read, const struct source *source, char **buf, size_t n)
+{
+        static const struct {
+                bool (*is)(const char *data, size_t length);
+                int (*parse)(struct read *read, const char *data, size_t length);
+        } formats[] = {
+                { cpu_profile_is, cpu_profile_parse },
+                { callgrind_is, callgrind_parse },
+                { json_stacks_is, json_stacks_parse },
+                { pprof_is, pprof_parse },
+        };
+        const char *other = find_other(*buf);
+        ssize_t length;
+
+        if (read->events && (other || !perf_script_is(*buf, n)))
+                return 0;
+        if (other)
+                return read_damaged(read, 0, other);
+        for (size_t i = 0; i < ARRAY_SIZE(formats); i++) {
+                if (read->events || !formats[i].is(*buf, n))
+                        continue;
+                length = read_whole(read, source, buf, n);
+                return length < 0 ? (int)length : formats[i].parse(read, *buf, (size_t)length);
+        }
+        return perf_script_is(*buf, n) ? read_perf_script(read, source, *buf, n) : read_folded(read, source, *buf, n);
+}
+
+static void close_source(struct source *source)
+{
+        gzip_close(source->gzip);
+}
+
+int read_fd(struct read *read, int fd)
+{
+        _cleanup_(close_source) struct source source = { .fd = fd };
+        _cleanup_free_ char *buf = calloc(1, CHUNK + 1);
+        ssize_t n, more;
+        int err;
+
+        if (!buf)
+                return read_failed(read, -ENOMEM);
+        n = read_full(read, &source, buf, 2);
+        if (n < 0)
+                return (int)n;
+        if (n == 2 && memcmp(buf, "\x1f\x8b", 2) == 0) {
+                err = gzip_open(fd, buf, 2, &source.gzip);
+                if (err == -ENOTSUP)
+                        return read_damaged(read, 0, "it is compressed, and joulecast was built without "
+                                                     "zlib; unpack it with gunzip");
+                if (err < 0)
+                        return read_failed(read, err);
+                n = 0;
+        }
+        more = read_full(read, &source, buf + n, CHUNK - (size_t)n);
+        return more < 0 ? (int)more : read_known(read, &source, &buf, (size_t)(n + more));
+}
+
+static double greatest_divisor(double a, double b)
+{
+        while (b > 0) {
+                double rest = fmod(a, b);
+
+                a = b;
+                b = rest;
+        }
+        return a;
+}
+
+/*
+ * Finds the number of samples of the last run where the file does not tell it. Time, energy and bytes are no counts,
+ * and neither are numbers as large as these: the value of a sample is the greatest common divisor, if the smallest
+ * value is few times that. Else it is taken as the smallest value, which is only a guess (@uncounted).
+ */
+static void find_samples(struct read *read)
+{
+        struct stacks_run *run = &read->stacks->runs[read->stacks->n_runs - 1];
+        double divisor = 0, smallest = INFINITY, total = stacks_total(run);
+        bool counts = strcmp(read->unit, "samples") == 0;
+
+        if (!isnan(run->samples) || strcmp(read->unit, "instructions") == 0)
+                return;
+        for (size_t i = 0; i < run->n; i++) {
+                double value = stacks_value(run, i);
+
+                if (!(value > 0))
+                        continue;
+                divisor = value == floor(value) && !isnan(divisor) ? greatest_divisor(value, divisor) : NAN;
+                smallest = fmin(smallest, value);
+        }
+        if (counts && total < COUNT_MAX && smallest < WEIGHT_MIN)
+                return;
+        run->uncounted = !(divisor > 1 && smallest / divisor < SAMPLES_FEW);
+        run->samples = total / (run->uncounted ? smallest : divisor);
+}
+
+int read_file(struct read *read, const char *path)
+{
+        _cleanup_close_ int own = -1;
+        int fd = STDIN_FILENO, err = stacks_begin(read->stacks);
+
+        if (err < 0)
+                return read_failed(read, err);
+        if (strcmp(path, "-") != 0)
+                fd = own = open(path, O_RDONLY | O_CLOEXEC);
+        if (fd < 0)
+                return read_failed(read, -errno);
+        err = read_fd(read, fd);
+        if (err == 0 && read->stacks->runs[read->stacks->n_runs - 1].sum == 0)
+                return read_damaged(read, 0, "it has no stacks with a count above 0");
+        if (err < 0)
+                return err;
+        find_samples(read);
+        return read_failed(read, stacks_end(read->stacks));
+}
+
+void read_events(const char *path, struct perf_events *ret)
+{
+        struct log quiet = { 0 };
+        struct read read = { .name = path, .log = &quiet, .events = ret };
+        struct stat status;
+        _cleanup_close_ int fd = -1;
+
+        if (strcmp(path, "-") == 0 || stat(path, &status) < 0 || !S_ISREG(status.st_mode))
+                return;
+        fd = open(path, O_RDONLY | O_CLOEXEC);
+        if (fd >= 0)
+                (void)read_fd(&read, fd);
+}

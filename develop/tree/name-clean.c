@@ -1,0 +1,202 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "name.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <regex.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "util/util.h"
+
+#define PARTS_MAX 6
+#define TIMES_MAX 64 /* most times that a row is applied to one name */
+
+/*
+ * A row of the tables of replacements, which are made in this order. @has: a text that is in every name that the
+ * pattern matches; @by: the replacement, with \1 to \6.
+ */
+struct row {
+        const char *has, *pattern, *by;
+        bool is_compiled;
+        regex_t compiled;
+};
+
+static struct row rows[] = {
+        /* marks of profilers and compilers of code that runs: how far it is optimised */
+        { "]", "_\\[[kijw0-9]\\]$", "" },
+        { "]",
+          "\\[(Optimized|Instrumented|PreJIT|ReadyToRun|((MinOpt|Quick)Jitted)|((Optimized|Instrumented)?Tier[01]["
+          "A-Za-z]*))( [a-z]+)?\\]$",
+          "" },
+        /* addresses, and offsets to them */
+        { "+0x", "\\+0x[0-9a-f]+(/0x[0-9a-f]+)?$", "" },
+        { "0x", "^0x[0-9a-f]+$", "[unknown]" },
+        { "0x", "[/.+]0x[0-9a-fA-F]{5,16}", "" }, /* hidden classes of Java */
+        /* additions of compilers and linkers to copies, parts and versions of a function */
+        { " [clone ", " \\[clone [^]]*\\]", "" },
+        { ".", "(\\.(constprop|isra|part|lto_priv|llvm)\\.[0-9]+|\\.(cold|localalias)(\\.[0-9]+)?)+$", "" },
+        { "@", "@@.*$", "" },
+        { "@", "@[A-Z][A-Za-z0-9]*_[0-9.]+$", "" },
+        { "@plt", "@plt$", "" },
+        /* Rust: hashes of the older names, disambiguators of crates and of the newer names */
+        { "::h", "::h[0-9a-f]{16}$", "" },
+        { "17h", "17h[0-9a-f]{16}E", "E" },
+        { "]::", "\\[[0-9a-f]{6,16}\\]::", "::" },
+        { "::<", "::(<.*>)$", "\\1" },
+        { "$LT$", "[_]*\\$LT\\$", "<" },
+        { "$GT$", "\\$GT\\$", ">" },
+        { "$u20$", "\\$u20\\$", " " },
+        { "$u7b$", "[_]*\\$u7b\\$", "{" },
+        { "$u7d$", "\\$u7d\\$", "}" },
+        { "$RF$", "\\$RF\\$", "&" },
+        { "..", "([A-Za-z0-9_>])\\.\\.([A-Za-z0-9_<])", "\\1::\\2" },
+        /* Java: lambdas, accessors, proxies, and classes that libraries make; names of perf-map-agent */
+        { "$$Lambda", "\\$\\$Lambda(\\$[0-9]+)?(/[0-9a-f]+|\\.[0-9]{4,})?", "$$Lambda" },
+        { "LambdaForm$", "LambdaForm\\$([A-Z]+)[0-9]+", "LambdaForm$\\1" },
+        { "lambda$", "lambda\\$(.*)\\$([0-9]+)", "lambda$\\1#\\2" },
+        { "access$", "access\\$([0-9]+)", "access#\\1" },
+        { "Accessor", "(Generated[A-Za-z]*Accessor)[0-9]+", "\\1" },
+        { "roxy", "(\\$Proxy|jdk[./]proxy)[0-9]+", "\\1" },
+        { "$", "(CGLIB|ByteBuddy|HibernateProxy|MockitoMock|Instance)\\$+[0-9A-Za-z]+", "\\1" },
+        { "::", "^L([A-Za-z_][A-Za-z0-9_/$]*)[;_]::", "\\1." },
+        /* interpreters: "JS:*f /x.js:2:18" of V8, "py::f:/x.py" of Python, "f (x.py:12)" of py-spy and others */
+        { ":",
+          "^(JS|LazyCompile|Function|InterpretedFunction|Script|Eval):[*~^+]?(((get|set|async|static|bound) )?[^ "
+          "]*) (.*[^0-9:])((:[0-9]+)*)$",
+          "\\5:\\2#\\6" },
+        { ":", "^[*~^+]?([^ ]*) \\(?((file:|node:|[a-z]*:?/)[^ ]*[^0-9:])((:[0-9]+)+)\\)?$", "\\2:\\1#\\4" },
+        { "py::", "^py::([^:]*):(.*)$", "\\2:\\1" },
+        { ")", "^([^ (]+) \\(([^():]*[^():0-9])(:[0-9]+)\\)$", "\\2:\\1" },
+        { ")", "^([^ (]+) \\(([^():]*\\.(py|rb|php|lua|pl|ex))\\)$", "\\2:\\1" },
+        { "#", "(:)(#[0-9:]*)$", "\\1(anonymous)\\2" },
+        { "#:", "#:", "#" },
+        { "#", "#$", "" },
+};
+
+/* Variants of a function, among which the loader chooses by CPU: they are named by the CPU's vector units, and more. */
+#define UNIT "_(s?sse[0-9]*|avx[0-9]*f?|evex[0-9]*|erms|asimd|sve|mops|neon|falkor|thunderx2?|a64fx|kryo|kunpeng)"
+#define VARIANT "(_(no|unaligned|generic))*" UNIT "(_[a-z0-9]+)*"
+static struct row variant_rows[] = {
+        { .has = "_chk_", .pattern = "^(__[a-z0-9]+_chk)" VARIANT "$", .by = "\\1" },
+        { .has = "_", .pattern = "^__([a-z0-9]+)" VARIANT "$", .by = "\\1" },
+        { .has = "_generic", .pattern = "^__((mem|str|wcs|wmem|stp|rawmem)[a-z]*)_generic$", .by = "\\1" },
+};
+
+/* Other names of the C library's functions: for checks of buffers, for other standards, for internal use. */
+#define STDIO                                                                                                          \
+        "(f?puts|f?gets|f?putc|f?getc|ungetc|fread|fwrite|fopen|fdopen|fclose|fflush|popen|v?[fs]?n?printf|v?[fs]?"    \
+        "scanf|setbuffer|setvbuf|ftell|fgetpos(64)?|fsetpos(64)?|feof|ferror|f(un|try)?lockfile)"
+static struct row library_rows[] = {
+        { .has = "__GI_", .pattern = "^__GI_", .by = "" },
+        { .has = "__libc_", .pattern = "^__libc_", .by = "" },
+        { .has = "__isoc", .pattern = "^__isoc[0-9][0-9]_", .by = "" },
+        { .has = "_IO_", .pattern = "^_IO_(new_|old_)?" STDIO "$", .by = "\\2" },
+        { .has = "_nocancel", .pattern = "_nocancel$", .by = "" },
+        { .has = "_2_", .pattern = "^__(new_|old_)?([a-z][a-z0-9_]*)_2_[0-9]+(_[0-9]+)?$", .by = "\\2" },
+        { .has = "_chk", .pattern = "^__+([a-z0-9]+(_[a-z0-9]+)*)_chk$", .by = "\\1" },
+};
+
+/*
+ * We match a '^' at the beginning ourselves: glibc duplicates the pattern behind it, and frees that twice if it has no
+ * memory for the copy (regcomp.c, re_dfa_add_node()).
+ */
+static bool is_anchored(const struct row *row)
+{
+        return row->pattern[0] == '^';
+}
+
+/* NULL: no memory; there is no other error, because all patterns are right. */
+static const regex_t *compiled(struct row *row)
+{
+        if (!row->is_compiled && regcomp(&row->compiled, row->pattern + is_anchored(row), REG_EXTENDED) != 0)
+                return NULL;
+        row->is_compiled = true;
+        return &row->compiled;
+}
+
+/* Replaces a match. The number of bytes up to the end of the replacement. */
+static size_t replace(char *name, size_t from, const regmatch_t *parts, const char *by)
+{
+        char made[NAME_MAX_BYTES];
+        size_t length = 0;
+
+        for (; *by && length < sizeof(made) - 1; by++) {
+                if (*by != '\\') {
+                        made[length++] = *by;
+                        continue;
+                }
+                const regmatch_t *part = &parts[*++by - '0'];
+                size_t size = part->rm_so < 0 ? 0 : (size_t)(part->rm_eo - part->rm_so);
+
+                size = MIN(size, sizeof(made) - 1 - length);
+                memcpy(made + length, name + from + (part->rm_so < 0 ? 0 : part->rm_so), size);
+                length += size;
+        }
+        char *start = name + from + parts[0].rm_so, *rest = name + from + parts[0].rm_eo;
+        size_t room = NAME_MAX_BYTES - 1 - (size_t)(start - name), behind = strlen(rest);
+
+        length = MIN(length, room);
+        behind = MIN(behind, room - length);
+        memmove(start + length, rest, behind);
+        start[length + behind] = '\0';
+        memcpy(start, made, length);
+        return (size_t)(start + length - name);
+}
+
+static int apply(struct row *row, char *name)
+{
+        const regex_t *pattern;
+        regmatch_t parts[PARTS_MAX + 1];
+        size_t from = 0;
+
+        if (!strstr(name, row->has))
+                return 0;
+        pattern = compiled(row);
+        if (!pattern)
+                return -ENOMEM;
+        for (int i = 0; i < TIMES_MAX && name[from]; i++) {
+                int code = regexec(pattern, name + from, PARTS_MAX + 1, parts, from > 0 ? REG_NOTBOL : 0);
+
+                if (code != 0)
+                        return code == REG_NOMATCH ? 0 : -ENOMEM;
+                if (is_anchored(row) && (from > 0 || parts[0].rm_so > 0))
+                        return 0;
+                if (parts[0].rm_so == 0 && from == 0 && parts[0].rm_eo == (regoff_t)strlen(name) && !*row->by)
+                        return 0; /* nothing would be left */
+                from = replace(name, from, parts, row->by);
+        }
+        return 0;
+}
+
+static int apply_all(struct row *table, size_t n, char *name)
+{
+        int err = 0;
+
+        for (size_t i = 0; err == 0 && i < n; i++)
+                err = apply(&table[i], name);
+        return err;
+}
+
+int name_clean(char name[NAME_MAX_BYTES])
+{
+        char made[NAME_MAX_BYTES];
+
+        if (name_rust(name, made))
+                strcpy(name, made);
+        return apply_all(rows, ARRAY_SIZE(rows), name);
+}
+
+int name_clean_variant(char name[NAME_MAX_BYTES])
+{
+        return apply_all(variant_rows, ARRAY_SIZE(variant_rows), name);
+}
+
+int name_clean_library(char name[NAME_MAX_BYTES])
+{
+        int err = name_clean_variant(name);
+
+        return err ? err : apply_all(library_rows, ARRAY_SIZE(library_rows), name);
+}

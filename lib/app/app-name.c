@@ -1,0 +1,207 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* The names of programs, by their paths and titles. */
+
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+
+#include "app-command.h"
+#include "util/util.h"
+
+bool app_command_is_windows(const char *name)
+{
+        return app_before(name, ".exe");
+}
+
+const char *app_command_base(const char *path)
+{
+        const char *slash = strrchr(path, '/'), *back = strrchr(path, '\\');
+
+        if (back && app_command_is_windows(path))
+                return back + 1;
+        return slash ? slash + 1 : path;
+}
+
+/* Programs named by their folder instead; folders that give no name; and folders of runtimes that apps bring. */
+static const char generic_names[] = "__main__ app cli index launcher main run start",
+                  plain_folders[] = ". .. app bin build ch-0 dist exec home lib libexec local node_modules opt out "
+                                    "resources root share src srv tmp usr",
+                  runtime_folders[] = "electron java jbr jdk jre jre64 node python runtime";
+
+static const char *start_of_folder(const char *path, const char *end)
+{
+        while (end > path && end[-1] != '/')
+                end--;
+        return end;
+}
+
+/* "/usr/lib/element/resources/app.asar": "element". */
+static void folder_name(const char *path, const char *base, char *name, size_t size)
+{
+        for (const char *end = base - 1, *start; end > path; end = start - 1) {
+                start = start_of_folder(path, end);
+                if (end > start && !app_is_listed(plain_folders, start, (size_t)(end - start))) {
+                        snprintf(name, size, "%.*s", (int)(end - start), start);
+                        return;
+                }
+        }
+}
+
+static bool cut_end(char *name, const char *ending)
+{
+        char *end = app_before(name, ending);
+
+        if (end)
+                *end = '\0';
+        return end;
+}
+
+/* "1.9.14", "v2" */
+static bool is_version(const char *word)
+{
+        word += *word == 'v' || *word == 'V';
+        return *word >= '0' && *word <= '9';
+}
+
+static bool is_machine(const char *word)
+{
+        static const char *const machines[] = { "aarch64", "amd64", "arm64", "linux", "x64", "x86" };
+
+        for (size_t i = 0; i < ARRAY_SIZE(machines); i++)
+                if (strncasecmp(word, machines[i], strlen(machines[i])) == 0)
+                        return true;
+        return false;
+}
+
+/* "Obsidian-1.9.14.AppImage", "obsidian_0123456789abcdef.AppImage", "Krita-x86_64.AppImage", "server.1.20.4.jar". */
+static void cut_version(char *name)
+{
+        for (char *at = name + 1; *name && *at; at++) {
+                const char *word = at + 1;
+                size_t hex = strspn(word, "0123456789abcdefABCDEF");
+
+                if (!strchr("-_. ", *at))
+                        continue;
+                if (is_version(word) || hex >= 8 || is_machine(word)) {
+                        *at = '\0';
+                        return;
+                }
+        }
+}
+
+/* "gimp-2.10" */
+static void cut_release(char *name)
+{
+        char *dash = strrchr(name, '-');
+
+        if (dash && dash > name && dash[1] != '.' && strchr(dash, '.') && !dash[1 + strspn(dash + 1, "0123456789.")])
+                *dash = '\0';
+}
+
+/* ".firefox-wrapped", "..foo-wrapped-wrapped", ".foot-real"; the kernel cuts such a name: ".firefox-wrappe". */
+static void unwrap(char *name)
+{
+        while (name[0] == '.' && name[1]) {
+                char *dash = strrchr(name, '-');
+                bool cut = strlen(name) == 15;
+
+                if (dash && (strcmp(dash, "-real") == 0 || strcmp(dash, "-wrapped") == 0 ||
+                             strcmp(dash, "-wrapped_") == 0 ||
+                             (cut && strncmp("-wrapped", dash, strlen(dash)) == 0)))
+                        *dash = '\0';
+                else if (!cut)
+                        return;
+                memmove(name, name + 1, strlen(name));
+        }
+}
+
+/* Is it an app's folder? Not a home, "/usr/lib/electron34", "~/.sdkman" or "versions/3.11". */
+static bool is_apps_folder(const char *path, const char *folder, const char *program)
+{
+        bool home = strncmp(path, "/home/", 6) == 0 && folder == path + 6;
+
+        return !home && *folder != '.' && !is_version(folder) &&
+               strncmp(folder, program, strcspn(program, "0123456789.")) != 0;
+}
+
+size_t app_command_bundle(const char *runtime)
+{
+        const char *base = util_base_name(runtime);
+        bool in_bin = false, own = false;
+
+        for (const char *end = base - 1, *start; end > runtime; end = start - 1) {
+                size_t length;
+
+                start = start_of_folder(runtime, end);
+                length = (size_t)(end - start);
+                if (app_is_listed(runtime_folders, start, length))
+                        own = true;
+                else if (in_bin && !own)
+                        return 0;
+                else if (length == 3 && strncmp(start, "bin", 3) == 0)
+                        in_bin = true;
+                else if (length && !app_is_listed(plain_folders, start, length) && !(own && is_version(start)))
+                        return is_apps_folder(runtime, start, base) ? (size_t)(end - runtime) : 0;
+        }
+        return 0;
+}
+
+void app_command_bundle_name(const char *folder, char *name, size_t size)
+{
+        util_printable(util_base_name(folder), name, size);
+        cut_version(name);
+}
+
+static bool names_game(const char *program)
+{
+        const struct lead_line *line = lead_find(program);
+
+        return line && line->lead == LEAD_GAME;
+}
+
+/* A process may have a title: "gunicorn: worker [app]", "lutris-wrapper: My Game". */
+void app_command_name(const char *path, char *name, size_t size)
+{
+        const char *title = *path == '/' ? NULL : strstr(path, ": "), *base = title ? path : app_command_base(path);
+        char copy[APP_PROGRAM_MAX];
+
+        snprintf(copy, sizeof(copy), "%.*s", (int)(title ? title + 1 - path : APP_PROGRAM_MAX - 1), base);
+        if (title && names_game(copy))
+                snprintf(copy, sizeof(copy), "%s", title + 2);
+        else if (title)
+                copy[strlen(copy) - 1] = '\0';
+        if (base > path && app_is_listed(generic_names, base, strcspn(base, ".")) && !app_command_is_windows(base))
+                folder_name(path, base, copy, sizeof(copy));
+        unwrap(copy);
+        if (cut_end(copy, ".AppImage") || cut_end(copy, ".jar"))
+                cut_version(copy);
+        cut_end(copy, ".dll");
+        cut_release(copy);
+        util_printable(copy, name, size);
+        if (!*name)
+                snprintf(name, size, "unnamed"); /* an empty id means no app */
+}
+
+/* The part of a name that is the same in an entry and in a process. */
+static size_t stem(const char *name)
+{
+        static const char *const ends[] = { ".py", ".sh", ".pl", ".rb", ".js", ".mjs", ".cjs", ".bin", "-bin",
+                                            "-stable", "-server", "-" };
+        const char *end = NULL;
+
+        for (size_t i = 0; i < ARRAY_SIZE(ends) && !end; i++)
+                end = app_before(name, ends[i]);
+        return end ? (size_t)(end - name) : strlen(name);
+}
+
+bool app_command_same(const char *name, const char *other)
+{
+        size_t length;
+
+        if (strncasecmp(name, other, 1) != 0) /* most names differ in the first letter */
+                return false;
+        length = stem(name);
+        return length == stem(other) && strncasecmp(name, other, length) == 0;
+}

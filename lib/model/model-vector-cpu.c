@@ -1,0 +1,250 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* CPU time by operating point, and idling at one. */
+
+#include <math.h>
+#include <stdio.h>
+
+#include "model-vector-private.h"
+#include "util/util.h"
+
+static double point_power(const struct profile *profile, enum term term, uint32_t policy, uint32_t point)
+{
+        ssize_t i = profile_find(profile, term, policy, point, "");
+
+        return i < 0 ? 0 : profile->coefficients[i].value;
+}
+
+/* The coefficients that price the CPU time of one policy, by term. */
+enum { CPU_ACTIVE, CPU_SHARED, CPU_IDLE, CPU_TERMS };
+_Static_assert(CPU_TERMS == MODEL_CPU_TERMS, "a place has all of them");
+struct cpu_ranges {
+        bool found;
+        uint32_t policy;
+        struct range by[CPU_TERMS];
+};
+
+static struct cpu_ranges *find_cpu(const struct pricing *pricing, uint32_t policy, struct cpu_ranges *ranges)
+{
+        static const enum term terms[CPU_TERMS] = { TERM_CPU_ACTIVE, TERM_CPU_SHARED, TERM_CPU_IDLE };
+        uint32_t as;
+
+        if (ranges->found && ranges->policy == policy)
+                return ranges;
+        as = profile_as(pricing->profile, policy);
+        for (size_t i = 0; i < CPU_TERMS; i++)
+                vector_range(pricing, terms[i], as, &ranges->by[i]);
+        ranges->found = true;
+        ranges->policy = policy;
+        return ranges;
+}
+
+static bool range_is_empty(const struct range *range)
+{
+        return range->first == range->end;
+}
+
+static void add_at(const struct pricing *pricing, struct range *range, uint32_t khz, double amount)
+{
+        if (amount != 0 && !range_is_empty(range))
+                vector_split(pricing, range, khz, amount);
+}
+
+static void add_cpu_point(const struct pricing *pricing, struct cpu_ranges *ranges, uint32_t khz, double busy_s,
+                          double any_s)
+{
+        add_at(pricing, &ranges->by[CPU_ACTIVE], khz, busy_s);
+        add_at(pricing, &ranges->by[CPU_SHARED], khz, any_s);
+        add_at(pricing, &ranges->by[CPU_IDLE], khz, any_s);
+}
+
+/*
+ * Finds the weights of one term at a place. False: add_at_place() cannot add it, as the place is outside the measured
+ * points, or a term other than CPU_IDLE has none and must be named.
+ */
+static bool place_in(const struct pricing *pricing, struct range *range, size_t term, struct model_place *place)
+{
+        struct between between = { 0 };
+        bool empty = range_is_empty(range);
+
+        if (empty ? term != CPU_IDLE : !vector_between(pricing, range, place->khz, &between))
+                return false;
+        place->by[term].low = between.low;
+        place->by[term].high = between.high;
+        place->by[term].part = between.part;
+        place->by[term].rest = empty ? 0 : 1 - between.part;
+        return true;
+}
+
+/*
+ * Finds the place of a point, or adds it. Most usages have the same points in the same order, so the search begins
+ * after the last hit. NULL: there are too many.
+ */
+static const struct model_place *find_place(const struct pricing *pricing, const struct point *cpu,
+                                            struct cpu_ranges *ranges)
+{
+        struct model_prices *prices = pricing->prices;
+        struct model_place *place;
+
+        for (size_t i = 0, at = prices->next_place; i < prices->n_places; i++, at++) {
+                at = at < prices->n_places ? at : 0;
+                place = &prices->places[at];
+                if (place->khz == cpu->khz && place->policy == cpu->policy) {
+                        prices->next_place = at + 1;
+                        return place;
+                }
+        }
+        if (prices->n_places == MODEL_PLACES_MAX)
+                return NULL;
+        place = &prices->places[prices->n_places++];
+        *place = (struct model_place){ .policy = cpu->policy, .khz = cpu->khz, .within = true };
+        find_cpu(pricing, cpu->policy, ranges);
+        for (size_t term = 0; term < CPU_TERMS; term++)
+                place->within = place_in(pricing, &ranges->by[term], term, place) && place->within;
+        return place;
+}
+
+static void add_at_place(const struct pricing *pricing, const struct model_place *place, double busy_s, double any_s)
+{
+        double *weight = pricing->vector->weight;
+
+        for (size_t term = 0; term < CPU_TERMS; term++) {
+                double amount = term == CPU_ACTIVE ? busy_s : any_s;
+
+                weight[place->by[term].low] += amount * place->by[term].rest;
+                weight[place->by[term].high] += amount * place->by[term].part;
+        }
+}
+
+/*
+ * Above the lowest operating point, idling costs more. A CPU without load is mostly at its lowest point, so where no
+ * frequency is known nothing is added, and half of the highest possible amount is the spread.
+ */
+static void add_idle(const struct pricing *pricing, struct cpu_ranges *ranges)
+{
+        const struct points *idles = &pricing->usage->idle;
+
+        for (size_t i = 0; i < idles->n; i++) {
+                const struct point *idle = &idles->list[i];
+                struct range *range = &find_cpu(pricing, idle->policy, ranges)->by[CPU_IDLE];
+                double idle_s = (double)idle->idle_ns * S_PER_NS;
+
+                if (idle->khz != KHZ_UNKNOWN)
+                        add_at(pricing, range, idle->khz, idle_s);
+                else if (!range_is_empty(range))
+                        pricing->vector->component_spread_mj[COMPONENT_BASE] +=
+                                fabs(pricing->profile->coefficients[range->end - 1].value) / 2 * idle_s;
+        }
+}
+
+/*
+ * Whether a policy whose frequency is unknown is known itself. Without cpufreq the whole machine is policy 0,
+ * whatever the profile calls its policies. A profile with groups (P and E cores) is for a machine that has a policy
+ * for each CPU, and whose driver does not say how long it ran at which frequency.
+ */
+static bool is_known_policy(const struct profile *profile, uint32_t policy)
+{
+        bool groups = false, listed = false;
+
+        for (size_t i = 0; i < profile->n_policies; i++) {
+                groups = groups || profile->policies[i].as != profile->policies[i].policy;
+                listed = listed || profile->policies[i].policy == policy;
+        }
+        return groups && listed;
+}
+
+static int name_missing_cpu(const struct pricing *pricing, const struct cpu_ranges *ranges)
+{
+        static const char *const words[] = { [CPU_ACTIVE] = "active_mw", [CPU_SHARED] = "shared_mw" };
+        char name[PROFILE_KEY_MAX];
+        int err;
+
+        for (size_t i = 0; i < ARRAY_SIZE(words); i++) {
+                if (!range_is_empty(&ranges->by[i]))
+                        continue;
+                snprintf(name, sizeof(name), "cpu.%u.%s", ranges->policy, words[i]);
+                err = vector_unpriced(pricing->vector, COMPONENT_CPU, name);
+                if (err < 0)
+                        return err;
+        }
+        return 0;
+}
+
+static void add_cpu_of(const struct pricing *pricing, const struct coefficient *one, double busy_s, double any_s)
+{
+        struct cpu_ranges ranges = { 0 };
+
+        add_cpu_point(pricing, find_cpu(pricing, one->policy, &ranges), one->point, busy_s, any_s);
+}
+
+/* Prices CPU time at an unknown frequency: half each at its cheapest and its dearest possible operating point. */
+static int add_cpu_range(const struct pricing *pricing, const struct cpu_ranges *ranges, double busy_s, double any_s)
+{
+        const struct profile *profile = pricing->profile;
+        const struct coefficient *low = NULL, *high = NULL;
+        bool known = is_known_policy(profile, ranges->policy);
+        uint32_t as = profile_as(profile, ranges->policy);
+        const size_t *first = pricing->prices->first;
+        double low_mj = 0, high_mj = 0;
+
+        for (size_t i = first[TERM_CPU_ACTIVE]; i < first[TERM_CPU_ACTIVE + 1]; i++) {
+                const struct coefficient *c = &profile->coefficients[i];
+                double mj;
+
+                if (known && c->policy != as)
+                        continue;
+                mj = c->value * busy_s + any_s * (point_power(profile, TERM_CPU_SHARED, c->policy, c->point) +
+                                                  point_power(profile, TERM_CPU_IDLE, c->policy, c->point));
+                if (!low || mj < low_mj) {
+                        low = c;
+                        low_mj = mj;
+                }
+                if (!high || mj > high_mj) {
+                        high = c;
+                        high_mj = mj;
+                }
+        }
+        if (!low || !high)
+                return name_missing_cpu(pricing, ranges);
+        add_cpu_of(pricing, low, busy_s / 2, any_s / 2);
+        add_cpu_of(pricing, high, busy_s / 2, any_s / 2);
+        pricing->vector->component_spread_mj[COMPONENT_CPU] += (high_mj - low_mj) / 2;
+        return 0;
+}
+
+int vector_add_cpu(const struct pricing *pricing)
+{
+        const struct usage *usage = pricing->usage;
+        struct cpu_ranges ranges = { 0 };
+        int err;
+
+        if (!(usage->have & USAGE_CPU))
+                return vector_not_counted(pricing->vector, COMPONENT_CPU);
+        add_idle(pricing, &ranges);
+        if (usage_busy_ns(usage) == 0)
+                return 0;
+        if (!vector_has(pricing, TERM_CPU_ACTIVE))
+                return vector_unpriced(pricing->vector, COMPONENT_CPU, component_names[COMPONENT_CPU]);
+        for (size_t i = 0; i < usage->cpu.n; i++) {
+                const struct point *cpu = &usage->cpu.list[i];
+                const struct model_place *place;
+                double busy_s = (double)cpu->busy_ns * S_PER_NS, any_s = (double)cpu->any_ns * S_PER_NS;
+
+                if (cpu->busy_ns == 0 && cpu->any_ns == 0)
+                        continue;
+                place = cpu->khz == KHZ_UNKNOWN ? NULL : find_place(pricing, cpu, &ranges);
+                if (place && place->within) {
+                        add_at_place(pricing, place, busy_s, any_s);
+                        continue;
+                }
+                find_cpu(pricing, cpu->policy, &ranges);
+                if (cpu->khz != KHZ_UNKNOWN)
+                        add_cpu_point(pricing, &ranges, cpu->khz, busy_s, any_s);
+                err = cpu->khz == KHZ_UNKNOWN ? add_cpu_range(pricing, &ranges, busy_s, any_s) :
+                                                name_missing_cpu(pricing, &ranges);
+                if (err < 0)
+                        return err;
+        }
+        return 0;
+}

@@ -1,0 +1,313 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/*
+ * Names of functions of many languages: what is left of them, how short they get, and which functions of two
+ * programs are one.
+ */
+
+#include <stdio.h>
+#include <string.h>
+
+#include "check.h"
+#include "tree/functions.h"
+#include "util/util.h"
+
+static const struct {
+        const char *name, *clean, *text, *owned; /* @owned: with one owner; NULL: there is none */
+} names[] = {
+        /* Go */
+        { "main.upload", NULL, "upload", "main.upload" },
+        { "main.upload.func1", NULL, "upload.func1", "main.upload.func1" },
+        { "main.(*Conn).push.func2.1", NULL, "push.func2.1", "(*Conn).push.func2.1" },
+        { "main.(*Conn).push-fm", NULL, "push-fm", "(*Conn).push-fm" },
+        { "main.Map[...]", NULL, "Map", "main.Map" },
+        { "main.Map[go.shape.int].func1", NULL, "Map.func1", "main.Map.func1" },
+        { "example.org/a/b/v2/store.(*DB).Get.gowrap2", NULL, "Get.gowrap2", "(*DB).Get.gowrap2" },
+        { "main.init.0", NULL, "init.0", "main.init.0" },
+        /* Rust */
+        { "mycrate::a::h0123456789abcdef", "mycrate::a", "a", "mycrate::a" },
+        { "_ZN7mycrate1a17h0123456789abcdefE", "mycrate::a", "a", "mycrate::a" },
+        { "_ZN7mycrate1a17h0123456789abcdefE.llvm.123456", "mycrate::a", "a", "mycrate::a" },
+        { "_RNvNtCs1234_7mycrate1a3run", "mycrate::a::run", "run", "a::run" },
+        { "_RNvNtCsaBcD5678_7mycrate1a3run", "mycrate::a::run", "run", "a::run" },
+        { "_RNCNvCs1234_7mycrate3run0B3_", "mycrate::run::{closure#0}", "run::{closure#0}",
+          "mycrate::run::{closure#0}" },
+        { "_RNvCsfLfy6EI15iL_7___rustc14___rust_dealloc", "__rustc::__rust_dealloc", "__rust_dealloc",
+          "__rustc::__rust_dealloc" },
+        { "_RNvXs1g_NtCsgEmfK2I1SDS_4core3fmtReNtB6_5Debug3fmtCsjrHSEGnQ3l9_3std", "<&str as core::fmt::Debug>::fmt",
+          "fmt", "<&str as core::fmt::Debug>::fmt" },
+        { "_RNvMNtCslNYArtu3iFV_5alloc6stringNtB2_6String11try_reserve", "alloc::string::String::try_reserve",
+          "try_reserve", "String::try_reserve" },
+        { "_RINvMNtCsgEmfK2I1SDS_4core5sliceSh11copy_withinINtNtNtB5_3ops5range14RangeInclusivejEECsfEOYDRpO4Ta_11mini"
+          "z_oxide.llvm.12", "<[u8]>::copy_within", "copy_within", "<[u8]>::copy_within" },
+        { "_RNvNvNtC3std3sys9getrandom5READY", "std::sys::getrandom::READY", "READY", "getrandom::READY" },
+        { "_RNvB_1a", NULL, "_RNvB_1a", NULL },
+        { "_RNvC9999999999999999999999a1b", NULL, "_RNvC9999999999999999999999a1b", NULL },
+        { "mycrate[317d481089b8c8fe]::a::run", "mycrate::a::run", "run", "a::run" },
+        { "app::load::{{closure}}", NULL, "load::{{closure}}", "app::load::{{closure}}" },
+        { "<app::Foo as app::Bar>::run", NULL, "run", "<app::Foo as app::Bar>::run" },
+        { "_$LT$app..Foo$u20$as$u20$app..Bar$GT$::run::h0123456789abcdef", "<app::Foo as app::Bar>::run", "run",
+          "<app::Foo as app::Bar>::run" },
+        { "app::parse::<u8>", "app::parse<u8>", "parse", "app::parse" },
+        /* C and C++ */
+        { "foo.constprop.0.cold", "foo", "foo", NULL },
+        { "foo.part.3.lto_priv.0", "foo", "foo", NULL },
+        { "foo() [clone .isra.0]", "foo()", "foo", NULL },
+        { "foo.llvm.1234567890", "foo", "foo", NULL },
+        { "com.x.coldStart", NULL, "coldStart", "x.coldStart" },
+        { "memcpy@plt", "memcpy", "memcpy", NULL },
+        { "memcpy@@GLIBC_2.14", "memcpy", "memcpy", NULL },
+        { "work+0x1f4", "work", "work", NULL },
+        { "work+0x1f4/0x200", "work", "work", NULL },
+        { "0x00007f1234567890", "[unknown]", "[unknown]", NULL },
+        { "Task<void (int)>::load(int)", NULL, "load", "Task::load" },
+        { "load()::{lambda(int)#1}::operator()(int) const", NULL, "load::{lambda(int)#1}::operator()", NULL },
+        { "load()::$_0::operator()(int) const", NULL, "load::$_0::operator()", NULL },
+        { "load()::'lambda'(int)::operator()(int) const", NULL, "load::'lambda'::operator()", NULL },
+        { "foo<(some_enum)0>::bar", NULL, "bar", "foo::bar" },
+        { "Vec::operator<(Vec const&) const", NULL, "Vec::operator<", NULL },
+        { "Vec::operator->() const", NULL, "Vec::operator->", NULL },
+        { "operator<< <std::char_traits<char> >", NULL, "operator<<", NULL },
+        { "Foo::operator bool() const", NULL, "Foo::operator bool", NULL },
+        { "void ns::foo<int>(int)", NULL, "foo", "ns::foo" },
+        { "non-virtual thunk to X::f()", NULL, "f", "X::f" },
+        { "(anonymous namespace)::load(int)", NULL, "load", "(anonymous namespace)::load" },
+        { "app_load", NULL, "load", "app_load" },
+        { "foo<bar", NULL, "foo<bar", NULL },
+        { "m n", NULL, "m n", NULL },
+        /* Java */
+        { "java/util/HashMap.get_[0]", "java/util/HashMap.get", "get", "HashMap.get" },
+        { "java/util/HashMap.get_[j]", "java/util/HashMap.get", "get", "HashMap.get" },
+        { "com.x.Upload.run", NULL, "run", "Upload.run" },
+        { "com.x.Main$1.run", NULL, "run", "Main$1.run" },
+        { "com.x.Foo.<init>", NULL, "Foo.<init>", "x.Foo.<init>" },
+        { "java.lang.invoke.LambdaForm$MH/0x0000000800c03000.invoke", "java.lang.invoke.LambdaForm$MH.invoke",
+          "invoke", "LambdaForm$MH.invoke" },
+        { "com.x.Main$$Lambda$14/0x0000000800c03000.run", "com.x.Main$$Lambda.run", "run", "Main$$Lambda.run" },
+        { "com.x.Main$$Lambda+0x000078e1c4001000.run", "com.x.Main$$Lambda.run", "run", "Main$$Lambda.run" },
+        { "com.x.Main$$Lambda$14.1234567890.add", "com.x.Main$$Lambda.add", "add", "Main$$Lambda.add" },
+        { "com.x.Main.lambda$go$0", "com.x.Main.lambda$go#0", "lambda$go", "Main.lambda$go" },
+        { "com.x.Main.access$000", "com.x.Main.access#000", "access", "Main.access" },
+        { "jdk.internal.reflect.GeneratedMethodAccessor12.invoke",
+          "jdk.internal.reflect.GeneratedMethodAccessor.invoke", "invoke", "GeneratedMethodAccessor.invoke" },
+        { "jdk.proxy2.$Proxy12.foo", "jdk.proxy.$Proxy.foo", "foo", "$Proxy.foo" },
+        { "com.x.Svc$$EnhancerBySpringCGLIB$$1a2b3c4d.foo", "com.x.Svc$$EnhancerBySpringCGLIB.foo", "foo",
+          "Svc$$EnhancerBySpringCGLIB.foo" },
+        { "Lcom/x/ClauseList;::getList", "com/x/ClauseList.getList", "getList", "ClauseList.getList" },
+        /* Node */
+        { "LazyCompile:*load /a/x.js:10:5", "/a/x.js:load#10:5", "load", "x.js:load" },
+        { "LazyCompile:~load /a/x.js:10", "/a/x.js:load#10", "load", "x.js:load" },
+        { "JS:*hashRows /x/v1.js:2:18", "/x/v1.js:hashRows#2:18", "hashRows", "v1.js:hashRows" },
+        { "JS:^get size /x/v1.js:2:18", "/x/v1.js:get size#2:18", "get size", "v1.js:get size" },
+        { "JS:~ /x/v1.js:2:18", "/x/v1.js:(anonymous)#2:18", "v1.js:(anonymous)", "x/v1.js:(anonymous)" },
+        { "*load file:///a/x.mjs:10:5", "file:///a/x.mjs:load#10:5", "load", "x.mjs:load" },
+        { "JS:*normalize node:path:66:25", "node:path:normalize#66:25", "normalize", "path:normalize" },
+        /* Python */
+        { "py::load:/a/x.py", "/a/x.py:load", "load", "x.py:load" },
+        { "py::Conn.push:/a/x.py", "/a/x.py:Conn.push", "push", "Conn.push" },
+        { "py::<module>:/a/x.py", "/a/x.py:<module>", "x.py:<module>", "a/x.py:<module>" },
+        { "py::Conn.f.<locals>.<lambda>:/a/x.py", "/a/x.py:Conn.f.<locals>.<lambda>", "f.<locals>.<lambda>",
+          "Conn.f.<locals>.<lambda>" },
+        { "load (x.py:12)", "x.py:load", "load", "x.py:load" },
+        { "load (/a/x.py)", "/a/x.py:load", "load", "x.py:load" },
+        /* .NET */
+        { "int32 [App] Program::Compute(int32)[Tier0]", "int32 [App] Program::Compute(int32)", "Compute",
+          "Program::Compute" },
+        { "[App] Program::Main(string[])[OptimizedTier1]", "[App] Program::Main(string[])", "Main",
+          "Program::Main" },
+        { "void [app] Prog+<RunAsync>d__3::MoveNext()[Tier1]", "void [app] Prog+<RunAsync>d__3::MoveNext()",
+          "<RunAsync>d__3::MoveNext", "Prog+<RunAsync>d__3::MoveNext" },
+        { "void [app] Prog+<>c::<Main>b__0()[PreJIT]", "void [app] Prog+<>c::<Main>b__0()", "<Main>b__0",
+          "<>c::<Main>b__0" },
+        { "App!Program.Compute(int32)", NULL, "Compute", "Program.Compute" },
+};
+
+static void check_names(void)
+{
+        char clean[NAME_MAX_BYTES], text[NAME_MAX_BYTES];
+
+        for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
+                snprintf(clean, sizeof(clean), "%s", names[i].name);
+                name_clean(clean);
+                check_text(clean, names[i].clean ? names[i].clean : names[i].name);
+                check_text(name_text(clean, "app", 0, text), names[i].text);
+                check_text(name_text(clean, "app", 1, text), names[i].owned ? names[i].owned : names[i].text);
+                check_text(name_text(clean, "app", NAME_LEVELS - 1, text), clean);
+        }
+}
+
+/* Functions of libraries, by their several names. */
+static void check_library_names(void)
+{
+        static const char *const aliases[][2] = {
+                { "__fprintf_chk", "fprintf" },
+                { "___snprintf_chk", "snprintf" },
+                { "__GI___vsnprintf_chk", "vsnprintf" },
+                { "__fgets_unlocked_chk", "fgets_unlocked" },
+                { "__memcpy_chk", "memcpy" },
+                { "__memcpy_chk_avx_unaligned_erms", "memcpy" },
+                { "__memmove_evex_unaligned", "memmove" },
+                { "__memcmp_evex_movbe", "memcmp" },
+                { "__strlen_asimd", "strlen" },
+                { "__memcpy_generic", "memcpy" },
+                { "__task_generic", "__task_generic" },
+                { "__isoc99_sscanf", "sscanf" },
+                { "__isoc23_strtol", "strtol" },
+                { "_IO_puts", "puts" },
+                { "_IO_new_fopen", "fopen" },
+                { "__GI__IO_fwrite", "fwrite" },
+                { "__libc_read", "read" },
+                { "__GI___libc_write", "write" },
+                { "__close_nocancel", "__close" },
+                { "__pthread_create_2_1", "pthread_create" },
+                /* others */
+                { "_IO_getline", "_IO_getline" },
+                { "_IO_file_write", "_IO_file_write" },
+                { "__stack_chk_fail", "__stack_chk_fail" },
+                { "_chk", "_chk" },
+                { "__strange", "__strange" },
+                { "__avx2", "__avx2" },
+                { "__libc_", "__libc_" },
+                { "compress_2_1", "compress_2_1" },
+        };
+        char name[NAME_MAX_BYTES];
+
+        for (size_t i = 0; i < ARRAY_SIZE(aliases); i++) {
+                snprintf(name, sizeof(name), "%s", aliases[i][0]);
+                name_clean_library(name);
+                check_text(name, aliases[i][1]);
+        }
+}
+
+/* Whatever is put in, something comes out. */
+static void check_hostile(void)
+{
+        static const char *const parts[] = { "::",       "(",   ")", "<", ">",   "{",   "[",       "]",       "#1",
+                                             "operator", " ",   ".", "/", "$",   "_ZN", "9",       "17h",     "_R",
+                                             "py::",     "JS:", "a", "@", "0x1", "+",   "lambda$", "\xc3\xbc" };
+        char name[NAME_MAX_BYTES], text[NAME_MAX_BYTES];
+        unsigned chance = 1;
+
+        for (int i = 0; i < 5000; i++) {
+                size_t length = 0, wanted = i % 100 ? (size_t)(i % 12) : 3000;
+
+                name[0] = '\0';
+                for (size_t j = 0; j < wanted && length < 4000; j++) {
+                        chance = chance * 1103515245 + 12345;
+                        length += (size_t)snprintf(name + length, sizeof(name) - length, "%s",
+                                                   parts[chance / 65536 % ARRAY_SIZE(parts)]);
+                }
+                name_clean(name);
+                name_clean_library(name);
+                check(wanted == 0 || *name);
+                for (size_t level = 0; level < NAME_LEVELS; level++)
+                        check(strlen(name_text(name, "app", level, text)) < NAME_MAX_BYTES);
+                check_text(text, name);
+        }
+}
+
+/*
+ * Callbacks of two programs below one function of a library: which of B has the label of each of A, and as what
+ * those of A are shown.
+ */
+static const struct {
+        const char *a[4], *b[4];
+        int partner[4]; /* -1: none */
+        const char *shown[4];
+} programs[] = {
+        { { "com.x.Upload.run", "com.x.Download.run" },
+          { "com.x.Download.run", "com.x.Upload.run" },
+          { 1, 0 },
+          { "Upload.run", "Download.run" } },
+        { { "com.x.Upload.run", "com.x.Download.run" },
+          { "com.x.Upload.run", "com.x.Fetch.run" },
+          { 0, 1 },
+          { "Upload.run", "Download.run" } },
+        { { "com.x.Upload.run" }, { "com.y.Upload.run" }, { 0 }, { "run" } },
+        { { "com.x.Upload.run", "com.x.Download.run" },
+          { "com.y.Upload.run", "com.y.Download.run" },
+          { 0, 1 },
+          { "Upload.run", "Download.run" } },
+        { { "com.x.Upload.run", "com.x.Download.run" },
+          { "com.x.Run.go" },
+          { -1, -1 },
+          { "Upload.run", "Download.run" } },
+        { { "foo(int)", "foo(char)" }, { "foo(char)", "foo(int)" }, { 1, 0 }, { "foo(int)", "foo(char)" } },
+        { { "main.Map[go.shape.int]", "main.Map[go.shape.string]" },
+          { "main.Map[go.shape.string]" },
+          { -1, 0 },
+          { "Map[go.shape.int]", "Map[go.shape.string]" } },
+        { { "com.x.M.lambda$go$0", "com.x.M.lambda$go$1" },
+          { "com.x.M.lambda$go$3", "com.x.M.lambda$go$4" },
+          { 0, 1 },
+          { "lambda$go#0", "lambda$go#1" } },
+        { { "JS:*f /x.js:10:1", "JS:*f /x.js:90:1" },
+          { "JS:~f /x.js:110:1", "JS:*f /x.js:12:1" },
+          { 1, 0 },
+          { "f#10:1", "f#90:1" } },
+        { { "app_load", "load" }, { "load", "app_load" }, { 1, 0 }, { "app_load", "load" } },
+        { { "app_app_load", "app_load", "load" }, { "load", "app_app_load", "app_load" }, { 1, 2, 0 }, { NULL } },
+        { { "a::h0123456789abcdef" }, { "a::hfedcba9876543210" }, { 0 }, { "a" } },
+};
+
+static int32_t make(struct contexts *ret, struct labels *labels, const char *const *functions)
+{
+        const char *prefixes[] = { "lib", NULL };
+        const struct context_rules rules = { .frames = { .framework_prefixes = prefixes } };
+        _cleanup_(stacks_clear) struct stacks stacks = { 0 };
+        int32_t lib;
+
+        check_int(stacks_new(&stacks), 0);
+        check_int(stacks_begin(&stacks), 0);
+        lib = stacks_child(&stacks, stacks_child(&stacks, 0, "app", 3), "lib", 3);
+        for (size_t i = 0; i < 4 && functions[i]; i++)
+                check_int(stacks_add(&stacks, stacks_child(&stacks, lib, functions[i], strlen(functions[i])),
+                                     (double)i + 1),
+                          0);
+        return contexts_make(&stacks, &rules, labels, ret);
+}
+
+/* The node of the i-th function: it counts i + 1. */
+static int32_t find(const struct contexts *contexts, int i)
+{
+        for (int32_t node = 0; node < contexts->tree.n; node++)
+                if (contexts->self[0][node] > i + 0.5 && contexts->self[0][node] < i + 1.5)
+                        return node;
+        return -1;
+}
+
+static void check_programs(void)
+{
+        for (size_t i = 0; i < ARRAY_SIZE(programs); i++) {
+                _cleanup_(labels_clear) struct labels labels = { 0 };
+                _cleanup_(contexts_clear) struct contexts a = { 0 }, b = { 0 };
+                _cleanup_free_ int32_t *rank = NULL;
+
+                check_int(make(&a, &labels, programs[i].a), 0);
+                check_int(make(&b, &labels, programs[i].b), 0);
+                check_int(functions_name((struct contexts *[]){ &a, &b }, 2, &labels), 0);
+                check_int(labels_rank(&labels, &rank), 0);
+                check_int(contexts_finish(&a, rank, labels.n), 0);
+                check_int(contexts_finish(&b, rank, labels.n), 0);
+                for (int j = 0; j < 4 && programs[i].a[j]; j++) {
+                        int32_t v = find(&a, j), partner = -1;
+
+                        for (int k = 0; v >= 0 && k < 4 && programs[i].b[k]; k++)
+                                if (find(&b, k) >= 0 && b.label[find(&b, k)] == a.label[v])
+                                        partner = k;
+                        check_int(partner, programs[i].partner[j]);
+                        if (v >= 0 && programs[i].shown[j])
+                                check_text(labels_text(&labels, a.shown[v]) + 1, programs[i].shown[j]);
+                }
+        }
+}
+
+int main(void)
+{
+        check_names();
+        check_library_names();
+        check_hostile();
+        check_programs();
+        return check_result();
+}

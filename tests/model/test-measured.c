@@ -1,0 +1,256 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+#include <errno.h>
+#include <math.h>
+
+#include "check.h"
+#include "measured/baseline.h"
+#include "measured/measured.h"
+#include "util/util.h"
+
+static char said[1024];
+
+static void remember(void *data, enum log_level level, const char *sentence)
+{
+        snprintf(said, sizeof(said), "%s", sentence);
+}
+
+static const struct log test_log = { .handler = remember };
+
+static struct measured_trace *parse(const char *text)
+{
+        struct measured_trace *trace = NULL;
+
+        said[0] = '\0';
+        check_int(measured_parse(text, strlen(text), "t", &test_log, &trace), 0);
+        check_text(said, "");
+        return trace;
+}
+
+#define HEAD "span,name,state,start_s,elapsed_s"
+
+static void rows_become_spans(void)
+{
+        _cleanup_(measured_freep) struct measured_trace *trace =
+                parse(HEAD ",energy_j,power_mw,cpu.0.1000000,shared.0.1000000,idle.0.1000000,screen.100,"
+                           "wifi_rx_bytes,rail.cpu_j\n"
+                      "7,\"a,b\",foreground,10,2,,,1500000000,1000000000,,2000000000,5000,\n"
+                      "3,base,base,0,4.5,,500,0,0,1e9,0,0,1.25\n"
+                      "7,base,base,10,2,8,,0,0,1e9,,,\n");
+
+        if (!trace)
+                return;
+        check_int(trace->n, 2);
+        check_int(trace->spans[0].number, 3);
+        check_near(trace->spans[0].energy_j, 2.25, 1e-12);
+        check_near(trace->spans[0].rail_j[0], 1.25, 0);
+        check_int(trace->spans[0].owners[0].usage.time_ns, INT64_C(4500000000));
+        check_int(trace->spans[0].unknown, 0);
+        check(!trace->spans[1].follows);
+        check_near(trace->spans[1].energy_j, 8, 0);
+        check_int(trace->spans[1].n_owners, 2);
+        check(trace->spans[1].owners[0].base);
+        check_text(trace->spans[1].owners[1].name, "a,b");
+        check_int(trace->spans[1].owners[1].state, STATE_FOREGROUND);
+        check_near(trace->spans[1].owners[1].active_s, 2, 0);
+        check_int(trace->spans[1].owners[1].usage.cpu.list[0].busy_ns, 1500000000);
+        check_int(trace->spans[1].owners[1].usage.cpu.list[0].any_ns, 1000000000);
+        check_int(trace->spans[1].owners[0].usage.idle.list[0].idle_ns, 1000000000);
+        check_int(trace->spans[1].owners[1].usage.wifi_rx_bytes, 5000);
+        check_int(trace->spans[1].unknown, 0); /* the base has neither screen nor bytes of apps */
+        check_int(trace->have, USAGE_CPU | USAGE_DISPLAY | USAGE_WIFI);
+}
+
+/* An empty cell is unknown, 0 is no usage, and a column that is empty everywhere was not counted. */
+static void empty_is_unknown(void)
+{
+        static const struct {
+                /*
+                 * An app's state, cpu.0.1000000, cpu.0.2000000, screen.9, gpu_busy_ns, read_bytes (always
+                 * empty).
+                 */
+                const char *cells;
+                uint32_t unknown;
+        } cases[] = {
+                { "foreground,0,1,2,3,", 0 },
+                { "foreground,0,1,2,,", USAGE_GPU },
+                { "foreground,1,,2,3,", USAGE_CPU },
+                { "foreground,1,2,,3,", USAGE_DISPLAY },
+                { "background,1,2,,3,", USAGE_DISPLAY }, /* unknown in every row */
+        };
+
+        for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+                _cleanup_(measured_freep) struct measured_trace *trace = NULL;
+                char text[600], words[64];
+                uint32_t unknown;
+
+                snprintf(text, sizeof(text), "span,start_s,elapsed_s,energy_j,name,state,cpu.0.1000000,"
+                         "cpu.0.2000000,screen.9,gpu_busy_ns,read_bytes\n1,0,1,1,base,base,,,,,\n"
+                         "1,0,1,,app,%s\n2,1,1,1,base,base,,,,,\n"
+                         "2,1,1,,app,foreground,1,1,1,1,\n2,1,1,,other,background,1,1,,1,\n", cases[i].cells);
+                trace = parse(text);
+                if (!trace)
+                        continue;
+                check_int(trace->spans[0].unknown, cases[i].unknown);
+                check_int(trace->spans[1].unknown, 0);
+                check_int(trace->have & USAGE_DISK, 0);
+                check_int(measured_keep_known(trace, &unknown), cases[i].unknown != 0);
+                check_int(unknown, cases[i].unknown);
+                if (cases[i].unknown == USAGE_GPU)
+                        check_text(measured_words(unknown, words, sizeof(words)), "gpu");
+        }
+}
+
+static void bad_traces_are_named(void)
+{
+        static const struct {
+                const char *text, *sentence;
+        } cases[] = {
+                { "", "t:1: the trace is empty" },
+                { HEAD "\n", "t:1: the trace has no rows" },
+                { "name,state,span,start_s\n", "t:1: a column is missing: elapsed_s" },
+                { "name,state,start_s,elapsed_s\n", "t:1: a column is missing: span" },
+                { HEAD ",wings\n", "t:1: a column of that name is not known: wings" },
+                { HEAD ",cycles.x\n", "t:1: a column names no policy by its number: cycles.x" },
+                { HEAD ",rx_kb,wifi_rx_bytes\n", "t:1: an amount has two columns: wifi_rx_bytes" },
+                { HEAD ",rail.cpu_j,rail.cpu_j\n", "t:1: an amount has two columns: rail.cpu_j" },
+                { HEAD ",384000,cpu.0.384000\n",
+                  "t:1: CPU time has columns in 1/100 s and in ns (cpu.P.KHZ); leave out the ones in 1/100 s" },
+                { HEAD "\n1,base,base,0,1", "t:2: the table is cut off (its last line has no newline)" },
+                { HEAD "\n1,base,base,0\n", "t:2: the line has too few fields" },
+                { HEAD "\n1,base,base,0,1,2\n", "t:2: the line has too many fields" },
+                { HEAD "\n1.5,base,base,0,1\n", "t:2: the span is not an integer: 1.5" },
+                { HEAD "\n1,base,top,0,1\n", "t:2: the state is none of foreground, background and base: top" },
+                { HEAD "\n1,base,base,0,0\n", "t:2: a row needs start_s, and elapsed_s above 0" },
+                { HEAD "\n1,base,base,,1\n", "t:2: a row needs start_s, and elapsed_s above 0" },
+                { HEAD "\n1,base,base,0,1e300\n", "t:2: not a number in the range of its column: 1e300" },
+                { HEAD "\n1,app,foreground,0,1\n", "t:2: the span has no row of name and state base" },
+                { HEAD "\n1,root,base,0,1\n", "t:2: the row of state base is not named base: root" },
+                { HEAD "\n1,base,base,0,1\n1,base,base,0,1\n", "t:3: the span has two rows of state base" },
+                { HEAD "\n1,base,base,0,1\n1,a,foreground,0,1\n1,a,foreground,0,1\n",
+                  "t:4: a name and state is there twice in a span: a" },
+                { HEAD "\n1,base,base,0,1\n1,a,foreground,0,2\n",
+                  "t:3: start_s or elapsed_s differs from that of another row of the span" },
+                { HEAD "\n2,base,base,0,3\n1,base,base,2,1\n",
+                  "t:3: the span begins before another one has ended: span 2" },
+                { HEAD ",power_mw,energy_j\n1,base,base,0,1,5,5\n",
+                  "t:2: power_mw and energy_j are both there; leave one out" },
+                { HEAD ",power_mw\n1,base,base,0,1,5\n1,a,foreground,0,1,5\n",
+                  "t:3: only the row of the base has this column: 5" },
+                { HEAD ",power_mw\n1,base,base,0,1,-5\n", "t:2: not a number in the range of its column: -5" },
+                { HEAD ",percent\n1,base,base,0,1,101\n", "t:2: percent is out of range: 101" },
+                { HEAD ",screen_red\n1,base,base,0,1,1.5\n", "t:2: screen_red is out of range: 1.5" },
+                { HEAD ",idle.0.5\n1,base,base,0,1,1\n1,a,foreground,0,1,1\n",
+                  "t:3: only the row of the base has this column: 1" },
+        };
+
+        for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+                struct measured_trace *trace = NULL;
+
+                said[0] = '\0';
+                check_int(measured_parse(cases[i].text, strlen(cases[i].text), "t", &test_log, &trace), -EINVAL);
+                check(trace == NULL);
+                check_text(said, cases[i].sentence);
+        }
+}
+
+/* Polls of 10 s, in which the percentage steps at times: from step to step. */
+static void steps_are_joined(void)
+{
+        _cleanup_(measured_freep) struct measured_trace *trace =
+                parse(HEAD ",percent,cpu.0.1000000\n"
+                      "1,base,base,0,10,50,\n1,app,foreground,0,10,,1000\n"
+                      "2,base,base,10,10,50,\n2,app,foreground,10,10,,1000\n"
+                      "3,base,base,20,10,49,\n3,app,foreground,20,10,,1000\n"
+                      "4,base,base,30,10,49,\n4,app,foreground,30,10,,20\n"
+                      "5,base,base,40,10,48,\n5,app,foreground,40,10,,300\n"
+                      "6,base,base,50,10,48,\n6,app,foreground,50,10,,4000\n");
+        uint32_t unknown;
+
+        if (!trace)
+                return;
+        check_int(measured_resolve(trace, 10000), 0);
+        check_int(trace->n, 4);
+        check(isnan(trace->spans[1].energy_j)); /* begins within a step */
+        check_near(trace->spans[2].energy_j, 360, 1e-9);
+        check_near(trace->spans[2].used_percent, 1, 0);
+        check_near(trace->spans[2].elapsed_s, 20, 0);
+        check_near(trace->spans[2].late_s, 10, 0);
+        check_int(trace->spans[2].by, MEASURED_BY_PERCENT);
+        check_int(trace->spans[2].owners[1].usage.cpu.list[0].busy_ns, 320);
+        check_int(measured_keep_known(trace, &unknown), 3);
+}
+
+/* Spans that end with steps of a charge; and the full battery by both. */
+static void charge_is_energy(void)
+{
+        _cleanup_(measured_freep) struct measured_trace *trace =
+                parse(HEAD ",percent,charge_uah,voltage_mv\n1,base,base,0,60,60,1200000,4000\n"
+                           "2,base,base,60,60,55,1100000,4000\n"
+                      "3,base,base,120,60,54,1080000,\n4,base,base,500,60,50,1000000,4000\n"
+                      "5,base,base,560,60,52,1040000,4000\n");
+        double full_mwh;
+
+        if (!trace)
+                return;
+        full_mwh = measured_full_mwh(trace);
+        check_near(full_mwh, 2000 * 4.0, 1e-6);
+        check_int(measured_resolve(trace, full_mwh), 0);
+        check_int(trace->n, 5);
+        check_near(trace->spans[1].energy_j, 0.1 * 3600 * 4, 1e-9);
+        check_int(trace->spans[1].by, MEASURED_BY_CHARGE);
+        check_near(trace->spans[1].used_percent, 5, 1e-9);
+        check_int(trace->spans[2].by, MEASURED_BY_PERCENT); /* without a voltage */
+        check_near(trace->spans[2].energy_j, 288, 1e-9);
+        check(isnan(trace->spans[3].energy_j)); /* after a gap */
+        check(isnan(trace->spans[4].energy_j)); /* it was charged */
+}
+
+static void without_shared_all_is(void)
+{
+        _cleanup_(measured_freep) struct measured_trace *trace =
+                parse(HEAD ",cpu.0.1000000\n1,base,base,0,1,\n1,a,foreground,0,1,3000000000\n"
+                           "1,b,background,0,1,1000000000\n");
+
+        if (!trace)
+                return;
+        check(!trace->shared);
+        check_int(trace->spans[0].owners[1].usage.cpu.list[0].any_ns, 750000000);
+        check_int(trace->spans[0].owners[2].usage.cpu.list[0].any_ns, 250000000);
+}
+
+/* Power = 100 + 300 x GHz busy + 2 x brightness, but for one span that no other explains. */
+static void baselines_leave_one_out(void)
+{
+        static const double busy[] = { 0, 0.5, 1, 0.25, 0.75, 0.1 }, lit[] = { 10, 0, 40, 70, 20, 0 };
+        _cleanup_(measured_freep) struct measured_trace *trace = NULL;
+        struct baseline list[ARRAY_SIZE(busy)];
+        char text[1500] = HEAD ",power_mw,cpu.0.2000000,screen.10\n";
+
+        for (size_t i = 0; i < ARRAY_SIZE(busy); i++)
+                snprintf(text + strlen(text), sizeof(text) - strlen(text),
+                         "%zu,base,base,%zu,1,%.3f,%.0f,%.0f\n", i, 2 * i,
+                         100 + 600 * busy[i] + 2 * lit[i] + (i == 4) * 50, busy[i] * 1e9, lit[i] * 1e8);
+        trace = parse(text);
+        if (!trace)
+                return;
+        check_int(baseline_make(trace, NULL, list), 0);
+        check_near(list[4].least_squares_j, 0.59, 1e-6); /* by the five others, which are exact */
+        check(fabs(list[2].least_squares_j - 0.78) > 1e-3);
+        check_near(list[0].constant_j, (0.4 + 0.78 + 0.39 + 0.64 + 0.16) / 5, 1e-9);
+        check_int(baseline_make(trace, trace, list), 0);
+        check_near(list[0].constant_j, (0.12 + 0.4 + 0.78 + 0.39 + 0.64 + 0.16) / 6, 1e-9);
+}
+
+int main(void)
+{
+        rows_become_spans();
+        empty_is_unknown();
+        bad_traces_are_named();
+        steps_are_joined();
+        charge_is_energy();
+        without_shared_all_is();
+        baselines_leave_one_out();
+        return check_result();
+}
