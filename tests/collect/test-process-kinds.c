@@ -46,7 +46,7 @@ static char dir[] = "/tmp/joulecast-kinds-XXXXXX";
 static struct sample sample;
 static volatile uint64_t spun;
 
-/* Until it has run for @ns; @faults: it touches new pages all the time. */
+/* Until it has run for @ns, with pauses; @faults: it touches new pages all the time. */
 static void work(int cpu, bool faults, uint64_t ns)
 {
         cpu_set_t set;
@@ -66,7 +66,7 @@ static void work(int cpu, bool faults, uint64_t ns)
                 for (int i = 0; i < 20000; i++)
                         spun++;
                 if (spun % 400000 < 20000)
-                        sched_yield();
+                        usleep(100); /* a switch: stretches begin and end there, and nobody else may want this CPU */
         }
 }
 
