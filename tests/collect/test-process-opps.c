@@ -196,8 +196,8 @@ static void start(const struct work *work, struct running *running)
 }
 
 /*
- * Adds the CPU time since the last call, by each process's own clock, to the operating points @at. It may also be time
- * of @or_at: a hypervisor can take the CPU from us between a change and our look at the clocks.
+ * Adds the CPU time since the last call, by each process's own clock, to the operating points @at. @or_at may be right as
+ * well: a hypervisor can take the CPU from us between a change and our look at the clocks.
  */
 static void note(struct running *running, const size_t *at, const size_t *or_at)
 {
