@@ -169,7 +169,7 @@ struct running {
         clockid_t clock;
         uint64_t last_ns;
         double want[6]; /* ns by operating point, since the first poll */
-        double unsure[6]; /* of them, what ran while the frequency was being changed */
+        double unsure[6]; /* the part that ran while the frequency was being changed */
         double before[6];
 };
 
@@ -196,8 +196,8 @@ static void start(const struct work *work, struct running *running)
 }
 
 /*
- * Adds the CPU time since the last call, by each process's own clock, to the operating points @at. @or_at may be right as
- * well: a hypervisor can take the CPU from us between a change and our look at the clocks.
+ * Adds the CPU time since the last call, by each process's own clock, to the operating points @at. A hypervisor can take
+ * the CPU from us between a change and our look at the clocks, so @or_at may be right as well.
  */
 static void note(struct running *running, const size_t *at, const size_t *or_at)
 {
@@ -241,8 +241,8 @@ static void check_split(const struct work *work, const struct running *running)
         for (size_t i = 0; i < ARRAY_SIZE(running->want); i++) {
                 double got = (double)process->cpu_opp_ns[i] - running->before[i];
 
-                fprintf(stderr, "%s: operating point %zu: %.1f ms, want %.1f, unsure %.1f\n", work->name, i, got / 1e6,
-                        running->want[i] / 1e6, running->unsure[i] / 1e6);
+                fprintf(stderr, "%s: operating point %zu: %.1f ms, want %.1f, unsure %.1f\n", work->name, i,
+                        got / 1e6, running->want[i] / 1e6, running->unsure[i] / 1e6);
                 check_near(got, running->want[i], work->tolerance * total + 2e6 + running->unsure[i]);
                 sum += (double)process->cpu_opp_ns[i];
         }
