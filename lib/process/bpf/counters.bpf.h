@@ -5,9 +5,10 @@
 /*
  * The kind of work of each process: instructions and cache events beside cycles.
  *
- * Only ratios are needed, so stretches of work are sampled. Once tasks have run for a millisecond on a CPU since its
- * last stretch, the counters are read at the switch to the next task, and again at the switch from that task. Other
- * switches read nothing. The three sums of a process and policy are of the same stretches.
+ * Only ratios are needed, so stretches of work are sampled. Each millisecond that tasks run on a CPU allows one stretch:
+ * the counters are read at the switch to the next task, and again at the switch from that task. Other switches read
+ * nothing. A few stretches can be saved up; else a long run, which a short one follows each time, would always leave the
+ * stretch to that one. The three sums of a process and policy are of the same stretches.
  */
 
 /* One perf event for each CPU and kind, which count while the CPU works: at kind * BPF_CPUS_MAX + cpu. */
@@ -31,7 +32,8 @@ const volatile bool with_counters;
 
 const volatile struct counted_sums no_sums;
 
-#define STRETCH_EVERY_NS 1000000 /* runtime between two stretches */
+#define STRETCH_EVERY_NS 1000000 /* runtime that allows a stretch */
+#define SAVED_MAX 4              /* stretches */
 
 static __always_inline __s64 read_counter(__u32 kind, __u32 cpu)
 {
@@ -79,14 +81,15 @@ static __always_inline void end_run(struct cpu_state *state, __u32 cpu, struct t
         if (state->sampled_pid == (__u32)task->pid && ran_ns >= SOME_NS)
                 add_stretch(state, cpu, task);
         state->sampled_pid = 0;
-        state->unsampled_ns = 0;
 }
 
 static __always_inline void begin_run(struct cpu_state *state, __u32 cpu, struct task_struct *task)
 {
         if (__builtin_expect(state->unsampled_ns < STRETCH_EVERY_NS, 1) || state->n_counters == 0)
                 return;
-        state->unsampled_ns = 0;
+        state->unsampled_ns -= STRETCH_EVERY_NS;
+        if (state->unsampled_ns > SAVED_MAX * STRETCH_EVERY_NS)
+                state->unsampled_ns = SAVED_MAX * STRETCH_EVERY_NS;
         if (read_counters(cpu, state->n_counters, state->counted))
                 state->sampled_pid = task->pid;
 }

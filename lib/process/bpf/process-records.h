@@ -208,7 +208,7 @@ struct cpu_state {
         __u64 unread_ns;       /* runtime of tasks since then */
         __u64 some_ns;         /* runtime since a frequency was last computed from cycles */
         __u64 some_cycles;     /* cycles in that time */
-        __u64 unsampled_ns;    /* runtime since the last stretch whose kind of work was counted */
+        __u64 unsampled_ns;    /* runtime that no stretch has been taken for yet */
         __u32 sampled_pid;     /* thread that runs in such a stretch; 0: none */
         __u32 n_counters;      /* counters of this CPU, in the order of enum counted_event: 0, 2 or 3 */
         struct {
