@@ -196,8 +196,8 @@ static void start(const struct work *work, struct running *running)
 }
 
 /*
- * Adds the CPU time since the last call, by each process's own clock, to the operating points @at. A hypervisor can take
- * the CPU from us between a change and our look at the clocks, so @or_at may be right as well.
+ * Adds the CPU time since the last call, by each process's own clock, to the operating points @at. A hypervisor can
+ * take the CPU from us between a change and our look at the clocks, so @or_at may be right as well.
  */
 static void note(struct running *running, const size_t *at, const size_t *or_at)
 {

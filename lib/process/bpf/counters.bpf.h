@@ -5,10 +5,10 @@
 /*
  * The kind of work of each process: instructions and cache events beside cycles.
  *
- * Only ratios are needed, so stretches of work are sampled. Each millisecond that tasks run on a CPU allows one stretch:
- * the counters are read at the switch to the next task, and again at the switch from that task. Other switches read
- * nothing. A few stretches can be saved up; else a long run, which a short one follows each time, would always leave the
- * stretch to that one. The three sums of a process and policy are of the same stretches.
+ * Only ratios are needed, so stretches of work are sampled. Each millisecond that tasks run on a CPU allows one
+ * stretch: the counters are read at the switch to the next task, and again at the switch from that task. Other
+ * switches read nothing. A few stretches can be saved up; else a long run, which a short one follows each time, would
+ * always leave the stretch to that one. The three sums of a process and policy are of the same stretches.
  */
 
 /* One perf event for each CPU and kind, which count while the CPU works: at kind * BPF_CPUS_MAX + cpu. */
