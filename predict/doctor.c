@@ -171,7 +171,7 @@ static void look_at_net(int root_fd, struct findings *findings)
                 doctor_miss(findings, N_("network"), "proc/net/dev shows no interface");
                 return;
         }
-        if (source->ops->read(source, &sample) == 0)
+        if (doctor_saw(findings, source->ops->read(source, &sample)) == 0)
                 findings->signal = sample.signal;
         if (sample.wifi_on && !(sample.signal.have & SIGNAL_WIFI))
                 doctor_miss(findings, N_("WiFi signal"), "neither nl80211 nor proc/net/wireless tells how "
