@@ -94,10 +94,13 @@ class Desktop:
 
 class Agent:
     def __init__(self, desktop, focused):
-        self.process = subprocess.Popen([FOCUS, "--warn-every", "0", "--backend", "niri"], stderr=subprocess.PIPE,
-                                        text=True,
+        self.log = tempfile.TemporaryFile()
+        self.process = subprocess.Popen([FOCUS, "--warn-every", "0", "--backend", "niri"], stderr=self.log,
                                         env={**os.environ, "NIRI_SOCKET": desktop.path})
         desktop.accept(focused)
+
+    def said(self):
+        return os.pread(self.log.fileno(), 1 << 20, 0).decode()
 
     def guard(self):
         """The process that undoes what this one leaves; 0: there is none."""
@@ -106,7 +109,7 @@ class Agent:
 
     def end(self, number):
         self.process.send_signal(number)
-        return self.process.communicate(timeout=20)[1]
+        self.process.wait(timeout=20)
 
 
 def limit(*arguments, code=0):
@@ -199,8 +202,9 @@ def others_are_refused(desktop, editor):
     with open(path, "w", encoding="utf-8") as file:
         file.write("[limit 1]\napp = lonely\nfreeze = 1\n")
     assert "there is no key" in limit(code=1)
+    wait_for(lambda: "there is no key" in agent.said(), "told of the file")
     os.unlink(path)
-    assert "there is no key" in agent.end(signal.SIGTERM)
+    agent.end(signal.SIGTERM)
 
 
 def nothing_stays(desktop, burner):
