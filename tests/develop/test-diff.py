@@ -666,6 +666,9 @@ def damaged():
     for words in (("good", "good"), ("good", "missing"), ("good", "."), ("good", ","), (",", "good")):
         ran = run(*words)
         expect(ran.returncode == 1 and ran.stderr.count("\n") == 1, words, ran)
+    got = answer("good", write("more", "a;f_x 3\na;g 40\n"), "--own")
+    expect([(task["task"], task["match"]) for task in got["tasks"]] == [("g", "only-b"), ("f_x", "both")], got)
+    expect(run("good", write("marked", "a;f_x@a 3\n"), "--own").returncode == 1, "frames of one side have no file")
 
 
 with tempfile.TemporaryDirectory() as place:
