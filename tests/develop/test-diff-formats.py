@@ -354,6 +354,8 @@ def damaged():
                                        formats.message(2, b"\x09" + bytes(8) + formats.message(2, b"\1\1")))),
              "damaged"),
             ("perf script", "a 1 4.5: cpu-clock: \n 12 f_x+0x1 (/x)\n 12 f_x\n", "line 3"),
+            ("no files", "a 1 4.5: 3 cpu-clock: \n 12 f_x+0x1\n", "line 2"),
+            ("no stacks", "a 1 4.5: 3 cpu-clock: 12 f_x+0x1 (/x)\n" * 9, "no call stacks"),
             ("gperftools", formats.cpu_profile(A)[:200], "gperftools")):
         refused(name, data, word)
 
@@ -597,6 +599,7 @@ def perf_events():
     expect(answer(write("d", text), "d", "--own")["comparable"]["total_a"] == 1e6, "srcline")
     text = text.replace("main.c:12", "main.c:12 (discriminator 3)")
     expect(answer(write("d", text), "d", "--own")["comparable"]["total_a"] == 1e6, "srcline")
+    expect(answer(write("d", text.replace("\n", "\r\n")), "d", "--own")["comparable"]["total_a"] == 1e6, "CRLF")
     ran = run(write("d", "app;main@app;read@libc.so 100 90\napp;main@app;write@libc.so 50 70\n"), "d")
     expect(ran.returncode == 1 and "two counts" in ran.stderr, "difffolded", ran)
 
