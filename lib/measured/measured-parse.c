@@ -346,6 +346,16 @@ static int read_row(struct parser *parser)
         return 0;
 }
 
+static bool skip_empty_line(struct csv_reader *csv)
+{
+        const char *newline = csv->at + (*csv->at == '\r');
+
+        if (newline == csv->end || *newline != '\n')
+                return false;
+        csv->at = newline + 1;
+        return true;
+}
+
 static void parser_freep(struct parser **parser)
 {
         for (size_t i = 0; *parser && i < (*parser)->n_rows; i++)
@@ -374,7 +384,8 @@ int measured_parse(const char *text, size_t length, const char *name, const stru
         err = read_head(parser);
         while (!err && parser->csv.at < parser->csv.end) {
                 parser->line++;
-                err = read_row(parser);
+                if (!skip_empty_line(&parser->csv))
+                        err = read_row(parser);
         }
         if (!err && parser->n_rows == 0)
                 err = complain(parser, "the trace has no rows", NULL);

@@ -187,8 +187,8 @@ static void steps_are_joined(void)
 static void real_loggers_are_read(void)
 {
         _cleanup_(measured_freep) struct measured_trace *trace =
-                parse(HEAD ",charge_uah,voltage_mv\n1,base,base,10.001,60.001,500,4000\n"
-                           "2,base,base,70.001,60.001,-500,4000\n");
+                parse(HEAD ",charge_uah,voltage_mv\n1,base,base,10.001,60.001,500,4000\n\r\n"
+                           "2,base,base,70.001,60.001,-500,4000\n\n");
 
         if (!trace)
                 return;
