@@ -306,7 +306,9 @@ static int write_all(struct conversion *conversion, FILE *to, FILE *components)
 
         conversion->to = components;
         write_base(conversion);
-        convert_cpu(conversion);
+        err = convert_cpu(conversion);
+        if (err < 0)
+                return err;
         write_display(conversion);
         write_wifi(conversion);
         write_cellular(conversion);
@@ -318,8 +320,7 @@ static int write_all(struct conversion *conversion, FILE *to, FILE *components)
                 return -EINVAL;
         }
         write_head(conversion);
-        err = write_battery(conversion);
-        return err;
+        return write_battery(conversion);
 }
 
 int convert_power_profile(const struct power_profile *from, const struct convert_plan *plan, char **ret)

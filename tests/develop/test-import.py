@@ -109,7 +109,7 @@ class Import(unittest.TestCase):
         os.unlink(self.path("phone.ini"))
         for words in ("0", "4+", "x", "4+4+4+4+4+4+4+4+4", "65", "+4", "4,4"):
             self.assertIn("--cpus", self.run_(OLD, "--cpus", words, code=2))
-        self.assertIn("2 clusters", self.run_(NEW, "--cpus", "8"))
+        self.assertIn("2 clusters", self.run_(NEW, "--cpus", "8", code=1))
 
     def test_old(self):
         self.assertEqual(self.run_(OLD, "--cpus", "1"), "")
