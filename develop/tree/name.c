@@ -25,6 +25,10 @@ static const char *const anonymous[] = {
         "'lambda*",       /* C++: lambdas, as LLVM prints them */
         "_omp_fn",        /* C, C++, Fortran: parallel loops of gcc ... */
         "omp_outlined*",  /* ... and of clang */
+        "avx*",           /* versions of a function for several CPUs (target_clones), as the three below */
+        "arch_*",
+        "default",
+        "resolver",
         "_M_invoke",      /* C++: std::function */
         "__invoke",       /* C++: lambdas of clang as pointers to functions */
         "_FUN",           /* C++: lambdas of gcc as pointers to functions */

@@ -79,6 +79,8 @@ static const struct {
         { "cmp.2345", "cmp#2345", "cmp", NULL },
         { "work._omp_fn.0", NULL, "work._omp_fn.0", NULL },
         { "work.omp_outlined.2", NULL, "work.omp_outlined.2", NULL },
+        { "work.avx2", NULL, "work.avx2", NULL },
+        { "work.arch_x86_64_v3.0", NULL, "work.arch_x86_64_v3.0", NULL },
         { "-[Foo run:]", NULL, "-[Foo run:]", NULL },
         { "camlApp__load_123", "camlApp__load#123", "camlApp__load", NULL },
         { "julia_load_123", "julia_load#123", "julia_load", NULL },
