@@ -69,8 +69,11 @@ static struct row rows[] = {
         /* numbers of local functions: of C, of .NET (also asynchronous ones and lambdas), of OCaml, Julia, Zig */
         { ".", "\\.([0-9]{4,})$", "#\\1" },
         { "<>c__", "<>c__DisplayClass[0-9_]+", "<>c__DisplayClass" },
-        { ">", "(<[^<>]*>(g__[^|]*\\||[a-z]__))([0-9]+(_[0-9]+)?)(.*)$", "\\1\\5#\\3" },
-        { "_", "^(caml[A-Z].*|julia_.*|japi[0-9]_.*|.*__anon)_([0-9]+)$", "\\1#\\2" },
+        { "__", "(<[^<>]*>(g__[^|]*\\||[a-z]__))([0-9]+(_[0-9]+)?)(.*)$", "\\1\\5#\\3" },
+        { "caml", "^(caml[A-Z].*)_([0-9]+)$", "\\1#\\2" },
+        { "julia_", "^(julia_.*)_([0-9]+)$", "\\1#\\2" },
+        { "japi1_", "^(japi1_.*)_([0-9]+)$", "\\1#\\2" },
+        { "__anon_", "^(.*__anon)_([0-9]+)$", "\\1#\\2" },
         /* interpreters: "JS:*f /x.js:2:18" of V8, "py::f:/x.py" of Python, "f (x.py:12)" of py-spy and others */
         { ":",
           "^(JS|LazyCompile|Function|InterpretedFunction|Script|Eval):[*~^+]?(((get|set|async|static|bound) )?[^ "
