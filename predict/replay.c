@@ -163,7 +163,8 @@ static int read_trace(const char *path, const struct profile *profile, struct me
                             unknown ? " is not known in some (an empty cell; none is 0)" : "");
         if (trace->n == 0) {
                 log_error(&program_log,
-                          "%s: no span tells its energy: by power_mw, energy_j, charge_uah or percent", path);
+                          "%s: no span tells its energy: by power_mw, energy_j, charge_uah with voltage_mv, or percent",
+                          path);
                 return CODE_NO_DATA;
         }
         *ret = TAKE_PTR(trace);

@@ -175,8 +175,8 @@ static int take_trace(const struct learn_options *options, struct profile *befor
                             measured_words(unknown, words, sizeof(words)),
                             unknown ? " is not known in some (an empty cell; none is 0)" : "");
         if (err == -ENODATA)
-                log_error(log, "learn: %s: no span tells its energy: by power_mw, energy_j, charge_uah or "
-                               "percent", options->trace);
+                log_error(log, "learn: %s: no span tells its energy: by power_mw, energy_j, charge_uah with "
+                               "voltage_mv, or percent", options->trace);
         else if (err)
                 log_error(log, "learn: %s: %s", options->trace, strerror(-err));
         return err;

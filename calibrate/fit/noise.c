@@ -129,7 +129,8 @@ void noise_covariance(const struct noise *noise, const struct rows *rows, const 
                                           square(fmin(row->refresh_s, other->refresh_s) * before) /
                                           (row->seconds * other->seconds);
                         if (same_state(row, other))
-                                shared += rounding_variance(noise, power[index[a]]);
+                                shared += sqrt(rounding_variance(noise, power[index[a]]) *
+                                               rounding_variance(noise, power[index[b]]));
                         shared += kernel_covariance(row, other, power[index[a]] - least, power[index[b]] - least);
                         gsl_matrix_set(covariance, a, b, shared);
                         gsl_matrix_set(covariance, b, a, shared);

@@ -150,14 +150,24 @@ static int check_work(const struct asked *asked, const struct work *work)
         return 0;
 }
 
-/* Without a rule, DSOs tell frameworks from the app; without DSOs nothing does. */
+/*
+ * Without a rule, DSOs tell frameworks from the app; without DSOs nothing does, and all may be own functions. Where
+ * only some sides have DSOs, a function would be the app's in one and a framework's in another.
+ */
 static int check_rules(const struct context_rules *rules, const struct work *work)
 {
+        size_t n = 0;
+
+        for (size_t i = 0; i < work->n; i++)
+                n += side_has_dsos(&work->sides[i]);
+        if (rules->frames.framework_prefixes || rules->frames.app_prefixes || (n == 0 && rules->own))
+                return 0;
         for (size_t i = 0; i < work->n; i++) {
-                if (rules->frames.framework_prefixes || rules->frames.app_prefixes || side_has_dsos(&work->sides[i]))
+                if (side_has_dsos(&work->sides[i]))
                         continue;
                 log_error(&program_log, "%s does not say which frames are a framework's: give "
-                          "--framework-prefix or --app-prefix, or frames as frame@dso", work->sides[i].name);
+                          "--framework-prefix or --app-prefix, or frames as frame@dso; --own compares functions "
+                          "without either", work->sides[i].name);
                 return -EINVAL;
         }
         return 0;

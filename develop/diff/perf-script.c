@@ -84,23 +84,6 @@ static const char *pass_address(const char *at, const char *end)
         return at > address && at < end && is_blank(*at) ? at + 1 : NULL;
 }
 
-bool perf_script_is(const char *text, size_t length)
-{
-        const char *end = text + length, *before = NULL;
-
-        for (int i = 0; i < 1000 && text < end; i++) {
-                const char *line_end = memchr(text, '\n', (size_t)(end - text));
-
-                if (!line_end)
-                        line_end = end;
-                if (before && pass_address(text, line_end) && line_end[-1] == ')')
-                        return true;
-                before = line_end > text && *text != '#' && line_end[-1] != ')' ? text : NULL;
-                text = line_end + 1;
-        }
-        return false;
-}
-
 struct header {
         const char *comm, *event;
         size_t comm_length, event_length;
@@ -184,6 +167,26 @@ static const char *find_time(const char *line, const char *end, const char **aft
                         break;
         }
         return found;
+}
+
+bool perf_script_is(const char *text, size_t length)
+{
+        const char *end = text + length, *before = NULL;
+
+        for (int i = 0; i < 1000 && text < end; i++) {
+                const char *next = memchr(text, '\n', (size_t)(end - text)), *line_end = next ? next : end, *after,
+                           *time;
+
+                line_end -= line_end > text && line_end[-1] == '\r';
+                if (before && pass_address(text, line_end) && line_end[-1] == ')')
+                        return true;
+                time = find_time(text, line_end, &after);
+                if (time && ends_in_thread(text, time) && is_event(after, line_end))
+                        return true;
+                before = line_end > text && *text != '#' && line_end[-1] != ')' ? text : NULL;
+                text = next ? next + 1 : end;
+        }
+        return false;
 }
 
 /* "  1000000  cpu-clock:u: ", and what a tracepoint prints behind it. */
@@ -447,6 +450,9 @@ int perf_script_end(struct read *read, struct perf_script *script)
 {
         int err = finish_sample(read, script);
 
+        if (err == 0 && script->unit && read->stacks->runs[read->stacks->n_runs - 1].sum == 0)
+                return read_damaged(read, 0, "its samples have no call stacks; perf record --call-graph dwarf,8192 "
+                                             "records them");
         snprintf(read->event_read, sizeof(read->event_read), "%s", script->event);
         if (err < 0 || !script->program || script->programs)
                 return err;

@@ -18,7 +18,7 @@ struct speedscope {
         struct read *read;
         int32_t *labels; /* label of each frame of the file */
         size_t n, capacity;
-        int32_t root;
+        int32_t root, cpu_time; /* @cpu_time: label of dotnet-trace's mark of time on a CPU, which is no function */
         double factor;
         int32_t stack[STACKS_DEPTH_MAX]; /* from the root down; read_stack() gets it in reverse */
         size_t depth;
@@ -86,12 +86,14 @@ static int push(struct speedscope *speedscope, double frame)
 
 static int count(struct speedscope *speedscope, double value)
 {
-        if (speedscope->depth == 0 || value == 0)
+        size_t depth = speedscope->depth;
+
+        if (depth == 0 || value == 0)
                 return 0;
-        for (size_t i = 0; i < speedscope->depth; i++)
-                speedscope->turned[i] = speedscope->stack[speedscope->depth - 1 - i];
-        return read_stack(speedscope->read, speedscope->root, speedscope->turned, speedscope->depth,
-                          value * speedscope->factor, 1);
+        depth -= depth > 1 && speedscope->stack[depth - 1] == speedscope->cpu_time;
+        for (size_t i = 0; i < depth; i++)
+                speedscope->turned[i] = speedscope->stack[depth - 1 - i];
+        return read_stack(speedscope->read, speedscope->root, speedscope->turned, depth, value * speedscope->factor, 1);
 }
 
 /* Adds stacks, which are from the root down, with the weight of each. */
@@ -199,7 +201,8 @@ int speedscope_parse(struct read *read, struct json_text profiles, struct json_t
                 return read_failed(read, -ENOMEM);
         speedscope->read = read;
         read->unit = NULL;
-        err = add_frames(speedscope, shared);
+        speedscope->cpu_time = read_label(read, "CPU_TIME", 8, NULL, 0);
+        err = speedscope->cpu_time < 0 ? read_failed(read, speedscope->cpu_time) : add_frames(speedscope, shared);
         for (bool more = err == 0 && json_begin(&profiles, '['); more && err == 0;
              more = err == 0 && json_more(&profiles, ']'))
                 err = add_profile(speedscope, &profiles);

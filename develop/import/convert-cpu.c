@@ -1,5 +1,6 @@
 /* SPDX-FileCopyrightText: joulecast authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -65,7 +66,7 @@ static size_t count_clusters(const struct conversion *conversion)
         return MAX(n, (size_t)1);
 }
 
-/* Reads the cores of each cluster: the user's, else the file's, else one, with a warning. False: impossible numbers. */
+/* Reads the cores of each cluster: the user's, else the file's, else one. False: impossible numbers. */
 static bool read_cores(const struct conversion *conversion, struct cluster *clusters, size_t *ret_n)
 {
         const struct power_item *item = power_profile_find(conversion->from, "cpu.clusters.cores");
@@ -73,19 +74,8 @@ static bool read_cores(const struct conversion *conversion, struct cluster *clus
         size_t n = item ? item->n : count_clusters(conversion), n_given = conversion->plan->n_cores;
         unsigned first = 0;
 
-        if (n_given > 0 && n_given != n) {
-                log_error(conversion->plan->log,
-                          "%s has currents of %zu clusters of cores, and --cpus says %zu; give as many numbers, "
-                          "as in 4+4",
-                          conversion->plan->source, n, n_given);
-                return false;
-        }
-        if (!item && n_given == 0)
-                log_warning(conversion->plan->log,
-                            "%s does not say how many cores there are: one is assumed; say it with --cpus",
-                            conversion->plan->source);
         *ret_n = n;
-        if (n < 1 || n > CLUSTERS_MAX)
+        if (n < 1 || n > CLUSTERS_MAX || (n_given > 0 && n_given != n))
                 return false;
         for (size_t i = 0; i < n; i++) {
                 double cores = n_given ? given[i] : item ? item->values[i] : 1;
@@ -176,16 +166,25 @@ static void write_cluster(struct conversion *conversion, const struct cluster *c
                         cluster->shared_ma * CONVERT_VOLTS);
 }
 
-void convert_cpu(struct conversion *conversion)
+int convert_cpu(struct conversion *conversion)
 {
+        const struct convert_plan *plan = conversion->plan;
         struct cluster clusters[CLUSTERS_MAX] = { 0 };
         const char *fault = NULL;
         double most = 0;
         bool fall = false;
         size_t n;
 
-        if (!read_cores(conversion, clusters, &n))
+        if (!read_cores(conversion, clusters, &n)) {
+                if (plan->n_cores > 0 && plan->n_cores != n) {
+                        log_error(plan->log,
+                                  "%s has currents of %zu clusters of cores, and --cpus says %zu; give as many "
+                                  "numbers, as in 4+4",
+                                  plan->source, n, plan->n_cores);
+                        return -EINVAL;
+                }
                 fault = N_("cpu.clusters.cores are no numbers of cores");
+        }
         for (size_t i = 0; !fault && i < n; i++) {
                 if (!find_cluster(conversion, i, &clusters[i])) {
                         fault = N_("a cluster has no speeds, or no currents by speed");
@@ -199,12 +198,16 @@ void convert_cpu(struct conversion *conversion)
                 fault = N_("no core takes more than 10 mA");
         if (fault) {
                 convert_leave_out(conversion, N_("the CPU"), fault);
-                return;
+                return 0;
         }
+        if (plan->n_cores == 0 && !power_profile_find(conversion->from, "cpu.clusters.cores"))
+                log_warning(plan->log, "%s does not say how many cores there are: one is assumed; say it with --cpus",
+                            plan->source);
         if (fall)
-                log_warning(conversion->plan->log, "%s: a core takes less at a higher frequency than at a "
-                            "lower one; the numbers are taken as they are", conversion->plan->source);
+                log_warning(plan->log, "%s: a core takes less at a higher frequency than at a "
+                            "lower one; the numbers are taken as they are", plan->source);
         for (size_t i = 0; i < n; i++)
                 write_cluster(conversion, &clusters[i]);
         conversion->kept++;
+        return 0;
 }

@@ -21,4 +21,5 @@ struct conversion {
 double convert_current(const struct conversion *conversion, const char *name);
 double convert_or_zero(double value);
 void convert_leave_out(struct conversion *conversion, const char *component, const char *why);
-void convert_cpu(struct conversion *conversion);
+/* 0; -EINVAL after its sentence: --cpus does not fit the file. */
+int convert_cpu(struct conversion *conversion);

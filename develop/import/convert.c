@@ -206,10 +206,20 @@ static double bin(const struct power_item *item, int signal)
         return item->values[signal == 0 ? n - 1 : signal == 1 ? n / 2 : MIN((size_t)1, n - 1)];
 }
 
+/* A current of the modem, by its item, else by <modem>; @item: "modem.controller." and what <modem> calls it. */
+static double modem_current(const struct conversion *conversion, const char *item)
+{
+        double current = convert_current(conversion, item);
+        char name[POWER_NAME_MAX];
+
+        snprintf(name, sizeof(name), "modem%s", strrchr(item, '.'));
+        return isnan(current) ? convert_current(conversion, name) : current;
+}
+
 /* The power at rest in mW, by modem.controller.sleep, else by radio.on; NaN: neither is there. */
 static double cellular_rest(const struct conversion *conversion, int signal, double volts)
 {
-        double sleep = convert_current(conversion, "modem.controller.sleep");
+        double sleep = modem_current(conversion, "modem.controller.sleep");
         double on = bin(power_profile_find(conversion->from, "radio.on"), signal);
 
         return !isnan(sleep) ? sleep * volts : on > 0 ? on * CONVERT_VOLTS : NAN;
@@ -222,9 +232,9 @@ static double cellular_rest(const struct conversion *conversion, int signal, dou
 static void write_cellular(struct conversion *conversion)
 {
         static const char *const names[SIGNALS] = { "high", "medium", "low" };
-        double rx = convert_current(conversion, "modem.controller.rx"),
+        double rx = modem_current(conversion, "modem.controller.rx"),
                active = convert_current(conversion, "radio.active");
-        double idle = convert_or_zero(convert_current(conversion, "modem.controller.idle"));
+        double idle = convert_or_zero(modem_current(conversion, "modem.controller.idle"));
         bool controller = rx > RADIO_LEAST_MA, assumed = false;
         double volts = controller ? controller_volts(conversion, "modem.controller.voltage", CONVERT_VOLTS) :
                                     CONVERT_VOLTS;
@@ -296,7 +306,9 @@ static int write_all(struct conversion *conversion, FILE *to, FILE *components)
 
         conversion->to = components;
         write_base(conversion);
-        convert_cpu(conversion);
+        err = convert_cpu(conversion);
+        if (err < 0)
+                return err;
         write_display(conversion);
         write_wifi(conversion);
         write_cellular(conversion);
@@ -308,8 +320,7 @@ static int write_all(struct conversion *conversion, FILE *to, FILE *components)
                 return -EINVAL;
         }
         write_head(conversion);
-        err = write_battery(conversion);
-        return err;
+        return write_battery(conversion);
 }
 
 int convert_power_profile(const struct power_profile *from, const struct convert_plan *plan, char **ret)

@@ -15,8 +15,8 @@
 #define DEPTH_MAX 16
 #define TEXT_MAX 64
 
-/* Position of the parser: in <device>, in it <item> or <array>, and in an array <value>. */
-enum depth { OUTSIDE, IN_DEVICE, IN_ITEM, IN_VALUE };
+/* Position of the parser: in <device>, in it <item>, <array> or <modem>, and in these <value> and others. */
+enum depth { OUTSIDE, IN_DEVICE, IN_ITEM, IN_VALUE, IN_ACTIVE };
 
 struct parsing {
         XML_Parser parser;
@@ -24,7 +24,8 @@ struct parsing {
         const struct log *log;
         struct power_profile profile;
         size_t items_capacity, values_capacity;
-        struct power_item *item; /* the one that is being read */
+        struct power_item *item; /* the one that is being read ... */
+        unsigned item_depth;     /* ... and the depth of its element */
         unsigned depth, skipped; /* number of open elements; depth of the outermost one that is left out, or 0 */
         char text[TEXT_MAX + 1];
         size_t length;
@@ -56,14 +57,19 @@ static void fail_memory(struct parsing *parsing)
         XML_StopParser(parsing->parser, XML_FALSE);
 }
 
-static void begin_item(struct parsing *parsing, const char *element, const char **attributes)
+/* NULL: there is none. */
+static const char *attribute(const char **attributes, const char *name)
+{
+        for (; *attributes; attributes += 2)
+                if (strcmp(attributes[0], name) == 0)
+                        return attributes[1];
+        return NULL;
+}
+
+static void begin_item(struct parsing *parsing, const char *element, const char *name)
 {
         struct power_profile *profile = &parsing->profile;
-        const char *name = NULL;
 
-        for (size_t i = 0; attributes[i]; i += 2)
-                if (strcmp(attributes[i], "name") == 0)
-                        name = attributes[i + 1];
         if (!name || strlen(name) >= POWER_NAME_MAX) {
                 fail(parsing, element, N_("an item or array needs a name of at most 63 bytes"));
                 return;
@@ -79,7 +85,37 @@ static void begin_item(struct parsing *parsing, const char *element, const char 
         parsing->item = &profile->items[profile->n++];
         *parsing->item = (struct power_item){ .array = strcmp(element, "array") == 0 };
         strcpy(parsing->item->name, name);
+        parsing->item_depth = parsing->depth;
         parsing->values_capacity = 0;
+}
+
+/*
+ * Newer files have <modem> in place of the items modem.controller.sleep, idle and rx, with <sleep>, <idle>, and for
+ * each generation of networks <active> with <receive>. These become the items modem.sleep and so on. 5G is left out, as
+ * LTE's tail is assumed. False: the element is none of these.
+ */
+static bool begin_modem(struct parsing *parsing, const char *element, const char **attributes)
+{
+        static const struct {
+                enum depth depth;
+                const char *element, *name; /* @name: NULL for elements with others in them */
+        } known[] = {
+                { IN_ITEM, "modem", NULL },
+                { IN_VALUE, "sleep", "modem.sleep" },
+                { IN_VALUE, "idle", "modem.idle" },
+                { IN_VALUE, "active", NULL },
+                { IN_ACTIVE, "receive", "modem.rx" },
+        };
+        const char *network = attribute(attributes, "rat");
+
+        for (size_t i = 0; i < ARRAY_SIZE(known) && !(network && strcmp(network, "NR") == 0); i++) {
+                if (known[i].depth != parsing->depth || strcmp(known[i].element, element) != 0)
+                        continue;
+                if (known[i].name)
+                        begin_item(parsing, element, known[i].name);
+                return true;
+        }
+        return false;
 }
 
 static void on_start(void *data, const char *element, const char **attributes)
@@ -100,12 +136,12 @@ static void on_start(void *data, const char *element, const char **attributes)
         if (parsing->depth == IN_DEVICE && strcmp(element, "device") != 0)
                 fail(parsing, element, N_("a power profile begins with <device>"));
         else if (parsing->depth == IN_ITEM && (item || array))
-                begin_item(parsing, element, attributes);
-        else if (parsing->depth == IN_ITEM)
-                parsing->skipped = parsing->depth;
-        else if (parsing->depth >= IN_VALUE &&
-                 !(parsing->depth == IN_VALUE && parsing->item->array && strcmp(element, "value") == 0))
+                begin_item(parsing, element, attribute(attributes, "name"));
+        else if (parsing->item && !(parsing->depth == parsing->item_depth + 1 && parsing->item->array &&
+                                    strcmp(element, "value") == 0))
                 fail(parsing, element, N_("an item has a number alone, and an array has values alone"));
+        else if (parsing->depth >= IN_ITEM && !parsing->item && !begin_modem(parsing, element, attributes))
+                parsing->skipped = parsing->depth;
 }
 
 static void on_text(void *data, const char *text, int length)
@@ -154,9 +190,9 @@ static void on_end(void *data, const char *element)
 
         if (parsing->err)
                 return;
-        if (!parsing->skipped && ((parsing->depth == IN_ITEM && !parsing->item->array) || parsing->depth == IN_VALUE))
+        if (!parsing->skipped && parsing->item && (!parsing->item->array || parsing->depth > parsing->item_depth))
                 add_value(parsing);
-        if (parsing->depth == IN_ITEM)
+        if (parsing->depth == parsing->item_depth)
                 parsing->item = NULL;
         if (parsing->skipped == parsing->depth)
                 parsing->skipped = 0;

@@ -69,6 +69,12 @@ static bool is_group(const struct in6_addr *address)
                (IN6_IS_ADDR_V4MAPPED(address) && address->s6_addr[12] >> 4 == 14);
 }
 
+/* Is it ::1, or of 127.0.0.0/8? Such packets stay in the device, also if loopback was captured beside the radio. */
+static bool is_loopback(const struct in6_addr *address)
+{
+        return IN6_IS_ADDR_LOOPBACK(address) || (IN6_IS_ADDR_V4MAPPED(address) && address->s6_addr[12] == 127);
+}
+
 /* Classifies a packet by its IP addresses. @group: the link's header tells that it is for many. */
 static enum capture_kind read_ip(const uint8_t *bytes, size_t kept, bool group, const struct capture_addresses *own,
                                  struct capture_headers *ret)
@@ -90,7 +96,7 @@ static enum capture_kind read_ip(const uint8_t *bytes, size_t kept, bool group, 
         sent = is_own(own, &ret->from) || is_none(&ret->from);
         received = is_own(own, &ret->to);
         ret->own = received || is_own(own, &ret->from);
-        if (sent && received)
+        if ((sent && received) || (is_loopback(&ret->from) && is_loopback(&ret->to)))
                 return CAPTURE_ELSEWHERE;
         if (!sent && !received && !group && !is_group(&ret->to))
                 return CAPTURE_STRANGE;
@@ -107,7 +113,7 @@ static enum capture_kind read_ethernet(const uint8_t *bytes, size_t kept, const 
         if (kept < ETH_HLEN)
                 return CAPTURE_CUT;
         type = get16(bytes + 2 * ETH_ALEN);
-        for (int i = 0; i < VLANS_MAX && (type == ETH_P_8021Q || type == ETH_P_8021AD); i++) {
+        for (int i = 0; i < VLANS_MAX && (type == ETH_P_8021Q || type == ETH_P_8021AD || type == ETH_P_QINQ1); i++) {
                 *header += 4;
                 if (kept < *header)
                         return CAPTURE_CUT;

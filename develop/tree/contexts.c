@@ -572,11 +572,20 @@ int contexts_finish(struct contexts *contexts, const int32_t *rank, size_t n_lab
         return err;
 }
 
+/* False for functions of interpreted code that only called others. */
+static bool costs(const struct contexts *contexts, int32_t node)
+{
+        for (size_t run = 0; run < contexts->n_runs; run++)
+                if (contexts->value[run][node] > 0)
+                        return true;
+        return contexts->label[node] == contexts->carrier;
+}
+
 bool contexts_is_task(const struct contexts *contexts, const struct labels *labels, int32_t node)
 {
         enum context_class above;
 
-        if (node == 0 || contexts_class(contexts, labels, node) != CONTEXT_FRAMEWORK)
+        if (node == 0 || contexts_class(contexts, labels, node) != CONTEXT_FRAMEWORK || !costs(contexts, node))
                 return false;
         above = contexts_class(contexts, labels, contexts->tree.parent[node]);
         return above == CONTEXT_APP || above == CONTEXT_ROOT;

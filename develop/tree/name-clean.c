@@ -35,6 +35,10 @@ static struct row rows[] = {
         { "+0x", "\\+0x[0-9a-f]+(/0x[0-9a-f]+)?$", "" },
         { "0x", "^0x[0-9a-f]+$", "[unknown]" },
         { "0x", "[/.+]0x[0-9a-fA-F]{5,16}", "" }, /* hidden classes of Java */
+        /* numbers of processes and threads, and cgo's hash of a package */
+        { "perf-", "perf-[0-9]+\\.map", "perf.map" },
+        { " tid=", " tid=[0-9]+\\]$", "]" },
+        { "_cgo_", "^_cgo_[0-9a-f]{12}_", "_cgo_" },
         /* additions of compilers and linkers to copies, parts and versions of a function */
         { " [clone ", " \\[clone [^]]*\\]", "" },
         { ".", "(\\.(constprop|isra|part|lto_priv|llvm)\\.[0-9]+|\\.(cold|localalias)(\\.[0-9]+)?)+$", "" },
@@ -61,13 +65,21 @@ static struct row rows[] = {
         { "Accessor", "(Generated[A-Za-z]*Accessor)[0-9]+", "\\1" },
         { "roxy", "(\\$Proxy|jdk[./]proxy)[0-9]+", "\\1" },
         { "$", "(CGLIB|ByteBuddy|HibernateProxy|MockitoMock|Instance)\\$+[0-9A-Za-z]+", "\\1" },
-        { "::", "^L([A-Za-z_][A-Za-z0-9_/$]*)[;_]::", "\\1." },
+        { "::", "^L([A-Za-z_][A-Za-z0-9_/$]*)[;:_]::", "\\1." },
+        /* numbers of local functions: of C, of .NET (also asynchronous ones and lambdas), of OCaml, Julia, Zig */
+        { ".", "\\.([0-9]{4,})$", "#\\1" },
+        { "<>c__", "<>c__DisplayClass[0-9_]+", "<>c__DisplayClass" },
+        { "__", "(<[^<>]*>(g__[^|]*\\||[a-z]__))([0-9]+(_[0-9]+)?)(.*)$", "\\1\\5#\\3" },
+        { "caml", "^(caml[A-Z].*)_([0-9]+)$", "\\1#\\2" },
+        { "julia_", "^(julia_.*)_([0-9]+)$", "\\1#\\2" },
+        { "japi1_", "^(japi1_.*)_([0-9]+)$", "\\1#\\2" },
+        { "__anon_", "^(.*__anon)_([0-9]+)$", "\\1#\\2" },
         /* interpreters: "JS:*f /x.js:2:18" of V8, "py::f:/x.py" of Python, "f (x.py:12)" of py-spy and others */
         { ":",
           "^(JS|LazyCompile|Function|InterpretedFunction|Script|Eval):[*~^+]?(((get|set|async|static|bound) )?[^ "
-          "]*) (.*[^0-9:])((:[0-9]+)*)$",
+          "]*) (.*[^0-9:][0-9]*)((:[0-9]+)*)$",
           "\\5:\\2#\\6" },
-        { ":", "^[*~^+]?([^ ]*) \\(?((file:|node:|[a-z]*:?/)[^ ]*[^0-9:])((:[0-9]+)+)\\)?$", "\\2:\\1#\\4" },
+        { ":", "^[*~^+]?([^ /]*) \\(?((file:|node:|[a-z]*:?/)[^ ]*[^0-9:][0-9]*)((:[0-9]+)+)\\)?$", "\\2:\\1#\\4" },
         { "py::", "^py::([^:]*):(.*)$", "\\2:\\1" },
         { ")", "^([^ (]+) \\(([^():]*[^():0-9])(:[0-9]+)\\)$", "\\2:\\1" },
         { ")", "^([^ (]+) \\(([^():]*\\.(py|rb|php|lua|pl|ex))\\)$", "\\2:\\1" },

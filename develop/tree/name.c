@@ -23,6 +23,12 @@ static const char *const anonymous[] = {
         "operator*",      /* C++ */
         "$_#",            /* C++: lambdas of clang */
         "'lambda*",       /* C++: lambdas, as LLVM prints them */
+        "_omp_fn",        /* C, C++, Fortran: parallel loops of gcc ... */
+        "omp_outlined*",  /* ... and of clang */
+        "avx*",           /* versions of a function for several CPUs (target_clones), as the three below */
+        "arch_*",
+        "default",
+        "resolver",
         "_M_invoke",      /* C++: std::function */
         "__invoke",       /* C++: lambdas of clang as pointers to functions */
         "_FUN",           /* C++: lambdas of gcc as pointers to functions */
@@ -109,7 +115,8 @@ const char *name_skip_brackets(const char *name, const char *at)
 static size_t span(const char *name, const char *at)
 {
         size_t length = name_operator_length(name, at);
-        const char *end = strchr("(<[{", *at) ? name_skip_brackets(name, at) : NULL;
+        bool method = at == name && *at && strchr("+-", *at) && at[1] == '['; /* Objective-C: "-[Class method]" */
+        const char *end = method || strchr("(<[{", *at) ? name_skip_brackets(name, at + method) : NULL;
 
         if (length > 0)
                 return length + (at[length] == ' ' ? strcspn(at + length, "(<") : 0);
@@ -250,7 +257,7 @@ size_t name_plain_length(const char *name)
 {
         const char *mark = strrchr(name, '#');
 
-        return mark && mark > name && mark[1] && strspn(mark + 1, "0123456789:") == strlen(mark + 1)
+        return mark && mark > name && mark[1] && strspn(mark + 1, "0123456789:_") == strlen(mark + 1)
                        ? (size_t)(mark - name)
                        : strlen(name);
 }

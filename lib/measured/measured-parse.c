@@ -21,7 +21,7 @@ static const struct {
         [NUMBER_POWER] = { "power_mw", 0, 1e9 },
         [NUMBER_ENERGY] = { "energy_j", 0, 1e12 },
         [NUMBER_PERCENT] = { "percent", 0, 100 },
-        [NUMBER_CHARGE] = { "charge_uah", 0, 1e12 },
+        [NUMBER_CHARGE] = { "charge_uah", -1e12, 1e12 }, /* some gauges count from the charge when they started */
         [NUMBER_VOLTAGE] = { "voltage_mv", 1, 1e6 },
         [NUMBER_TEMPERATURE] = { "temperature_c", -100, 200 },
         [NUMBER_RED] = { "screen_red", 0, 1 },
@@ -172,7 +172,10 @@ static int read_head(struct parser *parser)
                         err = 0;
                 }
                 if (err)
-                        return err == -ENOENT ? complain(parser, "a column of that name is not known", field) : err;
+                        return err != -ENOENT ? err :
+                               complain(parser, strpbrk(field, ";\t") ? "commas must separate the columns" :
+                                                                        "a column of that name is not known",
+                                        field);
                 for (size_t i = 0; i < parser->n_columns; i++)
                         if (is_same(parser->trace, &parser->columns[i], &column))
                                 return complain(parser, "an amount has two columns", field);
@@ -264,7 +267,7 @@ static int add_number(struct parser *parser, struct column *column, const char *
 
 static int read_number(struct parser *parser, struct column *column, const char *field, struct row *row)
 {
-        bool may_fall = column->kind == KIND_NUMBER && (column->at == NUMBER_START ||
+        bool may_fall = column->kind == KIND_NUMBER && (column->at == NUMBER_START || column->at == NUMBER_CHARGE ||
                                                         column->at == NUMBER_TEMPERATURE);
         double value;
 
@@ -343,6 +346,16 @@ static int read_row(struct parser *parser)
         return 0;
 }
 
+static bool skip_empty_line(struct csv_reader *csv)
+{
+        const char *newline = csv->at + (*csv->at == '\r');
+
+        if (newline == csv->end || *newline != '\n')
+                return false;
+        csv->at = newline + 1;
+        return true;
+}
+
 static void parser_freep(struct parser **parser)
 {
         for (size_t i = 0; *parser && i < (*parser)->n_rows; i++)
@@ -371,7 +384,8 @@ int measured_parse(const char *text, size_t length, const char *name, const stru
         err = read_head(parser);
         while (!err && parser->csv.at < parser->csv.end) {
                 parser->line++;
-                err = read_row(parser);
+                if (!skip_empty_line(&parser->csv))
+                        err = read_row(parser);
         }
         if (!err && parser->n_rows == 0)
                 err = complain(parser, "the trace has no rows", NULL);

@@ -319,7 +319,7 @@ static int by_time(const void *a, const void *b)
         return (x->start_s > y->start_s) - (x->start_s < y->start_s);
 }
 
-#define TOUCH_S 1e-3   /* largest overlap of adjacent spans, by rounding ... */
+#define TOUCH_S 2e-3   /* largest overlap of adjacent spans, by rounding to ms ... */
 #define FOLLOW_S 1.5   /* ... and largest gap between them */
 
 static int order_spans(const struct parser *parser)

@@ -84,6 +84,10 @@ int csv_load(const char *path, const char *what, const struct log *log, char **r
                 log_error(log, "%s: cannot read the %s: %s", path, what, strerror((int)-n));
                 return (int)n;
         }
+        if (n >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0) { /* the mark of UTF-8 that spreadsheets write */
+                n -= 3;
+                memmove(text, text + 3, (size_t)n);
+        }
         *ret = TAKE_PTR(text);
         *length = (size_t)n;
         return 0;

@@ -67,6 +67,25 @@ static void intervals_hold(double times)
         check_near((double)inside / (double)all, 0.955, 0.025);
 }
 
+/* Rows of one app in a trace have one mode and other powers: their shared rounding is at most that of each. */
+static void rounding_is_shared(void)
+{
+        struct observation app = { .mode = "app" };
+        struct row list[] = { { .observation = &app, .seconds = 60, .updates = 1000 },
+                              { .observation = &app, .seconds = 60, .updates = 1000, .start_s = 1e6 } };
+        struct rows rows = { .list = list, .n = 2 };
+        struct noise noise = regression_options_default.noise;
+        const double power[] = { 400, 0 };
+        gsl_matrix *covariance = gsl_matrix_alloc(2, 2);
+
+        noise.gauge_quantum_mw = 14;
+        noise.background_sd_mw = 0.3;
+        noise_covariance(&noise, &rows, (const size_t[]){ 0, 1 }, 2, power, NULL, covariance);
+        check(gsl_matrix_get(covariance, 0, 1) * gsl_matrix_get(covariance, 0, 1) <
+              gsl_matrix_get(covariance, 0, 0) * gsl_matrix_get(covariance, 1, 1));
+        gsl_matrix_free(covariance);
+}
+
 /* The refresh becomes better known during a run, but a delay that two rows share has one size. */
 static void refresh_may_change(void)
 {
@@ -265,6 +284,7 @@ static void boost_is_believed(void)
 int main(void)
 {
         gsl_set_error_handler_off();
+        rounding_is_shared();
         refresh_may_change();
         noise_takes_nothing();
         outlier_loses_weight();

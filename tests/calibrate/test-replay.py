@@ -386,6 +386,10 @@ def errors_are_sentences():
         file.write("600000,900000\n500000,800000\n")
     done = run("fit", "--trace", "train.csv", "--profile", "new.ini", "--voltages", "volts.csv", *FULL, code=1)
     check("volts.csv:2:" in done.stderr, f"voltages that do not ascend: {done.stderr}")
+    with open("windows.csv", "w", encoding="utf-8-sig", newline="\r\n") as file:
+        file.write("\n".join(lines) + "\n")
+    check(answer("replay", "--trace", "windows.csv", "--profile", "fit.ini")
+          == answer("replay", "--trace", "train.csv", "--profile", "fit.ini"), "a trace from a spreadsheet")
 
 
 os.environ["LC_ALL"] = "C"

@@ -213,6 +213,17 @@ def perf_text():
     expect(got["tasks"][0]["task"] == "re??d" and got["tasks"][0]["a_path"][0] == "Größ?", "no UTF-8", got)
 
 
+def dotnet():
+    """dotnet-trace ends each stack with a mark of what the thread did; the time is the function's below it."""
+    frames = [{"name": name} for name in ("Threads", "App!App.Run()", "App!App.Go()", "CPU_TIME")]
+    stacks = [[0, 1, 3]] * 20 + [[0, 1, 2, 3]] * 30 + [[3]] * 5
+    text = json.dumps({"shared": {"frames": frames},
+                       "profiles": [{"type": "sampled", "name": "app", "unit": "none", "samples": stacks}]})
+    got = answer(write("a", text), "a", "--own")
+    expect({task["task"]: task["a"]["value"] for task in got["tasks"]} == {"Run": 20, "Go": 30, "CPU_TIME": 5},
+           "CPU_TIME", got["tasks"])
+
+
 def cycles():
     """Functions that call each other in a circle, as callgrind has them, keep what they cost."""
     text = """events: Ir
@@ -354,6 +365,8 @@ def damaged():
                                        formats.message(2, b"\x09" + bytes(8) + formats.message(2, b"\1\1")))),
              "damaged"),
             ("perf script", "a 1 4.5: cpu-clock: \n 12 f_x+0x1 (/x)\n 12 f_x\n", "line 3"),
+            ("no files", "a 1 4.5: 3 cpu-clock: \n 12 f_x+0x1\n", "line 2"),
+            ("no stacks", "a 1 4.5: 3 cpu-clock: 12 f_x+0x1 (/x)\n" * 9, "no call stacks"),
             ("gperftools", formats.cpu_profile(A)[:200], "gperftools")):
         refused(name, data, word)
 
@@ -597,6 +610,7 @@ def perf_events():
     expect(answer(write("d", text), "d", "--own")["comparable"]["total_a"] == 1e6, "srcline")
     text = text.replace("main.c:12", "main.c:12 (discriminator 3)")
     expect(answer(write("d", text), "d", "--own")["comparable"]["total_a"] == 1e6, "srcline")
+    expect(answer(write("d", text.replace("\n", "\r\n")), "d", "--own")["comparable"]["total_a"] == 1e6, "CRLF")
     ran = run(write("d", "app;main@app;read@libc.so 100 90\napp;main@app;write@libc.so 50 70\n"), "d")
     expect(ran.returncode == 1 and "two counts" in ran.stderr, "difffolded", ran)
 
@@ -629,7 +643,7 @@ with tempfile.TemporaryDirectory() as place:
     ZLIB = "without zlib" not in probe.stderr
     if not ZLIB:
         del WRITERS["pprof"]
-    for test in (same_tasks, rounding, samples, recorded, perf_text, cycles, damaged, cut, joined, weights,
+    for test in (same_tasks, rounding, samples, recorded, perf_text, dotnet, cycles, damaged, cut, joined, weights,
                  perf_events, firefox_time, real):
         test()
 sys.exit(1 if failures else 0)

@@ -448,6 +448,10 @@ LANGUAGES = (  # two functions of a program as two builds or runs name them; of 
     ("JS:*load file:///a/v1/x.mjs:1:5", "JS:*load file:///a/v2/x.mjs:1:5", "JS:*save file:///a/v1/x.mjs:9:5",
      "JS:*save file:///a/v2/x.mjs:9:5"),
     # Python
+    ("A.P+<Go>d__1.MoveNext()", "A.P+<Go>d__2.MoveNext()", "A.P+<Stop>d__2.MoveNext()", "A.P+<Stop>d__3.MoveNext()"),
+    ("A.P+<>c.<Go>b__0_0(int)", "A.P+<>c.<Go>b__1_0(int)", "A.P+<>c.<Go>b__0_1(int)", "A.P+<>c.<Go>b__1_1(int)"),
+    ("camlA__load_12", "camlA__load_15", "camlA__save_13", "camlA__save_17"),
+    ("load._omp_fn.0", "load._omp_fn.0", "save._omp_fn.0", "save._omp_fn.0"),
     ("py::load:/a/x.py", "py::load:/b/x.py", "py::save:/a/x.py", "py::save:/b/x.py"),
     ("py::A.run:/a/x.py", "py::A.run:/a/x.py", "py::B.run:/a/x.py", "py::B.run:/a/x.py"),
     ("py::<module>:/a/x.py", "py::<module>:/a/x.py", "py::<module>:/a/y.py", "py::<module>:/a/y.py"),
@@ -484,6 +488,7 @@ def languages():
                 expect(sum(task["significant"] for task in kept) == (2 if swapped else 0), first, words, swapped, kept)
                 names = {task["from"] + task["task"] for task in kept}
                 expect(len(names) == 2, "shown alike", names)
+                expect(all(task["a"]["value"] + task["b"]["value"] > 0 for task in got["tasks"]), "without cost", got)
             got = answer(write("a", form.format(first, 1000)), write("b", form.format(first_b, 1000)), *words)
             expect(not any(task["significant"] for task in got["tasks"]), first, words, "alone")
 
@@ -666,6 +671,9 @@ def damaged():
     for words in (("good", "good"), ("good", "missing"), ("good", "."), ("good", ","), (",", "good")):
         ran = run(*words)
         expect(ran.returncode == 1 and ran.stderr.count("\n") == 1, words, ran)
+    got = answer("good", write("more", "a;f_x 3\na;g 40\n"), "--own")
+    expect([(task["task"], task["match"]) for task in got["tasks"]] == [("g", "only-b"), ("f_x", "both")], got)
+    expect(run("good", write("marked", "a;f_x@a 3\n"), "--own").returncode == 1, "frames of one side have no file")
 
 
 with tempfile.TemporaryDirectory() as place:

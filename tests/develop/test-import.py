@@ -109,7 +109,7 @@ class Import(unittest.TestCase):
         os.unlink(self.path("phone.ini"))
         for words in ("0", "4+", "x", "4+4+4+4+4+4+4+4+4", "65", "+4", "4,4"):
             self.assertIn("--cpus", self.run_(OLD, "--cpus", words, code=2))
-        self.assertIn("2 clusters", self.run_(NEW, "--cpus", "8"))
+        self.assertIn("2 clusters", self.run_(NEW, "--cpus", "8", code=1))
 
     def test_old(self):
         self.assertEqual(self.run_(OLD, "--cpus", "1"), "")
@@ -139,6 +139,16 @@ class Import(unittest.TestCase):
         self.near(answer["components_j"]["base"], wall_s * (4.7 + 9.6) * 3.8e-3)
         self.assertLess(answer["energy_j"]["low"], 0.7 * answer["energy_j"]["value"])
 
+    def test_modem(self):
+        """<modem> stands for items that are missing or 0; its 5G does not."""
+        text = re.sub(r'(<item name="modem.controller.[a-z]+">)[0-9.]+', r"\g<1>0", NEW)
+        text = text.replace("<modem>", "<modem><sleep>3</sleep><idle>40</idle>").replace(
+            "</modem>", '<active rat="NR" nrFrequency="MMWAVE"><receive>700</receive></active></modem>')
+        self.run_(text)
+        got = self.profile()
+        self.near(got["radio cellular idle"]["power_mw.high"], 3 * 3.8)
+        self.near(got["radio cellular connected"]["power_mw.high"], 90 * 3.8)
+
     def test_left_out(self):
         """Each component alone; the others stay."""
         for change, by, said, section in (
@@ -152,7 +162,8 @@ class Import(unittest.TestCase):
                 (r"<value>(29.3|78.6|231.7|34.9|16.4)</value>", "<value>5</value>", "more than 10 mA", "cpu 4"),
                 (r"<value>4</value>", "<value>0.5</value>", "no numbers of cores", "cpu 0"),
                 (r'(<item name="wifi.controller.rx">)[0-9.]+', r"\g<1>0", "WiFi is left out", "radio wifi"),
-                (r'(<item name="modem.controller.rx">)[0-9.]+', r"\g<1>0", "the mobile network", "radio cellular"),
+                (r'(<item name="modem.controller.rx">|<receive>)[0-9.]+', r"\g<1>0", "the mobile network",
+                 "radio cellular"),
                 (r'(<item name="cpu.(idle|suspend)">)[0-9.]+', r"\g<1>0", "the base", "base")):
             said_ = "".join(line for line in self.run_(re.sub(change, by,
                                                               NEW)).splitlines(True) if self.WIFI not in line)

@@ -25,6 +25,7 @@ static const struct {
         { "main.Map[go.shape.int].func1", NULL, "Map.func1", "main.Map.func1" },
         { "example.org/a/b/v2/store.(*DB).Get.gowrap2", NULL, "Get.gowrap2", "(*DB).Get.gowrap2" },
         { "main.init.0", NULL, "init.0", "main.init.0" },
+        { "_cgo_abc123def456_Cfunc_load", "_cgo_Cfunc_load", "_cgo_Cfunc_load", NULL },
         /* Rust */
         { "mycrate::a::h0123456789abcdef", "mycrate::a", "a", "mycrate::a" },
         { "_ZN7mycrate1a17h0123456789abcdefE", "mycrate::a", "a", "mycrate::a" },
@@ -75,6 +76,15 @@ static const struct {
         { "(anonymous namespace)::load(int)", NULL, "load", "(anonymous namespace)::load" },
         { "app_load", NULL, "load", "app_load" },
         { "foo<bar", NULL, "foo<bar", NULL },
+        { "cmp.2345", "cmp#2345", "cmp", NULL },
+        { "work._omp_fn.0", NULL, "work._omp_fn.0", NULL },
+        { "work.omp_outlined.2", NULL, "work.omp_outlined.2", NULL },
+        { "work.avx2", NULL, "work.avx2", NULL },
+        { "work.arch_x86_64_v3.0", NULL, "work.arch_x86_64_v3.0", NULL },
+        { "-[Foo run:]", NULL, "-[Foo run:]", NULL },
+        { "camlApp__load_123", "camlApp__load#123", "camlApp__load", NULL },
+        { "julia_load_123", "julia_load#123", "julia_load", NULL },
+        { "[perf-1234.map]", "[perf.map]", "[perf.map]", NULL },
         { "m n", NULL, "m n", NULL },
         /* Java */
         { "java/util/HashMap.get_[0]", "java/util/HashMap.get", "get", "HashMap.get" },
@@ -94,6 +104,8 @@ static const struct {
         { "jdk.proxy2.$Proxy12.foo", "jdk.proxy.$Proxy.foo", "foo", "$Proxy.foo" },
         { "com.x.Svc$$EnhancerBySpringCGLIB$$1a2b3c4d.foo", "com.x.Svc$$EnhancerBySpringCGLIB.foo", "foo",
           "Svc$$EnhancerBySpringCGLIB.foo" },
+        { "[main tid=1234]", "[main]", "[main]", NULL },
+        { "Lcom/x/A:::run", "com/x/A.run", "run", "A.run" },
         { "Lcom/x/ClauseList;::getList", "com/x/ClauseList.getList", "getList", "ClauseList.getList" },
         /* Node */
         { "LazyCompile:*load /a/x.js:10:5", "/a/x.js:load#10:5", "load", "x.js:load" },
@@ -101,6 +113,8 @@ static const struct {
         { "JS:*hashRows /x/v1.js:2:18", "/x/v1.js:hashRows#2:18", "hashRows", "v1.js:hashRows" },
         { "JS:^get size /x/v1.js:2:18", "/x/v1.js:get size#2:18", "get size", "v1.js:get size" },
         { "JS:~ /x/v1.js:2:18", "/x/v1.js:(anonymous)#2:18", "v1.js:(anonymous)", "x/v1.js:(anonymous)" },
+        { "JS:*run /x/a b/c.js:1:2", "/x/a b/c.js:run#1:2", "run", "c.js:run" },
+        { "run https://x.org/c.js?v=1:2:3", "https://x.org/c.js?v=1:run#2:3", "run", "js?v=1:run" },
         { "*load file:///a/x.mjs:10:5", "file:///a/x.mjs:load#10:5", "load", "x.mjs:load" },
         { "JS:*normalize node:path:66:25", "node:path:normalize#66:25", "normalize", "path:normalize" },
         /* Python */
@@ -116,10 +130,12 @@ static const struct {
           "Program::Compute" },
         { "[App] Program::Main(string[])[OptimizedTier1]", "[App] Program::Main(string[])", "Main",
           "Program::Main" },
-        { "void [app] Prog+<RunAsync>d__3::MoveNext()[Tier1]", "void [app] Prog+<RunAsync>d__3::MoveNext()",
-          "<RunAsync>d__3::MoveNext", "Prog+<RunAsync>d__3::MoveNext" },
-        { "void [app] Prog+<>c::<Main>b__0()[PreJIT]", "void [app] Prog+<>c::<Main>b__0()", "<Main>b__0",
-          "<>c::<Main>b__0" },
+        { "void [app] Prog+<RunAsync>d__3::MoveNext()[Tier1]", "void [app] Prog+<RunAsync>d__::MoveNext()#3",
+          "<RunAsync>d__::MoveNext", "Prog+<RunAsync>d__::MoveNext" },
+        { "void [app] Prog+<>c::<Main>b__0_1()[PreJIT]", "void [app] Prog+<>c::<Main>b__()#0_1", "<Main>b__",
+          "<>c::<Main>b__" },
+        { "App.Prog+<>c__DisplayClass5_0.<Main>g__Load|0(int)", "App.Prog+<>c__DisplayClass.<Main>g__Load|(int)#0",
+          "<Main>g__Load|", "<>c__DisplayClass.<Main>g__Load|" },
         { "App!Program.Compute(int32)", NULL, "Compute", "Program.Compute" },
 };
 

@@ -172,6 +172,7 @@ class PricePackets(unittest.TestCase):
                 (ETHERNET, (frame + b"\x08\0" + sent, frame + b"\x86\xdd" + received_6), own),
                 (ETHERNET, (frame + b"\x81\0\0\7\x08\0" + sent,
                             frame + b"\x88\xa8\0\1\x81\0\0\2\x86\xdd" + received_6), own),
+                (ETHERNET, (frame + b"\x91\0\0\7\x08\0" + sent, frame + b"\x86\xdd" + received_6), own),
                 (ETHERNET, (frame + b"\x08\0" + sent, group + b"\x08\0" + ip("192.0.2.9", "192.0.2.255", 300)), own),
                 (LOOP, (bytes([2, 0, 0, 0]) + sent, bytes([30, 0, 0, 0]) + received_6), own),
                 (BSD_LOOP, (bytes([0, 0, 0, 2]) + sent, bytes([0, 0, 0, 2]) + received), own),
@@ -180,7 +181,8 @@ class PricePackets(unittest.TestCase):
                           cooked(3) + bytes(700), cooked(4, 772) + bytes(700)), ()),
                 (COOKED_2, (cooked_2(4) + bytes(100), cooked_2(0) + bytes(300), cooked_2(3) + bytes(700)), ()),
                 (RAW, (ip("0.0.0.0", "255.255.255.255", 100), ip("192.0.2.9", "224.0.0.251", 100),
-                       ip("2001:db8::9", "ff02::fb", 200), ip(OWN, OWN, 700)), own)):
+                       ip("2001:db8::9", "ff02::fb", 200), ip(OWN, OWN, 700), ip("127.0.0.1", "127.0.0.53", 700),
+                       ip("::1", "::1", 700)), own)):
             self.assertEqual(self.capture(pcap(link, *((i, packet) for i, packet in enumerate(packets))), *words),
                              300100, link)
         both = (1700000000 * 10**9 + 5000, sent), (1700000002 * 10**9 + 4000, received)

@@ -112,6 +112,7 @@ static void bad_traces_are_named(void)
                 { "name,state,span,start_s\n", "t:1: a column is missing: elapsed_s" },
                 { "name,state,start_s,elapsed_s\n", "t:1: a column is missing: span" },
                 { HEAD ",wings\n", "t:1: a column of that name is not known: wings" },
+                { "span;name;state\n1;base;base\n", "t:1: commas must separate the columns: span;name;state" },
                 { HEAD ",cycles.x\n", "t:1: a column names no policy by its number: cycles.x" },
                 { HEAD ",rx_kb,wifi_rx_bytes\n", "t:1: an amount has two columns: wifi_rx_bytes" },
                 { HEAD ",rail.cpu_j,rail.cpu_j\n", "t:1: an amount has two columns: rail.cpu_j" },
@@ -182,6 +183,19 @@ static void steps_are_joined(void)
         check_int(measured_keep_known(trace, &unknown), 3);
 }
 
+/* Times are rounded to ms, and some gauges count the charge from their start, so it falls below 0. */
+static void real_loggers_are_read(void)
+{
+        _cleanup_(measured_freep) struct measured_trace *trace =
+                parse(HEAD ",charge_uah,voltage_mv\n1,base,base,10.001,60.001,500,4000\n\r\n"
+                           "2,base,base,70.001,60.001,-500,4000\n\n");
+
+        if (!trace)
+                return;
+        check_int(measured_resolve(trace, NAN), 0);
+        check_near(trace->spans[1].energy_j, 1e-3 * 4 * 3600, 1e-9);
+}
+
 /* Spans that end with steps of a charge; and the full battery by both. */
 static void charge_is_energy(void)
 {
@@ -249,6 +263,7 @@ int main(void)
         empty_is_unknown();
         bad_traces_are_named();
         steps_are_joined();
+        real_loggers_are_read();
         charge_is_energy();
         without_shared_all_is();
         baselines_leave_one_out();
