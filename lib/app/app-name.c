@@ -91,13 +91,18 @@ static void cut_version(char *name)
         }
 }
 
-/* "gimp-2.10" */
+/* "gimp-2.10", "php-fpm8.2" */
 static void cut_release(char *name)
 {
-        char *dash = strrchr(name, '-');
+        char *version = name + strlen(name);
 
-        if (dash && dash > name && dash[1] != '.' && strchr(dash, '.') && !dash[1 + strspn(dash + 1, "0123456789.")])
-                *dash = '\0';
+        while (version > name && strchr("0123456789.", version[-1]))
+                version--;
+        if (*version == '.' || !strchr(version, '.'))
+                return;
+        version -= version > name && version[-1] == '-';
+        if (version > name)
+                *version = '\0';
 }
 
 /* ".firefox-wrapped", "..foo-wrapped-wrapped", ".foot-real"; the kernel cuts such a name: ".firefox-wrappe". */
