@@ -82,7 +82,8 @@ static bool names_no_app(const char *path)
 static void find_bundle(struct app_program *program, const char *argv)
 {
         const char *runtime = *program->exe == '/' ? program->exe : argv, *own = program->command.own;
-        size_t length = *runtime == '/' && is_interpreter(runtime) ? app_command_bundle(runtime) : 0;
+        size_t length = *runtime == '/' && is_interpreter(runtime) && is_interpreter(argv) ? app_command_bundle(runtime)
+                                                                                          : 0;
 
         program->bundled = length > 0 && !app_command_is_windows(program->path) &&
                            (*own != '/' || (strncmp(own, runtime, length) == 0 && own[length] == '/'));
@@ -108,7 +109,9 @@ static const char *choose(const struct app_program *program, const char *argv, c
                 return program->command.own;
         if (is_named_as(comm, util_base_name(argv)) || is_named_as(comm, argv))
                 return argv;
-        return *program->exe && !names_no_app(program->exe) ? program->exe : comm;
+        if (*program->exe && !names_no_app(program->exe))
+                return program->exe;
+        return *program->exe && *argv && !names_no_app(argv) ? argv : comm; /* Java as "bazel(folder)" */
 }
 
 /* A title in place of the arguments names no program: then the process's own name decides what it is. */
