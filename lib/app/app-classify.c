@@ -10,6 +10,7 @@
 #include "util/util.h"
 
 #define ANDROID_USER 100000 /* uids per Android user */
+#define USERS_FROM 1000     /* uids below are the system's */
 
 void app_desktop_id(const struct desktop_entry *entry, char *ret)
 {
@@ -179,10 +180,10 @@ static void classify_program(struct apps *apps, struct app_entry *entry, struct 
 }
 
 /*
- * Without control groups each program is an app, except helpers of a classified app. The process tree would be a
- * worse guess: all that an init script starts is one tree.
+ * Without control groups what a user runs belongs to its ancestors, as in a session. Each program of the system's is an
+ * app, except helpers of a classified app: all that an init script starts is one tree.
  */
-static void classify_bare(struct apps *apps, struct app_entry *entry, const struct app_entry *parent)
+static void classify_bare(struct apps *apps, struct app_entry *entry, struct app_entry *parent)
 {
         enum cgroup_kind above = parent ? parent->cgroup->parsed.kind : CGROUP_NONE;
         struct app_program program;
@@ -192,6 +193,8 @@ static void classify_bare(struct apps *apps, struct app_entry *entry, const stru
         } else if (above == CGROUP_SYSTEM ||
                    (above != CGROUP_NONE && above != CGROUP_SESSION && parent->lead < LEAD_TERMINAL)) {
                 app_set(entry, parent->app);
+        } else if (parent && MIN(parent->uid, entry->uid) >= USERS_FROM) {
+                classify_program(apps, entry, parent);
         } else if (!entry->ended) {
                 app_program_read(apps, entry, &program);
                 program_id(apps, &program, entry->app);

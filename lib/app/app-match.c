@@ -13,7 +13,7 @@
 /* Words of ids that many apps have. */
 static const char common_words[] =
         "ai app application browser ce client co codeberg com community de default desktop dev edition edu fr github "
-        "gitlab im info io me net org page professional sf sourceforge tv uk ultimate us xyz";
+        "gitlab im info io me net org page professional sf sourceforge stable tv uk ultimate us xyz";
 
 /* Words for the maker of an app, not for the app: ids with different makers are different apps. */
 static const char makers[] = "gnome google jetbrains kde microsoft mozilla";
@@ -144,6 +144,11 @@ static bool equal(const char *a, const char *b)
         return a && b && strcasecmp(a, b) == 0;
 }
 
+static bool same_program(const char *a, const char *b)
+{
+        return a && b && app_command_same(a, b);
+}
+
 /* A browser's web apps have entries of their own, which start the browser's program. */
 static bool has_name(struct apps *apps, const char *app, const struct app_window *window)
 {
@@ -153,7 +158,7 @@ static bool has_name(struct apps *apps, const char *app, const struct app_window
         if (snap && strncasecmp(window->id, snap, strlen(snap)) == 0 && strchr("_.", window->id[strlen(snap)]))
                 return true;
         return entry && (equal(entry->class, window->id) || equal(entry->program, window->id) ||
-                         (window->entry && equal(entry->program, window->entry->program)));
+                         (window->entry && same_program(entry->program, window->entry->program)));
 }
 
 enum app_fit app_window_fit(struct apps *apps, const struct app_window *window, const char *app)
@@ -174,9 +179,10 @@ bool app_is_bridge(const struct app_entry *process)
         return (of_app && of_app->bridge) || (of_comm && of_comm->bridge && !app_after(process->app, "steam:"));
 }
 
-/* Processes have names, too: that of Flatpak's Firefox is "firefox". */
+/* Processes have names, too: that of Flatpak's Firefox is "firefox", and Edge's web apps are "msedge-ID-Default". */
 static enum app_fit fit_process(struct apps *apps, const struct app_window *window, const struct app_entry *process)
 {
+        const struct lead_line *line = lead_find_comm(process->comm);
         enum app_fit fit;
 
         if (process->kernel || app_after(process->app, "sys:") || app_is_bridge(process))
@@ -185,7 +191,7 @@ static enum app_fit fit_process(struct apps *apps, const struct app_window *wind
         if (fit < APP_FIT_NAME && (app_command_same(process->comm, window->id) ||
                                    (window->entry && equal(process->comm, window->entry->program))))
                 return APP_FIT_NAME;
-        return fit;
+        return fit == APP_FIT_NOT && line && line->lead == LEAD_ALIAS ? app_fit_words(process->comm, window->id) : fit;
 }
 
 static bool match(struct apps *apps, const char *app_id, enum app_fit least, char *ret)

@@ -10,6 +10,11 @@
 #include "app-command.h"
 #include "util/util.h"
 
+#define DIGITS "0123456789"
+#define HEX_DIGITS DIGITS "abcdefABCDEF"
+#define HASH_DIGITS 8    /* in names that have a version anyway */
+#define COMMIT_DIGITS 12
+
 bool app_command_is_windows(const char *name)
 {
         return app_before(name, ".exe");
@@ -80,24 +85,38 @@ static void cut_version(char *name)
 {
         for (char *at = name + 1; *name && *at; at++) {
                 const char *word = at + 1;
-                size_t hex = strspn(word, "0123456789abcdefABCDEF");
 
                 if (!strchr("-_. ", *at))
                         continue;
-                if (is_version(word) || hex >= 8 || is_machine(word)) {
+                if (is_version(word) || strspn(word, HEX_DIGITS) >= HASH_DIGITS || is_machine(word)) {
                         *at = '\0';
                         return;
                 }
         }
 }
 
-/* "gimp-2.10" */
+/* The version or commit at which a program's name ends: "gimp-2.10", "Godot_v4.3-stable", "code-6609ac3d66f4". */
+static bool is_release(const char *word)
+{
+        const char *number = word + (*word == 'v'), *end = number + strspn(number, DIGITS);
+
+        return (end > number && end[0] == '.' && strchr(DIGITS, end[1]) && end[1]) ||
+               strspn(word, HEX_DIGITS) >= COMMIT_DIGITS;
+}
+
 static void cut_release(char *name)
 {
-        char *dash = strrchr(name, '-');
+        char *version = name + strlen(name);
 
-        if (dash && dash > name && dash[1] != '.' && strchr(dash, '.') && !dash[1 + strspn(dash + 1, "0123456789.")])
-                *dash = '\0';
+        for (char *at = name + 1; *name && *at; at++)
+                if ((*at == '-' || *at == '_') && is_release(at + 1)) {
+                        *at = '\0';
+                        return;
+                }
+        while (version > name && strchr(DIGITS ".", version[-1])) /* "php-fpm8.2" */
+                version--;
+        if (version > name && *version != '.' && strchr(version, '.'))
+                *version = '\0';
 }
 
 /* ".firefox-wrapped", "..foo-wrapped-wrapped", ".foot-real"; the kernel cuts such a name: ".firefox-wrappe". */
@@ -148,9 +167,12 @@ size_t app_command_bundle(const char *runtime)
         return 0;
 }
 
+/* Remote editors are in folders like "a1b2c3d4e5f60_ideaIU-2024.1". */
 void app_command_bundle_name(const char *folder, char *name, size_t size)
 {
-        util_printable(util_base_name(folder), name, size);
+        const char *base = util_base_name(folder), *after = base + strspn(base, HEX_DIGITS);
+
+        util_printable(after - base >= HASH_DIGITS && *after == '_' ? after + 1 : base, name, size);
         cut_version(name);
 }
 
@@ -178,7 +200,8 @@ void app_command_name(const char *path, char *name, size_t size)
         if (cut_end(copy, ".AppImage") || cut_end(copy, ".jar"))
                 cut_version(copy);
         cut_end(copy, ".dll");
-        cut_release(copy);
+        if (!app_command_is_windows(copy))
+                cut_release(copy);
         util_printable(copy, name, size);
         if (!*name)
                 snprintf(name, size, "unnamed"); /* an empty id means no app */

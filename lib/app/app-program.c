@@ -82,7 +82,8 @@ static bool names_no_app(const char *path)
 static void find_bundle(struct app_program *program, const char *argv)
 {
         const char *runtime = *program->exe == '/' ? program->exe : argv, *own = program->command.own;
-        size_t length = *runtime == '/' && is_interpreter(runtime) ? app_command_bundle(runtime) : 0;
+        size_t length = *runtime == '/' && is_interpreter(runtime) && is_interpreter(argv) ? app_command_bundle(runtime)
+                                                                                          : 0;
 
         program->bundled = length > 0 && !app_command_is_windows(program->path) &&
                            (*own != '/' || (strncmp(own, runtime, length) == 0 && own[length] == '/'));
@@ -90,10 +91,11 @@ static void find_bundle(struct app_program *program, const char *argv)
                 snprintf(program->path, sizeof(program->path), "%.*s", (int)length, runtime);
 }
 
-/* "npm exec vite": in place of all arguments. */
+/* "npm exec vite", "node (vitest 1)", "puma 6.4.0 (tcp://0.0.0.0:3000)": in place of all arguments. */
 static bool is_title(const char *words, ssize_t length)
 {
-        return strchr(words, ' ') && !strpbrk(words, "/\\:") && strnlen(words, (size_t)length) + 1 >= (size_t)length;
+        return strcspn(words, " ") < strcspn(words, "/\\:") &&
+               strnlen(words, (size_t)length) + 1 >= (size_t)length;
 }
 
 /* A process may change argv and comm, and the kernel cuts comm: the first of these that is credible. */
@@ -107,7 +109,9 @@ static const char *choose(const struct app_program *program, const char *argv, c
                 return program->command.own;
         if (is_named_as(comm, util_base_name(argv)) || is_named_as(comm, argv))
                 return argv;
-        return *program->exe && !names_no_app(program->exe) ? program->exe : comm;
+        if (*program->exe && !names_no_app(program->exe))
+                return program->exe;
+        return *program->exe && *argv && !names_no_app(argv) ? argv : comm; /* Java as "bazel(folder)" */
 }
 
 /* A title in place of the arguments names no program: then the process's own name decides what it is. */
@@ -140,8 +144,9 @@ static void read_program(int proc_fd, const char *pid, const char *comm, const s
                 words[n = 0] = '\0';
         read_exe(proc_fd, pid, exe, ret->exe);
         title = is_title(words, n) && *ret->exe && names_no_app(ret->exe);
-        for (char *at = words; title && (at = memchr(at, ' ', (size_t)(words + n - at))); at++)
-                *at = '\0';
+        for (char *at = words; title && at < words + n; at++)
+                if (strchr(" ()[]", *at))
+                        *at = '\0';
         app_command_parse(words, (size_t)n, &ret->command);
         snprintf(ret->path, sizeof(ret->path), "%.*s", APP_PROGRAM_MAX - 1,
                  title && !ret->command.interpreted ? words : choose(ret, words, comm));

@@ -69,6 +69,15 @@ void app_unit_unescaped(const char *name, size_t length, char *ret)
         util_printable(copy, ret, APP_ID_MAX - 8);
 }
 
+/* AppImageLauncher's entries are named after a hash of the file's path: "appimagekit_HASH-Obsidian". */
+static void cut_hash(char *id)
+{
+        const char *hash = app_after(id, "appimagekit_"), *name = hash ? hash + strspn(hash, HEX_DIGITS) : NULL;
+
+        if (name && name[0] == '-' && name[1])
+                memmove(id, name + 1, strlen(name));
+}
+
 /* "LAUNCHER-ID-STAMP" of a scope, "LAUNCHER-ID@STAMP" of a service; without a launcher where there is but one word. */
 static bool parse_app(char *body, bool scope, struct cgroup_app *ret)
 {
@@ -80,6 +89,7 @@ static bool parse_app(char *body, bool scope, struct cgroup_app *ret)
         app_unit_unescaped(body, dash ? (size_t)(dash - body) : 0, ret->launcher);
         app_unit_unescaped(dash ? dash + 1 : body, SIZE_MAX, ret->id);
         ret->whole[strcspn(ret->whole, " ")] = ret->id[strcspn(ret->id, " ")] = '\0'; /* the whole command */
+        cut_hash(ret->id);
         ret->kind = CGROUP_APP;
         return *ret->id;
 }

@@ -35,10 +35,10 @@ static void unit_id(struct apps *apps, const struct cgroup_app *parsed, char *re
         }
         if (!entry && parsed->launcher[0])
                 entry = desktop_by_id(index, parsed->whole);
-        if (app_before(id, ".AppImage"))
-                app_command_name(parsed->id, id, sizeof(id));
-        if (!entry) /* a launcher may name its unit after the program */
+        if (!entry && !strchr(id, '/')) { /* a launcher may name its unit after the program */
+                app_command_name(id, id, sizeof(id));
                 entry = desktop_by_program(index, id);
+        }
         if (entry)
                 snprintf(ret, APP_ID_MAX, "%s", entry->id);
         else if ((strcmp(parsed->launcher, "steam") == 0 && sscanf(parsed->id, "app%10u", &number) == 1) ||

@@ -60,7 +60,7 @@ static void judge_full(struct battery_unit *unit, const struct battery_scale *sc
         unit->full_unknown |= scale->have_full;
 }
 
-/* Replaces a full charge of 0: calculated from the level and its percentage, else the design's. */
+/* Replaces a full charge of 0, or one that is not shown: by the level and its percentage, else by the design. */
 static void derive_full(struct battery_unit *unit, const struct battery_scale *scale, struct battery_levels_of levels)
 {
         double percent = unit->battery.capacity_percent, design = (double)*levels.design, full = 0;

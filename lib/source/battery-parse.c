@@ -158,12 +158,11 @@ static void parse_full(struct battery_unit *unit, const char *uevent, const stru
 
         if (find_level(unit, uevent, scale->full_key, scale->min, scale->max, false, full))
                 unit->battery.have |= scale->have_full;
-        else if (!battery_find(uevent, scale->full_key, value, sizeof(value)) || util_parse_u64(value, &shown) < 0)
-                return;
-        else if (shown == 0 || shown > scale->min)
-                unit->full_unknown |= scale->have_full;
-        else
+        else if (battery_find(uevent, scale->full_key, value, sizeof(value)) && util_parse_u64(value, &shown) == 0 &&
+                 shown > 0 && shown <= scale->min)
                 unit->in_thousandths = true;
+        else
+                unit->full_unknown |= scale->have_full;
 }
 
 static void parse_levels(struct battery_unit *unit, const char *uevent)

@@ -132,6 +132,16 @@ static enum battery_status sum_status(const struct battery_unit *units, size_t n
                is[BATTERY_NOT_CHARGING] ? BATTERY_NOT_CHARGING : is[BATTERY_FULL] ? BATTERY_FULL : BATTERY_UNKNOWN;
 }
 
+/* Some drivers say Charging for as long as a supply is there. What takes nothing is full, or held at its limit. */
+static bool has_charged(const struct battery_unit *units, size_t n, const struct battery *sum)
+{
+        struct charge_limit limit;
+
+        battery_limit(units, n, &limit);
+        return sum->status == BATTERY_CHARGING && sum->have & BATTERY_POWER && sum->power_uw < BATTERY_POWER_MIN_UW &&
+               battery_percent(sum) >= (limit.end_percent > 0 ? limit.end_percent - 1 : FULL_PERCENT);
+}
+
 /* With a supply online, the power of the batteries does not measure the usage, so the sum does not discharge. */
 static void apply_supply(const struct battery_unit *units, size_t n, struct battery *sum)
 {
@@ -145,6 +155,8 @@ static void apply_supply(const struct battery_unit *units, size_t n, struct batt
                                          (sum->status != BATTERY_CHARGING && sum->have & BATTERY_POWER &&
                                           sum->power_uw >= BATTERY_FLOWS_UW)))
                 sum->status = BATTERY_DISCHARGING;
+        if (has_charged(units, n, sum))
+                sum->status = BATTERY_NOT_CHARGING;
         if (supply != SUPPLY_ONLINE)
                 return;
         if (sum->status == BATTERY_DISCHARGING || sum->status == BATTERY_UNKNOWN)

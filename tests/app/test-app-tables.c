@@ -61,7 +61,7 @@ static void put_link(const char *path, const char *target)
 
 static void put_process(const struct row *row, char *const column[])
 {
-        char path[64], text[1024];
+        char path[128], text[1024];
 
         snprintf(path, sizeof(path), "proc/%d/stat", (int)row->pid);
         snprintf(text, sizeof(text), "%d (%s) S %d 1 1 0 -1 0 0 0 0 0 5 5 0 0 20 0 1 0 %d 0 0\n",
@@ -76,6 +76,8 @@ static void put_process(const struct row *row, char *const column[])
         snprintf(path, sizeof(path), "proc/%d/exe", (int)row->pid);
         if (strcmp(column[6], "-") != 0)
                 put_link(path, column[6]);
+        snprintf(path, sizeof(path), "%s/proc/%d", folder, (int)row->pid);
+        check(geteuid() != 0 || chown(path, row->pid < 50 ? 0 : 1000, 0) == 0);
 }
 
 static void set_cgroup(struct row *row, const char *text)

@@ -31,6 +31,8 @@ static void unit_names(void)
                   "org.gnome.Evolution-alarm-notify",
                   "gnome" },
                 { "app-gnome-mpv-12.service", "mpv", "gnome" },
+                { "app-gnome-appimagekit_6a53aa5b7a6e8a67f6bcd4ee4b8f42be\\x2dObsidian-77.scope", "Obsidian", "gnome" },
+                { "app-gnome-appimagekit_tool-77.scope", "appimagekit_tool", "gnome" },
                 { "app-org.gnome.Terminal.slice", "org.gnome.Terminal", "" },
                 { "app-flatpak-org.telegram.desktop-2201.scope", "org.telegram.desktop", "flatpak" },
                 { "app-flatpak-com.spotify.Client-2.scope", "com.spotify.Client", "flatpak" },

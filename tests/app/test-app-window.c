@@ -57,6 +57,8 @@ static const struct {
         { "second", "app-niri-twin.two-27.scope" },
         { "maps", "app-gnome-org.gnome.Maps-28.scope" },
         { "sh", "/system.slice/teams.service" },
+        { "msedge", "app-gnome-microsoft\\x2dedge-30.scope" },
+        { "vivaldi-bin", "app-gnome-vivaldi\\x2dstable-31.scope" },
 };
 
 static void start_all(void)
@@ -69,6 +71,9 @@ static void start_all(void)
             ENTRY "Name=Element\nExec=/usr/bin/flatpak run im.riot.Riot\nStartupWMClass=Element\n");
         /* Installed, but does not run. */
         put("usr/share/applications/firefox.desktop", ENTRY "Name=Firefox\nExec=firefox %u\n");
+        put("usr/share/applications/vivaldi-stable.desktop", ENTRY "Name=Vivaldi\nExec=/usr/bin/vivaldi-stable %U\n");
+        put("usr/share/applications/notes.desktop",
+            ENTRY "Name=Notes\nExec=/opt/vivaldi/vivaldi --app-id=abcd\nStartupWMClass=crx_abcd\n");
         put("usr/share/applications/gone.desktop", ENTRY "Name=Gone\nExec=gone\nStartupWMClass=Gone\n");
 }
 
@@ -81,6 +86,9 @@ static const struct {
         { 21, "Google-chrome", "com.google.Chrome", true },
         { 0, "chrome-abcdefgh-Default", "com.google.Chrome", false }, /* a web app */
         { 0, "brave-browser", "com.brave.Browser", true },
+        { 0, "msedge-_abcdefgh-Default", "microsoft-edge", false },
+        { 0, "vivaldi-abcdefgh-Default", "vivaldi-stable", false },
+        { 0, "crx_abcd", "vivaldi-stable", true }, /* by the program of its entry */
         { 0, "libreoffice-writer", "org.libreoffice.LibreOffice", false },
         { 0, "Soffice", "org.libreoffice.LibreOffice", true },
         { 0, "firefox", "org.mozilla.firefox", true },

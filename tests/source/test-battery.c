@@ -84,7 +84,7 @@ static const struct battery_case cases[] = {
           true, ENERGY | BATTERY_CAPACITY, BATTERY_DISCHARGING, 0, 50, 1 },
         { "a charge of twelve bytes in the wrong order",
           P "STATUS=Charging\n" P "CHARGE_NOW=56848000\n" P "CHARGE_FULL_DESIGN=4600000\n" P "CAPACITY=87\n",
-          true, BATTERY_CAPACITY, BATTERY_CHARGING, 0, 87, 1 },
+          true, BATTERY_CAPACITY | BATTERY_CHARGE_FULL, BATTERY_CHARGING, 0, 87, 1 }, /* the design */
         { "a full charge of ten times its design, beside a right percentage",
           P "STATUS=Discharging\n" P "CHARGE_FULL_DESIGN=4000000\n" P "CHARGE_FULL=40000000\n" P
             "CAPACITY=100\n",
