@@ -1,10 +1,10 @@
 /* SPDX-FileCopyrightText: joulecast authors */
-/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-/* Members of an observation and of a run: the same word in struct, SQL column and JSON. */
+/* Members of a struct by one table: the same word in struct, SQL column and JSON. */
 
-#include "observation.h"
+#include <stddef.h>
 
 enum field_kind {
         FIELD_U32,
@@ -22,6 +22,5 @@ struct field {
         size_t size; /* buffer size of a text, with its NUL */
 };
 
-#define OBSERVATION_FIELDS 28 /* all but the method and the usage */
-#define RUN_FIELDS 9          /* all but the description */
-extern const struct field observation_fields[OBSERVATION_FIELDS], run_fields[RUN_FIELDS];
+#define FIELD(type, member, kind_)                                                                           \
+        { #member, FIELD_##kind_, offsetof(struct type, member), sizeof(((struct type *)0)->member) }
