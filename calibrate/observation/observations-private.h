@@ -28,7 +28,7 @@ bool observations_lack(const struct observations *observations, const char *name
 
 #define OBSERVATION_FIELDS 28 /* all but the method and the usage */
 #define RUN_FIELDS 9          /* all but the description */
-extern const struct field observation_fields[OBSERVATION_FIELDS], run_fields[RUN_FIELDS];
+extern const struct field observation_fields[OBSERVATION_FIELDS + 1], run_fields[RUN_FIELDS + 1];
 
 /* Prepares @before, the names of the fields with a comma after each, and @after. */
 int observations_prepare_fields(struct observations *observations, const char *before,
