@@ -31,13 +31,11 @@ int fields_read_integer(const struct cJSON *json, double max, double *ret)
         return 0;
 }
 
-static struct cJSON *text_to_json(const char *text, unsigned flags)
+struct cJSON *fields_text(const char *text)
 {
         char printable[1024];
 
-        return !text || (flags & FIELD_EMPTY && !*text) ?
-                       cJSON_CreateNull() :
-                       cJSON_CreateString(util_printable(text, printable, sizeof(printable)));
+        return text ? cJSON_CreateString(util_printable(text, printable, sizeof(printable))) : cJSON_CreateNull();
 }
 
 static struct cJSON *exact_to_json(double value)
@@ -58,7 +56,7 @@ static struct cJSON *i64_to_json(int64_t value)
         return cJSON_CreateString(text);
 }
 
-static struct cJSON *time_to_json(int64_t time_ns)
+struct cJSON *fields_time(int64_t time_ns)
 {
         char text[32];
 
@@ -75,6 +73,11 @@ static struct cJSON *reals_to_json(const double *values, const char *const *word
         for (size_t i = 0; i < n; i++)
                 cJSON_AddNumberToObject(json, words[i], values[i]);
         return json;
+}
+
+struct cJSON *fields_value(const double value[3])
+{
+        return reals_to_json(value, value_words, ARRAY_SIZE(value_words));
 }
 
 static struct cJSON *to_json(const struct field *field, const void *from);
@@ -114,15 +117,15 @@ static struct cJSON *to_json(const struct field *field, const void *from)
         case FIELD_KNOWN:
                 return *(const int *)at < 0 ? cJSON_CreateNull() : cJSON_CreateBool(*(const int *)at);
         case FIELD_TEXT:
-                return text_to_json(at, field->flags);
+                return fields_text(field->flags & FIELD_EMPTY && !*(const char *)at ? NULL : at);
         case FIELD_STRING:
-                return text_to_json(*(const char *const *)at, field->flags);
+                return fields_text(*(const char *const *)at);
         case FIELD_WORD:
                 return cJSON_CreateString(field->words[*(const unsigned *)at]);
         case FIELD_TIME:
-                return time_to_json(*(const int64_t *)at);
+                return fields_time(*(const int64_t *)at);
         case FIELD_VALUE:
-                return reals_to_json(at, value_words, ARRAY_SIZE(value_words));
+                return fields_value(at);
         case FIELD_REALS:
                 return reals_to_json(at, field->words, field->n_words);
         case FIELD_LIST:

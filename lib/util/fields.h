@@ -68,7 +68,11 @@ void fields_to_json(const struct field *fields, const void *from, struct cJSON *
  */
 int fields_from_json(const struct field *fields, const struct cJSON *json, void *to);
 
-/* An integer as it is: cJSON prints 15 digits. NULL without memory. */
+/* Single values, as rows of these kinds have them. NULL without memory. */
+struct cJSON *fields_text(const char *text); /* NULL: null */
+struct cJSON *fields_time(int64_t time_ns);
+struct cJSON *fields_value(const double value[3]);
+/* An integer as it is: cJSON prints 15 digits. */
 struct cJSON *fields_integer(uint64_t value);
 /* A whole number from 0 to @max. 0; -EINVAL. */
 int fields_read_integer(const struct cJSON *json, double max, double *ret);
