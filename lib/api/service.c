@@ -166,14 +166,17 @@ int service_exchange(const char *path, const char *question, unsigned patience_s
 
 int service_parse(const char *text, struct cJSON **ret)
 {
+        locale_t before = util_enter_c_locale(); /* cJSON fails where a decimal point has several bytes */
         struct cJSON *json;
+        int err;
 
         errno = 0;
         json = cJSON_Parse(text);
-        if (!json)
-                return errno == ENOMEM ? -ENOMEM : -EBADMSG;
-        *ret = json;
-        return 0;
+        err = json ? 0 : errno == ENOMEM ? -ENOMEM : -EBADMSG;
+        util_leave_c_locale(before);
+        if (!err)
+                *ret = json;
+        return err;
 }
 
 void service_json_freep(struct cJSON **json)
@@ -255,9 +258,11 @@ void request_texts(struct request *request, const char *key, const char *const *
 
 int request_print(struct request *request, char **ret)
 {
+        locale_t before = util_enter_c_locale();
         char *text = request->err ? NULL : cJSON_PrintUnformatted(request->json);
         int err = request->err;
 
+        util_leave_c_locale(before);
         if (!err && (!text || asprintf(ret, "%s\n", text) < 0))
                 err = -ENOMEM;
         cJSON_free(text);
