@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "answer/answer.h"
+#include "api/answer-fields.h"
 #include "answering.h"
 #include "forecast/charging.h"
 #include "model/json-print.h"
@@ -38,7 +39,7 @@ static int answer_predict(const struct answering *answering, const struct questi
                                          question->minutes, &forecast);
 
         if (err == 0)
-                *ret = answer_forecast_json(forecast, answering->profile->profile, question->minutes);
+                *ret = answer_json(forecast_fields, &forecast->forecast, answering->profile->profile);
         joulecast_forecast_free(forecast);
         return err;
 }
@@ -51,7 +52,7 @@ static int answer_budget(const struct answering *answering, const struct questio
         int err = joulecast_budget_new(answering->profile, answering->usage, &plan, &budget);
 
         if (err == 0)
-                *ret = answer_budget_json(budget, answering->profile->profile);
+                *ret = answer_json(budget_fields, &budget->budget, answering->profile->profile);
         joulecast_budget_free(budget);
         return err;
 }
@@ -63,7 +64,7 @@ static int answer_whatif(const struct answering *answering, const struct questio
         int err = joulecast_gain_new(answering->profile, answering->usage, &change, &gain);
 
         if (err == 0)
-                *ret = answer_gain_json(gain, answering->profile->profile);
+                *ret = answer_json(gain_fields, &gain->gain, answering->profile->profile);
         joulecast_gain_free(gain);
         return err;
 }
@@ -75,7 +76,7 @@ static int answer_endure(const struct answering *answering, const struct questio
         int err = joulecast_endurance_new(answering->profile, answering->usage, &goal, &endurance);
 
         if (err == 0)
-                *ret = answer_endure_json(&endurance->endurance, answering->profile->profile);
+                *ret = answer_json(endurance_fields, &endurance->endurance, answering->profile->profile);
         joulecast_endurance_free(endurance);
         return err;
 }
@@ -83,13 +84,12 @@ static int answer_endure(const struct answering *answering, const struct questio
 /* The commands depend on the user's session, so the client finds them. */
 static int answer_advise(const struct answering *answering, struct cJSON **ret)
 {
-        struct advice advice[ADVICE_MAX];
-        ssize_t n = api_advise(answering->usage, answering->profile, advice);
+        struct advice_list advice;
+        int err = api_advise(answering->usage, answering->profile, &advice);
 
-        if (n < 0)
-                return (int)n;
-        *ret = answer_advice_json(advice, (size_t)n, NULL, answering->profile->profile);
-        return 0;
+        if (err == 0)
+                *ret = answer_advice_json(&advice, NULL, answering->profile->profile);
+        return err;
 }
 
 static int add_app(void *data, const char *app, const char *name, enum joulecast_state state, double active_s)
@@ -106,25 +106,16 @@ static int add_app(void *data, const char *app, const char *name, enum joulecast
 
 static int answer_apps(const struct answering *answering, struct cJSON **ret)
 {
-        struct cJSON *json = cJSON_CreateObject(), *battery;
-        int64_t from_ns = INT64_MIN, to_ns = INT64_MIN;
+        struct answer_apps apps = { INT64_MIN, INT64_MIN, NAN, -1 };
         const struct forecast_battery *now = NULL;
-        double percent = NAN;
-        int plugged = -1, err;
+        struct cJSON *json;
+        int err = joulecast_usage_span(answering->usage, &apps.from_ns, &apps.to_ns);
 
-        err = joulecast_usage_span(answering->usage, &from_ns, &to_ns);
-        answer_add_time(json, "from", from_ns);
-        answer_add_time(json, "to", to_ns);
         if (err == 0 && api_usage_battery(answering->usage, answering->profile, &now) == -ENOMEM)
                 err = -ENOMEM;
-        if (now && api_usage_percent(now, &percent) == 0)
-                plugged = api_usage_plugged(now);
-        battery = cJSON_AddObjectToObject(json, "battery");
-        cJSON_AddNumberToObject(battery, "percent", percent);
-        if (plugged < 0)
-                cJSON_AddNullToObject(battery, "plugged");
-        else
-                cJSON_AddBoolToObject(battery, "plugged", plugged);
+        if (now && api_usage_percent(now, &apps.percent) == 0)
+                apps.plugged = api_usage_plugged(now);
+        json = answer_json(apps_fields, &apps, NULL);
         if (err == 0)
                 err = joulecast_usage_apps(answering->usage, add_app, cJSON_AddArrayToObject(json, "apps"));
         if (err < 0)
@@ -153,36 +144,28 @@ static int answer_timeline(const struct answering *answering, const struct quest
                                 question->from.ns, question->to_ns, &timeline);
 
         if (err == 0)
-                *ret = answer_timeline_json(timeline);
+                *ret = answer_json(timeline_fields, timeline, NULL);
         return err;
 }
 
 /* Rounded up to the next whole second, so that the poll that ended there is not part of the span. */
 static int answer_since(const struct answering *answering, struct cJSON **ret)
 {
-        static const struct {
-                const char *key;
-                enum joulecast_event event;
-        } events[] = { { "full", JOULECAST_SINCE_FULL }, { "unplug", JOULECAST_SINCE_UNPLUG },
-                       { "boot", JOULECAST_SINCE_BOOT }, { "resume", JOULECAST_SINCE_RESUME } };
-        struct cJSON *json = cJSON_CreateObject();
+        struct answer_since since;
         int err = 0;
 
-        for (size_t i = 0; err == 0 && i < ARRAY_SIZE(events); i++) {
-                int64_t time_ns = INT64_MIN;
+        for (size_t i = 0; err == 0 && i < ARRAY_SIZE(since.times_ns); i++) {
+                int64_t *time_ns = &since.times_ns[i];
 
-                err = joulecast_usage_since(answering->usage, events[i].event, &time_ns);
+                *time_ns = INT64_MIN;
+                err = joulecast_usage_since(answering->usage, (enum joulecast_event)i, time_ns);
                 if (err == -ENODATA)
                         err = 0;
-                if (time_ns == INT64_MIN)
-                        cJSON_AddNullToObject(json, events[i].key);
-                else
-                        answer_add_time(json, events[i].key, time_ns + (int64_t)NS_PER_S - 1);
+                if (*time_ns != INT64_MIN)
+                        *time_ns += (int64_t)NS_PER_S - 1;
         }
-        if (err < 0)
-                cJSON_Delete(json);
-        else
-                *ret = json;
+        if (err == 0)
+                *ret = answer_json(since_fields, &since, NULL);
         return err;
 }
 
@@ -205,14 +188,18 @@ static int price_live(const struct answering *answering, const struct question_s
 {
         _cleanup_(cost_freep) struct cost *cost = NULL;
         const struct profile *profile = answering->profile->profile;
-        struct answer_live about = { .number = live->number };
+        struct answer_live about = { .number = live->number, .percent = NAN, .plugged = -1 };
         int err = cost_make_now(profile, live->list, live->n, answering_seen_by(uid), &cost);
 
         for (size_t i = 0; i < live->n; i++)
                 about.suspend_s += (double)live->list[i].suspend_ns / (double)NS_PER_S;
         if (live->n > 0) {
-                about.battery = live->list[live->n - 1].battery;
-                correct_battery(answering, source, &about.battery);
+                struct forecast_battery last = { .battery = live->list[live->n - 1].battery };
+
+                last.known = last.battery.have != 0;
+                correct_battery(answering, source, &last.battery);
+                (void)api_usage_percent(&last, &about.percent);
+                about.plugged = api_usage_plugged(&last);
         }
         if (!err)
                 *ret = answer_live_json(&about, cost, profile);
@@ -252,7 +239,7 @@ static int answer_forget(struct answering *answering, const struct question_sour
                 snprintf(answering->sentence, sizeof(answering->sentence),
                          "the service cannot write its database and waits; see its log");
         if (!err)
-                *ret = answer_forgotten_json(&forgotten);
+                *ret = answer_json(forgotten_fields, &forgotten, NULL);
         return err;
 }
 

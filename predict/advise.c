@@ -22,15 +22,15 @@ static int print_advice(const struct options *options, const struct advised *adv
 {
         char line[512];
 
-        if (advised->n == 0)
+        if (advised->found.n == 0)
                 table_text(TABLE_PLAIN, "Nothing that is known here gains a minute or more, 19 times in 20.");
-        for (size_t i = 0; i < advised->n; i++) {
+        for (size_t i = 0; i < advised->found.n; i++) {
                 table_text(i == 0 ? TABLE_HEAD : TABLE_PLAIN, "%zu. %s", i + 1,
-                           advised_print(options, &advised->list[i], line));
+                           advised_print(options, &advised->found.list[i], line));
                 if (advised->commands[i])
                         printf("   %s\n", advised->commands[i]);
         }
-        if (advised->n == 0)
+        if (advised->found.n == 0)
                 return CODE_OK;
         putchar('\n');
         table_note("Each change by itself, if use goes on as now otherwise; the range in brackets holds 9 "
@@ -114,8 +114,7 @@ int advise_main(int argc, char **argv)
         if (err < 0)
                 return ask_failed(err);
         if (options.json)
-                return answer_print_json(answer_advice_json(advised.list, advised.n, advised.commands,
-                                                            ask.profile->profile));
+                return answer_print_json(answer_advice_json(&advised.found, advised.commands, ask.profile->profile));
         code = print_advice(&options, &advised);
         if (code == CODE_OK)
                 answer_note_basis(ask.profile->profile);

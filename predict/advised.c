@@ -16,7 +16,7 @@
 
 void advised_clear(struct advised *advised)
 {
-        for (size_t i = 0; i < advised->n; i++)
+        for (size_t i = 0; i < advised->found.n; i++)
                 free(advised->commands[i]);
         *advised = (struct advised){ 0 };
 }
@@ -34,32 +34,29 @@ static int find_commands(struct advised *advised)
         int err = user_apps_read(&apps);
         size_t kept = 0;
 
-        for (size_t i = 0; i < advised->n && err == 0; i++) {
+        for (size_t i = 0; i < advised->found.n && err == 0; i++) {
                 char *command = NULL;
 
-                err = action_find(apps, &advised->list[i], &command);
+                err = action_find(apps, &advised->found.list[i], &command);
                 if (err == -ENOENT) {
                         err = 0;
                         continue;
                 }
-                advised->list[kept] = advised->list[i];
+                advised->found.list[kept] = advised->found.list[i];
                 advised->commands[kept++] = command;
         }
         if (err == 0)
-                advised->n = kept;
+                advised->found.n = kept;
         return err;
 }
 
 int advised_make(const struct ask *ask, struct advised *ret)
 {
         _cleanup_(advised_clear) struct advised advised = { 0 };
-        ssize_t n = api_advise(ask->usage, ask->profile, advised.list);
-        int err;
+        int err = api_advise(ask->usage, ask->profile, &advised.found);
 
-        if (n < 0)
-                return (int)n;
-        advised.n = (size_t)n;
-        err = is_here(ask) && n > 0 ? find_commands(&advised) : 0;
+        if (!err && is_here(ask) && advised.found.n > 0)
+                err = find_commands(&advised);
         if (err < 0)
                 return err;
         *ret = advised;

@@ -11,9 +11,8 @@
 #include "forecast/advice.h"
 
 struct advised {
-        struct advice list[ADVICE_MAX]; /* the best first */
-        char *commands[ADVICE_MAX];     /* NULL: none is known, or the advice is for another machine */
-        size_t n;
+        struct advice_list found;
+        char *commands[ADVICE_MAX]; /* NULL: none is known, or the advice is for another machine */
 };
 
 /* advised_clear() it. 0; as joulecast_gain_new(). */

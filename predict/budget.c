@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "answer.h"
-#include "api/joulecast-private.h"
+#include "api/answer-fields.h"
 #include "ask.h"
 #include "commands.h"
 #include "names.h"
@@ -248,7 +248,7 @@ static int answer(const struct options *options, const struct question *question
         if (err < 0)
                 code = ask_failed(err);
         else
-                code = options->json ? answer_print_json(answer_budget_json(budget, ask.profile->profile))
+                code = options->json ? answer_print_json(answer_json(budget_fields, &budget->budget, ask.profile->profile))
                                      : print_answer(budget, options, question);
         if (err == 0 && code == CODE_OK && !options->json)
                 answer_note_basis(ask.profile->profile);

@@ -10,6 +10,7 @@
 #include "model/component.h"
 #include "model/profile.h"
 #include "util/units.h"
+#include "util/utc.h"
 #include "util/util.h"
 #include "values.h"
 
@@ -56,7 +57,7 @@ void csv_time(int64_t time_ns)
         char text[40] = "";
 
         if (time_ns != INT64_MIN)
-                values_print_time(time_ns, text, sizeof(text));
+                utc_print(time_ns, text, sizeof(text));
         csv_text(text);
 }
 

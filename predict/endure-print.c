@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "answer.h"
-#include "api/joulecast-private.h"
+#include "api/answer-fields.h"
 #include "endure.h"
 #include "names.h"
 #include "util/table.h"
@@ -143,7 +143,7 @@ int endure_print(const struct options *options, const struct endure_plan *plan)
 
 struct cJSON *endure_plan_json(const struct endure_plan *plan, const struct profile *profile)
 {
-        struct cJSON *json = answer_endure_json(&plan->endurance, profile), *one;
+        struct cJSON *json = answer_json(endurance_fields, &plan->endurance, profile), *one;
         const struct cJSON *list = cJSON_GetObjectItemCaseSensitive(json, "changes");
         size_t i = 0;
 

@@ -6,7 +6,6 @@
  * else the service.
  */
 
-#include <cjson/cJSON.h>
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -15,11 +14,10 @@
 #include <unistd.h>
 
 #include "answer.h"
-#include "api/joulecast-private.h"
+#include "api/answer-fields.h"
 #include "api/service.h"
 #include "ask.h"
 #include "commands.h"
-#include "model/json-print.h"
 #include "recorded.h"
 #include "util/agree.h"
 #include "util/drop-root.h"
@@ -98,38 +96,17 @@ static int ask_user(const struct found *found, const struct options *options)
         return CODE_FAILED;
 }
 
-static char *make_question(const struct store_forget *what)
-{
-        struct cJSON *question = cJSON_CreateObject();
-        _cleanup_free_ char *text = NULL;
-        char *line;
-
-        cJSON_AddStringToObject(question, "ask", "forget");
-        if (what->app)
-                cJSON_AddStringToObject(question, "app", what->app);
-        if (what->from_ns != INT64_MIN)
-                answer_add_exact_time(question, "from", what->from_ns);
-        if (what->to_ns != INT64_MAX)
-                answer_add_exact_time(question, "to", what->to_ns);
-        text = json_print(question, JSON_LINE);
-        return text && asprintf(&line, "%s\n", text) >= 0 ? line : NULL;
-}
-
 static int forget_by_service(const char *socket, const struct store_forget *what, struct store_forgotten *ret)
 {
         struct joulecast_context context = { .log = program_log };
         const struct joulecast_usage usage = { .context = &context, .service = (char *)socket };
-        _cleanup_(service_clear) struct service_answer answer = { 0 };
-        _cleanup_free_ char *question = make_question(what);
-        struct cJSON *json;
-        int err = question ? service_ask(&usage, question, &answer) : -ENOMEM;
+        struct request request;
 
-        if (err)
-                return err;
-        json = cJSON_Parse(answer.text);
-        err = json_failed() ? -ENOMEM : answer_forgotten_from_json(json, ret);
-        cJSON_Delete(json);
-        return service_check(&usage, err);
+        request_begin(&request, "forget", NULL);
+        request_text(&request, "app", what->app);
+        request_time(&request, "from", what->from_ns);
+        request_time(&request, "to", what->to_ns);
+        return request_read(&request, &usage, forgotten_fields, ret);
 }
 
 /* Root becomes the owner of the database: files that SQLite creates beside it must be the owner's. */
@@ -228,7 +205,7 @@ static int forget(struct arguments *arguments)
         err = socket ? forget_by_service(socket, &what, &done) : forget_in_file(options, path, &what, &done);
         if (err)
                 return CODE_FAILED; /* said already */
-        return options->json ? answer_print_json(answer_forgotten_json(&done)) :
+        return options->json ? answer_print_json(answer_json(forgotten_fields, &done, NULL)) :
                                print_forgotten(&done, options, socket);
 }
 

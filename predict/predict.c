@@ -8,7 +8,7 @@
 #include <stdio.h>
 
 #include "answer.h"
-#include "api/joulecast-private.h"
+#include "api/answer-fields.h"
 #include "ask.h"
 #include "commands.h"
 #include "names.h"
@@ -87,7 +87,7 @@ int predict_main(int argc, char **argv)
         err = joulecast_forecast_new(ask.profile, ask.usage, app, minutes, &forecast);
         if (err < 0)
                 return ask_failed(err);
-        code = options.json ? answer_print_json(answer_forecast_json(forecast, ask.profile->profile, minutes))
+        code = options.json ? answer_print_json(answer_json(forecast_fields, &forecast->forecast, ask.profile->profile))
                             : print_table(forecast, &ask, &options, minutes);
         joulecast_forecast_free(forecast);
         return code;

@@ -2,7 +2,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "recorded.h"
 
-#include <cjson/cJSON.h>
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -13,54 +12,25 @@
 #include "api/service.h"
 #include "app/app.h"
 #include "ask.h"
-#include "model/json-print.h"
 #include "names.h"
 #include "util/match.h"
 #include "util/table.h"
 #include "util/units.h"
 #include "util/util.h"
 
-static void add_time(struct cJSON *question, const char *key, int64_t time_ns)
-{
-        char text[40];
-
-        values_print_time(time_ns, text, sizeof(text));
-        text[strcspn(text, "Z")] = '\0'; /* to the ns: rounded, it could exclude an interval at the edge */
-        snprintf(text + strlen(text), sizeof(text) - strlen(text), ".%09dZ", (int)(time_ns % (int64_t)NS_PER_S));
-        cJSON_AddStringToObject(question, key, text);
-}
-
-static char *make_question(const struct recorded *recorded)
-{
-        struct cJSON *question = cJSON_CreateObject();
-        _cleanup_free_ char *text = NULL;
-        char *line;
-
-        cJSON_AddStringToObject(question, "ask", "usage");
-        if (recorded->from.ns != INT64_MIN)
-                add_time(question, "from", recorded->from.ns);
-        if (recorded->to_ns != INT64_MAX)
-                add_time(question, "to", recorded->to_ns);
-        if (recorded->app)
-                cJSON_AddStringToObject(question, "app", recorded->app);
-        text = json_print(question, JSON_LINE);
-        return text && asprintf(&line, "%s\n", text) >= 0 ? line : NULL;
-}
-
 /* The service answers who may not read the database: with the user's own apps, and one row for all others. */
 static int ask_service(const struct joulecast_usage *usage, const struct recorded *recorded, struct usage_table **ret)
 {
-        _cleanup_(service_clear) struct service_answer answer = { 0 };
-        _cleanup_free_ char *question = make_question(recorded);
-        struct cJSON *json;
-        int err = question ? service_ask(usage, question, &answer) : -ENOMEM;
+        _cleanup_(service_json_freep) struct cJSON *json = NULL;
+        struct request request;
+        int err;
 
-        if (err)
-                return err;
-        json = cJSON_Parse(answer.text);
-        err = json_failed() ? -ENOMEM : answer_usage_from_json(json, ret);
-        cJSON_Delete(json);
-        return service_check(usage, err);
+        request_begin(&request, "usage", NULL);
+        request_time(&request, "from", recorded->from.ns);
+        request_time(&request, "to", recorded->to_ns);
+        request_text(&request, "app", recorded->app);
+        err = request_ask(&request, usage, &json);
+        return err ? err : service_check(usage, answer_usage_from_json(json, ret));
 }
 
 static void localise(const struct recorded *recorded, struct usage_table *table)

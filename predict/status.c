@@ -145,11 +145,11 @@ static int advise(struct status *status, const struct options *options)
                 err = advised_make(&status->now.ask, &advised);
         if (err < 0 && err != -ENODATA && err != -ENODEV)
                 return err;
-        if (advised.n > 0 && advised.commands[0])
+        if (advised.found.n > 0 && advised.commands[0])
                 snprintf(status->advice, sizeof(status->advice), "%s: %s",
-                         advised_print(options, &advised.list[0], line), advised.commands[0]);
-        else if (advised.n > 0)
-                snprintf(status->advice, sizeof(status->advice), "%s", advised_print(options, &advised.list[0], line));
+                         advised_print(options, &advised.found.list[0], line), advised.commands[0]);
+        else if (advised.found.n > 0)
+                snprintf(status->advice, sizeof(status->advice), "%s", advised_print(options, &advised.found.list[0], line));
         else if (strcmp(basis, "calibrated") != 0)
                 snprintf(status->advice, sizeof(status->advice), "%s",
                          _("sudo joulecast calibrate --schedule 01:30, unplugged at night: numbers of this "

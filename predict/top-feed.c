@@ -2,18 +2,16 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "top-feed.h"
 
-#include <cjson/cJSON.h>
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "answer.h"
-#include "api/joulecast-private.h"
+#include "api/answer-fields.h"
 #include "api/service.h"
 #include "forecast/charging.h"
 #include "machine/machine.h"
-#include "model/json-print.h"
 #include "util/units.h"
 #include "util/util.h"
 
@@ -73,40 +71,16 @@ static void read_charge(const struct top_feed *feed, const struct battery *batte
         ret->plugged = api_usage_plugged(&known);
 }
 
-/* The service answers by the machine's profile only, and refuses questions with another one. */
-static char *make_question(const struct top_feed *feed)
-{
-        struct cJSON *question = cJSON_CreateObject();
-        _cleanup_free_ char *text = NULL;
-        char *line;
-
-        cJSON_AddStringToObject(question, "ask", "live");
-        cJSON_AddStringToObject(question, "profile", feed->fingerprint);
-        if (feed->number > 0)
-                cJSON_AddNumberToObject(question, "after", (double)feed->number);
-        text = json_print(question, JSON_LINE);
-        return text && asprintf(&line, "%s\n", text) >= 0 ? line : NULL;
-}
-
-/* An error of the service, by its name; @sentence of 256 gets its words, or "". */
-static int error_in(const struct cJSON *json, char *sentence)
-{
-        const char *name = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(json, "error")),
-                   *words = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(json, "sentence"));
-
-        util_printable(words ? words : "", sentence, 256);
-        return name ? service_error(name) : 0;
-}
-
 static int take_answer(struct top_feed *feed, const char *text, char *sentence, struct top_reading *ret)
 {
-        struct cJSON *json = cJSON_Parse(text);
+        _cleanup_(service_json_freep) struct cJSON *json = NULL;
         struct answer_live live;
-        int err = json_failed() ? -ENOMEM : !cJSON_IsObject(json) ? -EBADMSG : error_in(json, sentence);
+        int err = service_parse(text, &json);
 
         if (!err)
+                err = service_error_in(json, sentence, 256);
+        if (!err)
                 err = answer_live_from_json(json, &live, &ret->cost);
-        cJSON_Delete(json);
         if (err)
                 return err;
         ret->seconds = ret->cost->recorded_s;
@@ -114,18 +88,27 @@ static int take_answer(struct top_feed *feed, const char *text, char *sentence, 
                 cost_free(ret->cost);
                 ret->cost = NULL;
         } else {
-                read_charge(feed, &live.battery, ret);
+                ret->percent = live.percent;
+                ret->plugged = live.plugged;
         }
         feed->number = live.number;
         return 0;
 }
 
+/* The service answers by the machine's profile only, and refuses questions with another one. */
 static int ask_service(struct top_feed *feed, char *sentence, struct top_reading *ret)
 {
-        _cleanup_free_ char *question = make_question(feed), *text = NULL;
-        int err = question ? service_exchange(service_path(), question, PATIENCE_S, &text) : -ENOMEM;
+        _cleanup_free_ char *question = NULL, *text = NULL;
+        struct request request;
+        int err;
 
         *sentence = '\0';
+        request_begin(&request, "live", NULL);
+        request_text(&request, "profile", feed->fingerprint);
+        request_number(&request, "after", feed->number > 0 ? (double)feed->number : NAN);
+        err = request_print(&request, &question);
+        if (!err)
+                err = service_exchange(service_path(), question, PATIENCE_S, &text);
         if (!err)
                 err = take_answer(feed, text, sentence, ret);
         return err == -ENODATA ? 0 : err; /* it has seen nothing yet */

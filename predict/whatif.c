@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "answer.h"
-#include "api/joulecast-private.h"
+#include "api/answer-fields.h"
 #include "ask.h"
 #include "commands.h"
 #include "names.h"
@@ -111,7 +111,7 @@ static int answer(const struct options *options, const struct asked *asked)
         if (err < 0)
                 code = ask_failed(err);
         else
-                code = options->json ? answer_print_json(answer_gain_json(gain, ask.profile->profile))
+                code = options->json ? answer_print_json(answer_json(gain_fields, &gain->gain, ask.profile->profile))
                                      : print_answer(options, asked, gain);
         if (err == 0 && code == CODE_OK && !options->json)
                 answer_note_basis(ask.profile->profile);

@@ -20,9 +20,9 @@ int observations_prepare_fields(struct observations *observations, const char *b
         for (size_t i = 0; i < n && length < sizeof(sql); i++)
                 length += (size_t)snprintf(sql + length, sizeof(sql) - length, "%s, ",
                                            fields == observation_fields &&
-                                                           observations_lack(observations, fields[i].name)
+                                                           observations_lack(observations, fields[i].key)
                                                    ? "NULL"
-                                                   : fields[i].name);
+                                                   : fields[i].key);
         if (length < sizeof(sql))
                 length += (size_t)snprintf(sql + length, sizeof(sql) - length, "%s", after);
         return length < sizeof(sql) ? observations_prepare(observations, sql, ret) : -E2BIG;
@@ -69,6 +69,8 @@ void observations_read_fields(sqlite3_stmt *statement, const struct field *field
                 case FIELD_TEXT:
                         column_text(statement, column, at, fields[i].size);
                         break;
+                default: /* no column has it */
+                        break;
                 }
         }
 }
@@ -97,6 +99,8 @@ void observations_bind_fields(sqlite3_stmt *statement, const struct field *field
                         break;
                 case FIELD_TEXT:
                         sqlite3_bind_text(statement, column, at, -1, SQLITE_STATIC);
+                        break;
+                default:
                         break;
                 }
         }

@@ -6,7 +6,8 @@
 
 #include <sqlite3.h>
 
-#include "fields.h"
+#include "observation.h"
+#include "util/fields.h"
 
 struct observations {
         sqlite3 *db;
@@ -24,6 +25,10 @@ int observations_prepare(struct observations *observations, const char *sql, sql
 
 /* Does the open database lack the column @name of table observation, as its version is older? */
 bool observations_lack(const struct observations *observations, const char *name);
+
+#define OBSERVATION_FIELDS 28 /* all but the method and the usage */
+#define RUN_FIELDS 9          /* all but the description */
+extern const struct field observation_fields[OBSERVATION_FIELDS + 1], run_fields[RUN_FIELDS + 1];
 
 /* Prepares @before, the names of the fields with a comma after each, and @after. */
 int observations_prepare_fields(struct observations *observations, const char *before,

@@ -11,6 +11,7 @@
 #include "place.h"
 #include "session.h"
 #include "util/table.h"
+#include "util/utc.h"
 #include "util/util.h"
 #include "util/words.h"
 
@@ -78,10 +79,10 @@ static int print_text(const struct status *status)
 
         print_row(table, N_("shared with"), member->where);
         print_row(table, N_("as"), member->client);
-        values_print_time(member->joined_ns, time, sizeof(time));
+        utc_print(member->joined_ns, time, sizeof(time));
         print_row(table, N_("since"), time);
         if (member->sent_ns)
-                values_print_time(member->sent_ns, time, sizeof(time));
+                utc_print(member->sent_ns, time, sizeof(time));
         snprintf(text, sizeof(text), _("%s; %lld samples in all, %lld bytes"), time, (long long)member->sent_samples,
                  (long long)member->sent_bytes);
         print_row(table, N_("last sent"), member->sent_ns ? text : _("nothing yet"));
@@ -90,7 +91,7 @@ static int print_text(const struct status *status)
         if (member->refused_ns) {
                 char refused[MEMBER_REFUSED_MAX + 64], printable[MEMBER_REFUSED_MAX];
 
-                values_print_time(member->refused_ns, time, sizeof(time));
+                utc_print(member->refused_ns, time, sizeof(time));
                 snprintf(refused, sizeof(refused), "%s: %s", time,
                          util_printable(member->refused, printable, sizeof(printable)));
                 print_row(table, N_("refused"), refused);

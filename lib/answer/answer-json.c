@@ -2,39 +2,18 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 #include <cjson/cJSON.h>
-#include <math.h>
-#include <stdio.h>
+#include <errno.h>
 #include <string.h>
 
 #include "answer.h"
-#include "api/joulecast-private.h"
-#include "options.h"
+#include "api/answer-fields.h"
+#include "model/usage-json.h"
 #include "util/units.h"
 #include "util/util.h"
 
 void answer_add_time(struct cJSON *to, const char *key, int64_t time_ns)
 {
-        char buf[32];
-
-        if (time_ns == INT64_MIN)
-                cJSON_AddNullToObject(to, key);
-        else
-                cJSON_AddStringToObject(to, key, (values_print_time(time_ns, buf, sizeof(buf)), buf));
-}
-
-void answer_add_exact_time(struct cJSON *to, const char *key, int64_t time_ns)
-{
-        int64_t second_ns = (int64_t)NS_PER_S, rest_ns = time_ns % second_ns;
-        char text[64];
-
-        if (time_ns == INT64_MIN) {
-                cJSON_AddNullToObject(to, key);
-                return;
-        }
-        values_print_time(time_ns, text, 32);
-        text[strcspn(text, "Z")] = '\0';
-        snprintf(text + strlen(text), 32, ".%09dZ", (int)(rest_ns + (rest_ns < 0 ? second_ns : 0)));
-        cJSON_AddStringToObject(to, key, text);
+        cJSON_AddItemToObject(to, key, fields_time(time_ns));
 }
 
 const char *answer_state(enum app_state state)
@@ -44,56 +23,12 @@ const char *answer_state(enum app_state state)
 
 struct cJSON *answer_text(const char *text)
 {
-        char printable[1024];
-
-        return text ? cJSON_CreateString(util_printable(text, printable, sizeof(printable))) : cJSON_CreateNull();
+        return fields_text(text);
 }
 
 struct cJSON *answer_value(const struct cost_value *value)
 {
-        struct cJSON *json = cJSON_CreateObject();
-
-        cJSON_AddNumberToObject(json, "value", value->value);
-        cJSON_AddNumberToObject(json, "low", value->low);
-        cJSON_AddNumberToObject(json, "high", value->high);
-        return json;
-}
-
-static struct cJSON *app_json(const struct cost_app *app, double joule_part)
-{
-        struct cJSON *json = cJSON_CreateObject(), *components;
-        const struct cost_value energy_j = cost_joules(&app->energy_j, joule_part);
-
-        cJSON_AddItemToObject(json, "app", answer_text(app->app));
-        cJSON_AddItemToObject(json, "name", answer_text(app->name));
-        cJSON_AddStringToObject(json, "state", answer_state(app->state));
-        cJSON_AddNumberToObject(json, "active_s", app->active_s);
-        cJSON_AddItemToObject(json, "energy_j", answer_value(&energy_j));
-        cJSON_AddItemToObject(json, "percent", answer_value(&app->percent));
-        cJSON_AddItemToObject(json, "percent_per_minute", answer_value(&app->percent_per_minute));
-        components = cJSON_AddObjectToObject(json, "components_j");
-        for (size_t c = 0; c < COMPONENT_BASE; c++)
-                cJSON_AddNumberToObject(components, component_names[c], app->component_j[c]);
-        return json;
-}
-
-/* Each key once and without its remark, which is for people: "gpu (not counted)" is "gpu". */
-static struct cJSON *not_measured_json(const struct cost *cost)
-{
-        struct cJSON *list = cJSON_CreateArray(), *item;
-        char key[PROFILE_KEY_MAX];
-
-        for (size_t i = 0; i < cost->n_not_measured; i++) {
-                bool seen = false;
-
-                snprintf(key, sizeof(key), "%s", cost->not_measured[i]);
-                key[strcspn(key, " ")] = '\0';
-                cJSON_ArrayForEach(item, list)
-                        seen = seen || strcmp(item->valuestring, key) == 0;
-                if (!seen)
-                        cJSON_AddItemToArray(list, answer_text(key));
-        }
-        return list;
+        return fields_value((const double[]){ value->value, value->low, value->high });
 }
 
 void answer_add_known(struct cJSON *json, const char *key, int is)
@@ -110,40 +45,59 @@ void answer_add_validated(struct cJSON *to, const struct profile *profile)
         cJSON_AddStringToObject(to, "profile_basis", profile_basis(profile));
 }
 
+/* Each key once and without its remark, which is for people: "gpu (not counted)" is "gpu". */
+static void cut_remarks(struct cJSON *list)
+{
+        for (struct cJSON *item = list ? list->child : NULL, *next; item; item = next) {
+                struct cJSON *before = list->child;
+
+                next = item->next;
+                item->valuestring[strcspn(item->valuestring, " ")] = '\0';
+                while (strcmp(before->valuestring, item->valuestring) != 0)
+                        before = before->next;
+                if (before != item)
+                        cJSON_Delete(cJSON_DetachItemViaPointer(list, item));
+        }
+}
+
 struct cJSON *answer_cost_json(const struct cost *cost, const struct profile *profile)
 {
-        const struct cost_value total_j = cost_joules(&cost->total_j, cost->joule_part);
-        const struct cost_value percent = cost_percent(&cost->total_j, profile);
-        struct cJSON *json = cJSON_CreateObject(), *part, *list;
+        struct cJSON *json = cJSON_CreateObject(), *list;
+        struct cost shown = *cost;
 
+        shown.total_j = cost_joules(&cost->total_j, cost->joule_part);
+        shown.total_percent = cost_percent(&cost->total_j, profile);
         cJSON_AddItemToObject(json, "profile", answer_text(profile->device[0] ? profile->device : NULL));
         answer_add_validated(json, profile);
-        cJSON_AddNumberToObject(json, "level", COST_LEVEL);
-        answer_add_time(json, "from", cost->from_ns);
-        answer_add_time(json, "to", cost->to_ns);
-        cJSON_AddNumberToObject(json, "recorded_s", cost->recorded_s);
-        part = cJSON_AddObjectToObject(json, "measured");
-        cJSON_AddNumberToObject(part, "energy_j", cost->measured_j.value);
-        cJSON_AddItemToObject(part, "interval_j", answer_value(&cost->measured_j));
-        cJSON_AddNumberToObject(part, "percent", cost->measured_percent);
-        part = cJSON_AddObjectToObject(json, "total");
-        cJSON_AddItemToObject(part, "energy_j", answer_value(&total_j));
-        cJSON_AddItemToObject(part, "percent", answer_value(&percent));
-        part = cJSON_AddObjectToObject(json, "base");
-        cJSON_AddNumberToObject(part, "energy_j", cost->base_j);
-        part = cJSON_AddObjectToObject(part, "parts_j");
-        cJSON_AddNumberToObject(part, "idle", cost->base_idle_j);
-        cJSON_AddNumberToObject(part, "wifi", cost->base_wifi_j);
-        cJSON_AddNumberToObject(part, "display", cost->base_display_j);
-        part = cJSON_AddObjectToObject(json, "unexplained");
-        cJSON_AddNumberToObject(part, "energy_j", cost->unexplained_j.value);
-        cJSON_AddItemToObject(part, "interval_j", answer_value(&cost->unexplained_j));
-        cJSON_AddItemToObject(json, "not_measured", not_measured_json(cost));
-        cJSON_AddNumberToObject(json, "cpu_spread_j", cost->cpu_spread_j);
-        cJSON_AddNumberToObject(json, "disk_spread_j", cost->disk_spread_j);
+        fields_to_json(cost_fields, &shown, json);
+        cut_remarks(cJSON_GetObjectItemCaseSensitive(json, "not_measured"));
         list = cJSON_AddArrayToObject(json, "apps");
-        for (size_t i = 0; i < cost->n_apps; i++)
-                cJSON_AddItemToArray(list, app_json(&cost->apps[i], cost->joule_part));
+        for (size_t i = 0; i < cost->n_apps; i++) {
+                struct cost_app app = cost->apps[i];
+                struct cJSON *item = cJSON_CreateObject();
+
+                app.energy_j = cost_joules(&app.energy_j, cost->joule_part);
+                fields_to_json(cost_app_fields, &app, item);
+                cJSON_AddItemToArray(list, item);
+        }
+        return json;
+}
+
+struct cJSON *answer_live_json(const struct answer_live *live, const struct cost *cost, const struct profile *profile)
+{
+        struct cJSON *json = answer_cost_json(cost, profile);
+
+        fields_to_json(live_fields, live, json);
+        return json;
+}
+
+struct cJSON *answer_json(const struct field *fields, const void *answer, const struct profile *profile)
+{
+        struct cJSON *json = cJSON_CreateObject();
+
+        fields_to_json(fields, answer, json);
+        if (profile)
+                answer_add_validated(json, profile);
         return json;
 }
 
@@ -152,41 +106,117 @@ struct cJSON *answer_public_value(struct joulecast_value value)
         return answer_value(&(struct cost_value){ value.value, value.low, value.high });
 }
 
-struct cJSON *answer_forecast_json(const struct joulecast_forecast *forecast, const struct profile *profile,
-                                   double minutes)
+struct cJSON *answer_advice_json(const struct advice_list *advice, char *const *commands,
+                                 const struct profile *profile)
 {
-        struct cJSON *json = cJSON_CreateObject();
+        struct cJSON *json = answer_json(advice_fields, advice, profile), *one;
+        size_t i = 0;
 
-        cJSON_AddItemToObject(json, "app", answer_text(joulecast_forecast_app(forecast)));
-        cJSON_AddNumberToObject(json, "minutes", minutes);
-        cJSON_AddNumberToObject(json, "level", 0.9);
-        cJSON_AddItemToObject(json, "percent", answer_public_value(joulecast_forecast_percent(forecast)));
-        cJSON_AddItemToObject(json, "energy_j", answer_public_value(joulecast_forecast_energy_j(forecast)));
-        cJSON_AddItemToObject(json, "device_percent",
-                              answer_public_value(joulecast_forecast_device_percent(forecast)));
-        cJSON_AddItemToObject(json, "basis", answer_text(joulecast_forecast_basis(forecast)));
-        answer_add_validated(json, profile);
+        cJSON_ArrayForEach(one, cJSON_GetObjectItemCaseSensitive(json, "advice"))
+        {
+                cJSON_AddItemToObject(one, "command", answer_text(commands ? commands[i] : NULL));
+                i++;
+        }
         return json;
 }
 
-struct cJSON *answer_budget_json(const struct joulecast_budget *budget, const struct profile *profile)
+int answer_live_from_json(const struct cJSON *json, struct answer_live *live, struct cost **ret)
 {
-        struct cJSON *json = cJSON_CreateObject();
+        int err = fields_from_json(live_fields, json, live);
 
-        const char *app = joulecast_budget_app(budget);
+        return err ? err : answer_fields_read_cost(json, ret);
+}
 
-        cJSON_AddItemToObject(json, "app", answer_text(*app ? app : NULL));
-        cJSON_AddNumberToObject(json, "level", 0.9);
-        cJSON_AddItemToObject(json, "minutes", answer_public_value(joulecast_budget_minutes(budget)));
-        cJSON_AddNumberToObject(json, "recorded_s", budget->budget.recorded_s);
-        cJSON_AddNumberToObject(json, "reserved_percent", joulecast_budget_reserved_percent(budget));
-        cJSON_AddNumberToObject(json, "battery_percent", joulecast_budget_battery_percent(budget));
-        answer_add_known(json, "charging", joulecast_budget_charging(budget));
-        cJSON_AddItemToObject(json, "minutes_to_full", answer_public_value(joulecast_budget_minutes_to_full(budget)));
-        cJSON_AddNumberToObject(json, "charge_limit_percent", joulecast_budget_charge_limit_percent(budget));
-        answer_add_known(json, "held_at_limit", joulecast_budget_held_at_limit(budget));
-        answer_add_known(json, "charger_too_weak", joulecast_budget_charger_too_weak(budget));
-        cJSON_AddItemToObject(json, "basis", answer_text(joulecast_budget_basis(budget)));
-        answer_add_validated(json, profile);
+struct cJSON *answer_usage_json(const struct usage_table *table)
+{
+        struct cJSON *json = answer_json(usage_table_fields, table, NULL), *apps, *row;
+
+        cJSON_AddNullToObject(json, "base");
+        apps = cJSON_AddArrayToObject(json, "apps");
+        for (size_t i = 0; i < table->n_rows; i++) {
+                if (table->rows[i].base) {
+                        cJSON_ReplaceItemInObject(json, "base", usage_to_json(&table->rows[i].usage));
+                        continue;
+                }
+                row = answer_json(usage_row_fields, &table->rows[i], NULL);
+                cJSON_AddItemToObject(row, "usage", usage_to_json(&table->rows[i].usage));
+                cJSON_AddItemToArray(apps, row);
+        }
         return json;
+}
+
+/* Adds the row that @from describes, with the usage of @json. 0; -EBADMSG; -ENOMEM. */
+static int add_row(struct usage_table *table, const struct usage_table_row *from, const struct cJSON *json)
+{
+        struct usage_table_row *row;
+        struct usage usage;
+        bool added;
+        int err = usage_from_json(json, &usage);
+
+        if (err)
+                return err == -ENOMEM ? err : -EBADMSG;
+        row = usage_table_row(table, from->name, from->base, from->state, &added);
+        if (!row || !added) {
+                usage_clear(&usage);
+                return row ? -EBADMSG : -ENOMEM;
+        }
+        *row = *from;
+        row->usage = usage;
+        row->display_ms = (double)usage_screen_ns(&usage) / NS_PER_MS;
+        if (row->base)
+                row->time_ms = (double)usage.time_ns / NS_PER_MS;
+        return 0;
+}
+
+int answer_usage_from_json(const struct cJSON *json, struct usage_table **ret)
+{
+        static const struct usage_table_row base_row = { .name = "base", .label = "base", .base = true };
+        _cleanup_(usage_table_freep) struct usage_table *table = calloc(1, sizeof(*table));
+        const struct cJSON *apps = cJSON_GetObjectItemCaseSensitive(json, "apps"), *item,
+                           *base = cJSON_GetObjectItemCaseSensitive(json, "base");
+        int err = table ? fields_from_json(usage_table_fields, json, table) : -ENOMEM;
+
+        if (!err && !cJSON_IsArray(apps))
+                err = -EBADMSG;
+        cJSON_ArrayForEach(item, apps)
+        {
+                struct usage_table_row row = { 0 };
+
+                if (!err)
+                        err = fields_from_json(usage_row_fields, item, &row);
+                if (!err)
+                        err = add_row(table, &row, cJSON_GetObjectItemCaseSensitive(item, "usage"));
+        }
+        if (!err && !cJSON_IsNull(base))
+                err = add_row(table, &base_row, base);
+        if (err)
+                return err;
+        table->has_base = !cJSON_IsNull(base);
+        table->has_tx = true;
+        *ret = TAKE_PTR(table);
+        return 0;
+}
+
+/* What charts and tables rely on. */
+static bool is_whole(const struct timeline *timeline)
+{
+        bool whole = timeline->from_ns < timeline->to_ns && timeline->n_slots > 0 &&
+                     timeline->slot_s >= TIMELINE_QUARTER_S && timeline->slot_s <= TIMELINE_WEEK_S;
+
+        for (size_t i = 0; i < timeline->n_slots; i++)
+                whole = whole && timeline->slots[i].n_apps == timeline->n_apps &&
+                        timeline->slots[i].start_ns < timeline->slots[i].end_ns;
+        return whole;
+}
+
+int answer_timeline_from_json(const struct cJSON *json, struct timeline **ret)
+{
+        _cleanup_(timeline_freep) struct timeline *timeline = calloc(1, sizeof(*timeline));
+        int err = timeline ? fields_from_json(timeline_fields, json, timeline) : -ENOMEM;
+
+        if (!err && !is_whole(timeline))
+                err = -EBADMSG;
+        if (!err)
+                *ret = TAKE_PTR(timeline);
+        return err;
 }

@@ -15,6 +15,9 @@
 #include "util/words.h"
 
 struct cJSON;
+struct field;
+struct advice_list;
+struct answer_live;
 
 /* Prints it on stdout with a newline and frees it. 0, or 1 without memory or with a full disk. */
 int answer_print_json(struct cJSON *json);
@@ -24,37 +27,22 @@ struct cJSON *answer_text(const char *text);                /* always valid UTF-
 /* The answers of the commands, and of the service's socket. */
 struct cJSON *answer_public_value(struct joulecast_value value);
 struct cJSON *answer_cost_json(const struct cost *cost, const struct profile *profile);
-struct cJSON *answer_forecast_json(const struct joulecast_forecast *forecast, const struct profile *profile,
-                                   double minutes);
-struct cJSON *answer_budget_json(const struct joulecast_budget *budget, const struct profile *profile);
-struct cJSON *answer_gain_json(const struct joulecast_gain *gain, const struct profile *profile);
+/* By a table of api/answer-fields.h. @profile: whose answer it is; NULL: it needs none. */
+struct cJSON *answer_json(const struct field *fields, const void *answer, const struct profile *profile);
 /* @commands: the command that makes each change on this device, NULL: not known; or NULL for no commands. */
-struct advice;
-struct endurance;
-struct cJSON *answer_endure_json(const struct endurance *endurance, const struct profile *profile);
-struct cJSON *answer_advice_json(const struct advice *advice, size_t n, char *const *commands,
+struct cJSON *answer_advice_json(const struct advice_list *advice, char *const *commands,
                                  const struct profile *profile);
 /* "validated": true, false, or null if that was not tried; "profile_basis": as profile_basis(). */
 void answer_add_validated(struct cJSON *to, const struct profile *profile);
 struct cJSON *answer_usage_json(const struct usage_table *table);
 int answer_usage_from_json(const struct cJSON *json, struct usage_table **ret); /* 0; -EBADMSG; -ENOMEM */
-/* Data that comes with the cost of the last seconds. */
-struct answer_live {
-        uint64_t number;       /* number of the last interval; to ask for the intervals that follow it */
-        double suspend_s;
-        struct battery battery; /* at the end of that interval */
-};
 /* @cost: as cost_make_now() returns it. */
 struct cJSON *answer_live_json(const struct answer_live *live, const struct cost *cost, const struct profile *profile);
-/* Reads that back; @live->battery gets only its percentage and whether it discharges. 0; -EBADMSG; -ENOMEM. */
+/* Reads that back. 0; -EBADMSG; -ENOMEM. */
 int answer_live_from_json(const struct cJSON *json, struct answer_live *live, struct cost **ret);
-struct cJSON *answer_forgotten_json(const struct store_forgotten *forgotten);
-int answer_forgotten_from_json(const struct cJSON *json, struct store_forgotten *ret); /* 0; -EBADMSG */
-struct cJSON *answer_timeline_json(const struct timeline *timeline);
 int answer_timeline_from_json(const struct cJSON *json, struct timeline **ret); /* 0; -EBADMSG; -ENOMEM */
 void answer_add_known(struct cJSON *to, const char *key, int is); /* true, false; below 0: null */
 void answer_add_time(struct cJSON *to, const char *key, int64_t time_ns); /* INT64_MIN: null */
-void answer_add_exact_time(struct cJSON *to, const char *key, int64_t time_ns); /* to the ns */
 const char *answer_state(enum app_state state); /* _() makes it a word for people */
 /* Translates the name of something that is not measured (model.h) for the user. Returns @buf, or a constant. */
 const char *answer_part(const char *name, char *buf, size_t size);

@@ -213,14 +213,3 @@ void values_print_local(int64_t time_ns, char *buf, size_t size)
         if (!localtime_r(&seconds, &tm) || strftime(buf, size, "%Y-%m-%d %H:%M:%S", &tm) == 0)
                 snprintf(buf, size, "?");
 }
-
-/* Also before 1970, where a clock that lost its battery may be. */
-void values_print_time(int64_t time_ns, char *buf, size_t size)
-{
-        int64_t second_ns = (int64_t)NS_PER_S;
-        time_t seconds = (time_t)(time_ns / second_ns - (time_ns % second_ns < 0));
-        struct tm tm;
-
-        if (time_ns == INT64_MIN || !gmtime_r(&seconds, &tm) || strftime(buf, size, "%Y-%m-%dT%H:%M:%SZ", &tm) == 0)
-                snprintf(buf, size, "?");
-}

@@ -11,6 +11,5 @@
 int values_parse_minutes(const char *text,
                          double *ret); /* "10m" "3h" "90s" "1h30m" "2 d 4 h"; a plain number: minutes */
 int values_parse_time(const char *text, int64_t now_ns, int64_t *ret); /* see docs/man/joulecast.1.scd, Times */
-void values_print_time(int64_t time_ns, char *buf, size_t size);  /* ISO 8601 in UTC, for JSON */
 void values_print_local(int64_t time_ns, char *buf, size_t size); /* "2026-11-20 03:12:44", for people */
 int64_t values_now_ns(void);

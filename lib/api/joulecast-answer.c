@@ -350,7 +350,7 @@ JOULECAST_EXPORT double joulecast_budget_battery_percent(const struct joulecast_
 
 JOULECAST_EXPORT int joulecast_budget_charging(const struct joulecast_budget *budget)
 {
-        return budget->budget.charging.known ? budget->budget.charging.charging : -1;
+        return budget->budget.charging.charging;
 }
 
 JOULECAST_EXPORT struct joulecast_value joulecast_budget_minutes_to_full(const struct joulecast_budget *budget)
@@ -360,17 +360,17 @@ JOULECAST_EXPORT struct joulecast_value joulecast_budget_minutes_to_full(const s
 
 JOULECAST_EXPORT double joulecast_budget_charge_limit_percent(const struct joulecast_budget *budget)
 {
-        return budget->budget.charging.known ? budget->budget.charging.limit_percent : NAN;
+        return budget->budget.charging.limit_percent;
 }
 
 JOULECAST_EXPORT int joulecast_budget_held_at_limit(const struct joulecast_budget *budget)
 {
-        return budget->budget.charging.known ? budget->budget.charging.held : -1;
+        return budget->budget.charging.held;
 }
 
 JOULECAST_EXPORT int joulecast_budget_charger_too_weak(const struct joulecast_budget *budget)
 {
-        return budget->budget.charging.known ? budget->budget.charging.too_weak : -1;
+        return budget->budget.charging.too_weak;
 }
 
 JOULECAST_EXPORT const char *joulecast_budget_basis(const struct joulecast_budget *budget)

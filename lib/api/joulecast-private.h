@@ -87,9 +87,8 @@ struct joulecast_usage {
  */
 int api_usage_history(struct joulecast_usage *usage, const struct joulecast_profile *profile, const char *missing,
                       const struct history **ret);
-/* Finds the changes that would gain most now, as advice_make(). Returns how many, or a negative errno. */
-ssize_t api_advise(struct joulecast_usage *usage, const struct joulecast_profile *profile,
-                   struct advice ret[ADVICE_MAX]);
+/* Finds the changes that would gain most now, as advice_make(). 0; a negative errno. */
+int api_advise(struct joulecast_usage *usage, const struct joulecast_profile *profile, struct advice_list *ret);
 /* Logs that no app has that name, or several do; returns -ENODATA. */
 int api_not_found(const struct joulecast_usage *usage, const struct history *history, const char *app);
 /*

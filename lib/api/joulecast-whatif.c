@@ -151,11 +151,11 @@ JOULECAST_EXPORT const char *joulecast_gain_basis(const struct joulecast_gain *g
         return gain->gain.basis;
 }
 
-ssize_t api_advise(struct joulecast_usage *usage, const struct joulecast_profile *profile,
-                   struct advice ret[ADVICE_MAX])
+int api_advise(struct joulecast_usage *usage, const struct joulecast_profile *profile, struct advice_list *ret)
 {
         const struct forecast_battery *battery;
         const struct history *history;
+        ssize_t n;
         int err;
 
         if (usage->service)
@@ -163,5 +163,9 @@ ssize_t api_advise(struct joulecast_usage *usage, const struct joulecast_profile
         err = api_usage_history(usage, profile, NULL, &history);
         if (!err)
                 err = api_usage_battery(usage, profile, &battery);
-        return err ? err : advice_make(history, battery, ret);
+        if (err)
+                return err;
+        n = advice_make(history, battery, ret->list);
+        ret->n = n < 0 ? 0 : (size_t)n;
+        return n < 0 ? (int)n : 0;
 }

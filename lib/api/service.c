@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "service.h"
 
+#include <cjson/cJSON.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>
@@ -11,10 +12,13 @@
 #include <sys/time.h>
 
 #include "util/local-socket.h"
+#include "util/fields.h"
 #include "util/paths.h"
+#include "util/utc.h"
 #include "util/util.h"
 
 #define ANSWER_MAX (64u << 20)
+#define YEAR_2200_NS INT64_C(7258118400000000000)
 
 static const struct {
         int err;
@@ -160,67 +164,37 @@ int service_exchange(const char *path, const char *question, unsigned patience_s
         return err == 0 || err == -EPIPE ? receive(fd, ret) : err;
 }
 
-int service_open(struct service_answer *answer)
+int service_parse(const char *text, struct cJSON **ret)
 {
-        int code = sqlite3_open_v2(":memory:", &answer->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, NULL);
+        locale_t before = util_enter_c_locale(); /* cJSON fails where a decimal point has several bytes */
+        struct cJSON *json;
+        int err;
 
-        if (code == SQLITE_OK)
-                code = sqlite3_prepare_v2(answer->db, "SELECT ?1 -> ?2, ?1 ->> ?2", -1, &answer->get, NULL);
-        return code == SQLITE_OK ? 0 : code == SQLITE_NOMEM ? -ENOMEM : -EIO;
+        errno = 0;
+        json = cJSON_Parse(text);
+        err = json ? 0 : errno == ENOMEM ? -ENOMEM : -EBADMSG;
+        util_leave_c_locale(before);
+        if (!err)
+                *ret = json;
+        return err;
 }
 
-void service_clear(struct service_answer *answer)
+void service_json_freep(struct cJSON **json)
 {
-        sqlite3_finalize(answer->get);
-        sqlite3_close(answer->db);
-        free(answer->text);
-        *answer = (struct service_answer){ 0 };
+        cJSON_Delete(*json);
 }
 
-/* The column: 0 as JSON, so that a number keeps its digits; 1 as text. */
-static char *get(struct service_answer *answer, const char *json, const char *path, int column)
+static const char *text_of(const struct cJSON *json, const char *key)
 {
-        const char *text = NULL;
-        char *copy = NULL;
-
-        sqlite3_bind_text(answer->get, 1, json, -1, SQLITE_STATIC);
-        sqlite3_bind_text(answer->get, 2, path, -1, SQLITE_STATIC);
-        if (sqlite3_step(answer->get) == SQLITE_ROW)
-                text = (const char *)sqlite3_column_text(answer->get, column);
-        if (text)
-                copy = strdup(text);
-        sqlite3_reset(answer->get);
-        return copy;
+        return cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(json, key));
 }
 
-char *service_text(struct service_answer *answer, const char *json, const char *path)
+int service_error_in(const struct cJSON *json, char *sentence, size_t size)
 {
-        return get(answer, json, path, 1);
-}
+        const char *name = text_of(json, "error"), *words = text_of(json, "sentence");
 
-double service_number(struct service_answer *answer, const char *json, const char *path)
-{
-        _cleanup_free_ char *text = get(answer, json, path, 0);
-        double number;
-
-        return text && util_parse_double(text, &number) == 0 ? number : NAN;
-}
-
-/* The service's error; 0: none. */
-static int read_error(struct service_answer *answer, const struct log *log)
-{
-        _cleanup_free_ char *whole = service_text(answer, answer->text, "$");
-        _cleanup_free_ char *name = service_text(answer, answer->text, "$.error");
-        _cleanup_free_ char *sentence = service_text(answer, answer->text, "$.sentence");
-        char printable[512];
-
-        if (!whole || whole[0] != '{')
-                return -EBADMSG;
-        if (name && sentence)
-                log_error(log, "%s", util_printable(sentence, printable, sizeof(printable)));
-        else if (name && service_error(name) != -ENODATA) /* which the caller has words for */
-                log_error(log, "the service gave no answer: %s", strerror(-service_error(name)));
-        return name ? service_error(name) : 0;
+        util_printable(name && words ? words : "", sentence, size);
+        return !cJSON_IsObject(json) ? -EBADMSG : name ? service_error(name) : 0;
 }
 
 int service_check(const struct joulecast_usage *usage, int err)
@@ -231,22 +205,106 @@ int service_check(const struct joulecast_usage *usage, int err)
         return err;
 }
 
-int service_ask(const struct joulecast_usage *usage, const char *question, struct service_answer *ret)
+void request_begin(struct request *request, const char *ask, const struct joulecast_profile *profile)
+{
+        char fingerprint[SERVICE_FINGERPRINT_MAX];
+
+        *request = (struct request){ .json = cJSON_CreateObject() };
+        request_text(request, "ask", ask);
+        if (profile && !request->err)
+                request->err = service_fingerprint(profile->profile, fingerprint);
+        if (profile && !request->err)
+                request_text(request, "profile", fingerprint);
+}
+
+/* An addition without memory gives NULL. */
+static void check_added(struct request *request, const void *added)
+{
+        if (!added)
+                request->err = -ENOMEM;
+}
+
+void request_text(struct request *request, const char *key, const char *text)
+{
+        if (text)
+                check_added(request, cJSON_AddStringToObject(request->json, key, text));
+}
+
+void request_number(struct request *request, const char *key, double number)
+{
+        if (!isnan(number))
+                check_added(request, cJSON_AddNumberToObject(request->json, key, number));
+}
+
+void request_time(struct request *request, const char *key, int64_t time_ns)
+{
+        char text[40];
+
+        if (time_ns == INT64_MIN || time_ns == INT64_MAX)
+                return;
+        utc_print_exact(MIN(MAX(time_ns, 0), YEAR_2200_NS), text, sizeof(text));
+        request_text(request, key, text);
+}
+
+void request_texts(struct request *request, const char *key, const char *const *texts, size_t n)
+{
+        struct cJSON *list = n > 0 ? cJSON_CreateStringArray(texts, (int)n) : NULL;
+
+        if (n == 0 || cJSON_AddItemToObject(request->json, key, list))
+                return;
+        cJSON_Delete(list);
+        request->err = -ENOMEM;
+}
+
+int request_print(struct request *request, char **ret)
+{
+        locale_t before = util_enter_c_locale();
+        char *text = request->err ? NULL : cJSON_PrintUnformatted(request->json);
+        int err = request->err;
+
+        util_leave_c_locale(before);
+        if (!err && (!text || asprintf(ret, "%s\n", text) < 0))
+                err = -ENOMEM;
+        cJSON_free(text);
+        cJSON_Delete(request->json);
+        return err;
+}
+
+int request_ask(struct request *request, const struct joulecast_usage *usage, struct cJSON **ret)
 {
         const struct log *log = &usage->context->log;
-        _cleanup_(service_clear) struct service_answer answer = { 0 };
-        int err = service_exchange(usage->service, question, SERVICE_PATIENCE_S, &answer.text);
+        _cleanup_(service_json_freep) struct cJSON *json = NULL;
+        _cleanup_free_ char *question = NULL, *answer = NULL;
+        char sentence[512] = "";
+        int err = request_print(request, &question);
 
-        if (err == 0)
-                err = service_open(&answer);
+        if (err)
+                return err;
+        if (strlen(question) + 1 > SERVICE_REQUEST_MAX) {
+                log_error(log, "the question is too long for the service; name fewer apps");
+                return -E2BIG;
+        }
+        err = service_exchange(usage->service, question, SERVICE_PATIENCE_S, &answer);
         if (err < 0) {
                 log_error(log, "the service at %s gave no answer: %s", usage->service, strerror(-err));
                 return err == -ENOMEM ? err : -EIO;
         }
-        err = service_check(usage, read_error(&answer, log));
-        if (err < 0)
-                return err;
-        *ret = answer;
-        answer = (struct service_answer){ 0 };
-        return 0;
+        err = service_parse(answer, &json);
+        if (!err)
+                err = service_error_in(json, sentence, sizeof(sentence));
+        if (*sentence)
+                log_error(log, "%s", sentence);
+        else if (err && err != -EBADMSG && err != -ENODATA) /* which the caller has words for */
+                log_error(log, "the service gave no answer: %s", strerror(-err));
+        if (!err)
+                *ret = TAKE_PTR(json);
+        return service_check(usage, err);
+}
+
+int request_read(struct request *request, const struct joulecast_usage *usage, const struct field *fields, void *ret)
+{
+        _cleanup_(service_json_freep) struct cJSON *json = NULL;
+        int err = request_ask(request, usage, &json);
+
+        return err ? err : service_check(usage, fields_from_json(fields, json, ret));
 }

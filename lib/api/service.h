@@ -7,9 +7,10 @@
  * its socket, one line back. joulecastd(8) documents both.
  */
 
-#include <sqlite3.h>
-
 #include "joulecast-private.h"
+
+struct cJSON;
+struct field;
 
 #define SERVICE_REQUEST_MAX 4096 /* bytes, with the newline */
 #define SERVICE_FINGERPRINT_MAX 17
@@ -32,8 +33,7 @@ int service_endure(struct joulecast_usage *usage, const struct joulecast_profile
                    struct endurance *ret);
 int service_gain(struct joulecast_usage *usage, const struct joulecast_profile *profile, const struct changes *changes,
                  struct gain *ret);
-ssize_t service_advise(struct joulecast_usage *usage, const struct joulecast_profile *profile,
-                       struct advice ret[ADVICE_MAX]);
+int service_advise(struct joulecast_usage *usage, const struct joulecast_profile *profile, struct advice_list *ret);
 int service_span(struct joulecast_usage *usage, int64_t *from_ns, int64_t *to_ns);
 int service_since(struct joulecast_usage *usage, enum joulecast_event event, int64_t *time_ns);
 int service_apps(struct joulecast_usage *usage, struct cost **ret); /* the times of each app */
@@ -46,13 +46,6 @@ int service_fingerprint(const struct profile *profile, char fingerprint[SERVICE_
 const char *service_error_name(int err);
 int service_error(const char *name);
 
-/* JSON is parsed by SQLite's functions, since the library links SQLite and no JSON library. */
-struct service_answer {
-        sqlite3 *db;
-        sqlite3_stmt *get;
-        char *text;
-};
-
 /* The process that listens at the socket @path; 0: another pid namespace's. */
 int service_pid(const char *path);
 /* The service answers between polls, one request after another; a month of polls takes a second. */
@@ -64,12 +57,29 @@ int service_pid(const char *path);
 int service_exchange(const char *path, const char *question, unsigned patience_s, char **ret);
 /* The socket where it answers: of the environment, else the system's. */
 const char *service_path(void);
-/* 0: @ret is the answer, service_clear() it; else a negative errno, after a sentence in the log. */
-int service_ask(const struct joulecast_usage *usage, const char *question, struct service_answer *ret);
 /* Returns @err; logs a sentence if it is -EBADMSG. */
 int service_check(const struct joulecast_usage *usage, int err);
-int service_open(struct service_answer *answer);
-void service_clear(struct service_answer *answer);
-/* The value at @path ("$.app") of @json; NULL: missing, or null. free() it. */
-char *service_text(struct service_answer *answer, const char *json, const char *path);
-double service_number(struct service_answer *answer, const char *json, const char *path); /* NaN: likewise */
+/* Parses an answer, which may be hostile. 0: cJSON_Delete() it; -EBADMSG; -ENOMEM. */
+int service_parse(const char *text, struct cJSON **ret);
+void service_json_freep(struct cJSON **json);
+/* The error that an answer tells, and its words, or ""; 0: none; -EBADMSG: @json is no answer. */
+int service_error_in(const struct cJSON *json, char *sentence, size_t size);
+
+/* A question. Its first error stays, and request_ask() and request_print() return it; both free the request. */
+struct request {
+        struct cJSON *json;
+        int err;
+};
+
+void request_begin(struct request *request, const char *ask, const struct joulecast_profile *profile); /* may be NULL */
+/* Each leaves out what is not given: NULL, NaN, INT64_MIN or INT64_MAX, no texts. */
+void request_text(struct request *request, const char *key, const char *text);
+void request_number(struct request *request, const char *key, double number);
+void request_time(struct request *request, const char *key, int64_t time_ns);
+void request_texts(struct request *request, const char *key, const char *const *texts, size_t n);
+/* 0: @ret is a line, free() it; a negative errno. */
+int request_print(struct request *request, char **ret);
+/* 0: @ret is the answer, cJSON_Delete() it; else a negative errno, after a sentence in the log. */
+int request_ask(struct request *request, const struct joulecast_usage *usage, struct cJSON **ret);
+/* The same, and reads the answer by its table (answer-fields.h). */
+int request_read(struct request *request, const struct joulecast_usage *usage, const struct field *fields, void *ret);

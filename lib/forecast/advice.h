@@ -26,6 +26,11 @@ struct advice {
         struct gain gain;
 };
 
+struct advice_list {
+        struct advice list[ADVICE_MAX]; /* the best first */
+        size_t n;
+};
+
 /* Indices of the apps that used most in the last minutes and can be closed, at most @most. 0; -ENOMEM. */
 int advice_running(const struct history *history, const struct mixed *mixed, size_t most, size_t *ret, size_t *ret_n);
 

@@ -125,10 +125,10 @@ void charging_of(const struct history *history, const struct forecast_battery *b
         double step, percent, end, speed, error, minutes, fallen;
         struct run run;
 
-        *ret = (struct budget_charging){ .minutes_to_full = { NAN, NAN, NAN }, .limit_percent = NAN };
+        *ret = (struct budget_charging){ -1, -1, -1, .minutes_to_full = { NAN, NAN, NAN }, .limit_percent = NAN };
         if (!battery->known || now->status == BATTERY_UNKNOWN)
                 return;
-        ret->known = true;
+        ret->too_weak = ret->held = 0;
         ret->charging = now->status == BATTERY_CHARGING;
         percent = battery_fine_percent(now, &step);
         ret->limit_percent = kept_limit(battery, percent);

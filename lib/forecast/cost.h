@@ -42,6 +42,7 @@ struct cost {
         struct cost_value measured_j; /* energy that the battery gave, within its gauge's steps; NaN: unknown */
         double measured_percent;      /* percent of a full battery: measured_j / (0.036 * energy_full_mwh) */
         struct cost_value total_j;    /* model total: base and apps; only the apps where base is unknown */
+        struct cost_value total_percent; /* only in answers: percent of a full battery */
         double joule_part;            /* half-width of the error of joules, relative; see cost_joules() */
         double base_j;                /* energy that no app causes; NaN: unknown */
         double base_idle_j;           /* awake and suspended, with CPU, disk and GPU use of no process */

@@ -191,6 +191,7 @@ static int fill(const struct endurer *endurer, const struct set *set, struct end
         endurance->short_minutes = fmax(endurance->goal_minutes - endurance->after.low, 0);
         if (isnan(endurance->after.low))
                 endurance->short_minutes = NAN;
+        endurance->suffices = isnan(endurance->after.low) ? -1 : endurance->short_minutes == 0;
         return 0;
 }
 

@@ -50,6 +50,7 @@ struct endurance {
         struct cost_value before, after;        /* minutes that the charge lasts, without the changes and with them */
         /* Minutes by which after.low misses the goal; 0: it suffices; NaN: after.low is unknown. */
         double short_minutes;
+        int suffices;                           /* 1, 0; -1: unknown */
         struct endure_change list[ENDURE_CHANGES_MAX];
         size_t n;                               /* 0: nothing needs to be changed, or nothing helps */
         double battery_percent;

@@ -53,10 +53,9 @@ struct budget_plan {
 
 /* The battery on the charger. */
 struct budget_charging {
-        bool known;                       /* the battery's status is known */
-        bool charging;
-        bool too_weak;                    /* the level falls although the charger is plugged in */
-        bool held;                        /* at a charge limit: the charger powers the device, and the level stays */
+        int charging;                     /* 1 yes, 0 no, -1 unknown; so are the next */
+        int too_weak;                     /* the level falls although the charger is plugged in */
+        int held;                         /* at a charge limit: the charger powers the device, and the level stays */
         double limit_percent;             /* charging ends there; NaN: no limit is set, or it is not kept */
         struct cost_value minutes_to_full; /* or to the limit; NaN: it does not charge, or how fast is not known */
 };

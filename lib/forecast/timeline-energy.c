@@ -322,6 +322,8 @@ int timeline_read_energy(const struct profile *profile, struct store *store, int
                 err = place_apps(&reader);
         if (err)
                 return err;
+        for (size_t i = 0; i < timeline->n_slots; i++)
+                timeline->slots[i].n_apps = timeline->n_apps;
         for (size_t i = 0; i < reader.n_uses; i++) {
                 const struct use *use = &reader.uses[i];
                 struct timeline_slot *slot = &timeline->slots[use->slot];

@@ -31,6 +31,7 @@ struct timeline_slot {
         double base_j;             /* NaN: the profile has no idle power */
         double others_j;           /* energy of the apps that are not told apart */
         double apps_j[TIMELINE_APPS];
+        size_t n_apps;             /* as the timeline's */
 };
 
 /* All energy of an hour. */

@@ -4,27 +4,9 @@
 
 #include <cjson/cJSON.h>
 #include <errno.h>
-#include <math.h>
-#include <stdio.h>
 
+#include "util/fields.h"
 #include "util/util.h"
-
-cJSON *usage_json_integer(uint64_t value)
-{
-        char text[24];
-
-        snprintf(text, sizeof(text), "%llu", (unsigned long long)value);
-        return cJSON_CreateRaw(text);
-}
-
-int usage_json_read_integer(const cJSON *json, double max, double *ret)
-{
-        if (!cJSON_IsNumber(json) || !(json->valuedouble >= 0) || json->valuedouble > max ||
-            json->valuedouble != floor(json->valuedouble))
-                return -EINVAL;
-        *ret = json->valuedouble;
-        return 0;
-}
 
 static bool has(const struct usage *usage, uint32_t have)
 {
@@ -61,9 +43,9 @@ static cJSON *point_to_json(const struct keyed_kind *kind, const struct point *p
                         cJSON_AddItemToObject(json, members[i].name,
                                               unknown ? cJSON_CreateNull() :
                                               members[i].wide ?
-                                                        usage_json_integer(*(const uint64_t *)(const void *)
+                                                        fields_integer(*(const uint64_t *)(const void *)
                                                                                    at) :
-                                                        usage_json_integer(*(const uint32_t *)(const void *)
+                                                        fields_integer(*(const uint32_t *)(const void *)
                                                                                    at));
         }
         return json;
@@ -90,10 +72,10 @@ static cJSON *counted_to_json(const struct points *counted)
                         continue;
                 if (!item || counted->list[i - 1].policy != point->policy) {
                         item = cJSON_CreateObject();
-                        cJSON_AddItemToObject(item, "policy", usage_json_integer(point->policy));
+                        cJSON_AddItemToObject(item, "policy", fields_integer(point->policy));
                         cJSON_AddItemToArray(list, item);
                 }
-                cJSON_AddItemToObject(item, counted_words[point->key], usage_json_integer(point->amount));
+                cJSON_AddItemToObject(item, counted_words[point->key], fields_integer(point->amount));
         }
         return list;
 }
@@ -104,7 +86,7 @@ cJSON *usage_to_json(const struct usage *usage)
 
         for (size_t i = 0; i < AMOUNT_COUNT; i++)
                 cJSON_AddItemToObject(json, amount_kinds[i].word,
-                                      has(usage, amount_kinds[i].have) ? usage_json_integer(usage->amount[i])
+                                      has(usage, amount_kinds[i].have) ? fields_integer(usage->amount[i])
                                                                        : cJSON_CreateNull());
         for (size_t k = 0; k < KEYED_COUNT; k++)
                 if (k != KEYED_COUNTED)
@@ -132,7 +114,7 @@ static int point_from_json(const cJSON *item, enum keyed keyed, struct usage *us
                 if (!members[i].name)
                         continue;
                 if (!(members[i].name == kind->key && cJSON_IsNull(json)) &&
-                    usage_json_read_integer(json, members[i].wide ? USAGE_JSON_INTEGER_MAX : UINT32_MAX, &value) < 0)
+                    fields_read_integer(json, members[i].wide ? FIELDS_INTEGER_MAX : UINT32_MAX, &value) < 0)
                         return -EINVAL;
                 if (members[i].wide)
                         *(uint64_t *)(void *)at = (uint64_t)value;
@@ -158,14 +140,14 @@ static int points_from_json(const cJSON *list, enum keyed keyed, struct usage *u
 static int counted_from_json(const cJSON *item, struct points *counted)
 {
         double policy, value;
-        int err = usage_json_read_integer(cJSON_GetObjectItemCaseSensitive(item, "policy"), UINT32_MAX, &policy);
+        int err = fields_read_integer(cJSON_GetObjectItemCaseSensitive(item, "policy"), UINT32_MAX, &policy);
 
         for (uint32_t event = 0; !err && event < COUNTED_COUNT; event++) {
                 const cJSON *json = cJSON_GetObjectItemCaseSensitive(item, counted_words[event]);
 
                 if (!json)
                         continue; /* was not counted */
-                err = usage_json_read_integer(json, USAGE_JSON_INTEGER_MAX, &value);
+                err = fields_read_integer(json, FIELDS_INTEGER_MAX, &value);
                 if (!err)
                         err = usage_points_add(counted, &(struct point){ .policy = (uint32_t)policy, .key = event,
                                                                          .amount = (uint64_t)value });
@@ -193,7 +175,7 @@ static int usage_parse(const cJSON *json, struct usage *usage)
                 double value = 0;
 
                 if (is_counted(item, amount_kinds[i].have, usage))
-                        err = usage_json_read_integer(item, USAGE_JSON_INTEGER_MAX, &value);
+                        err = fields_read_integer(item, FIELDS_INTEGER_MAX, &value);
                 usage->amount[i] = (uint64_t)value;
         }
         for (size_t k = 0; !err && k < KEYED_COUNT; k++) {

@@ -14,6 +14,7 @@
 #include "forecast/cost.h"
 #include "util/html.h"
 #include "util/units.h"
+#include "util/utc.h"
 #include "util/util.h"
 #include "util/words.h"
 
@@ -123,6 +124,6 @@ void page_time(FILE *file, int64_t time_ns, bool day_only)
 {
         char utc[32], text[32];
 
-        values_print_time(time_ns, utc, sizeof(utc));
+        utc_print(time_ns, utc, sizeof(utc));
         fprintf(file, "<time datetime=\"%s\">%s</time>", utc, page_when(time_ns, day_only, text));
 }

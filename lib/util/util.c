@@ -216,6 +216,19 @@ static locale_t c_locale(void)
         return made;
 }
 
+locale_t util_enter_c_locale(void)
+{
+        locale_t locale = c_locale();
+
+        return locale ? uselocale(locale) : (locale_t)0;
+}
+
+void util_leave_c_locale(locale_t before)
+{
+        if (before)
+                uselocale(before);
+}
+
 int util_parse_double(const char *text, double *ret)
 {
         locale_t locale = c_locale();
@@ -239,17 +252,15 @@ int util_parse_double(const char *text, double *ret)
 
 char *util_print_double(double value, char *buf, size_t size)
 {
-        locale_t locale = c_locale(), before;
+        locale_t before = util_enter_c_locale();
         double again;
 
-        before = locale ? uselocale(locale) : (locale_t)0;
         for (int digits = 15; digits <= 17; digits++) {
                 snprintf(buf, size, "%.*g", digits, value);
                 if (digits == 17 || (util_parse_double(buf, &again) == 0 && again == value))
                         break;
         }
-        if (before)
-                uselocale(before);
+        util_leave_c_locale(before);
         return buf;
 }
 

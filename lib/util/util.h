@@ -9,6 +9,7 @@
  */
 
 #include <dirent.h>
+#include <locale.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -149,6 +150,9 @@ int util_parse_double(const char *text, double *ret); /* finite only; independen
 
 /* Shortest decimal text that reads back as the same double, in the C locale. Returns @buf of >= 32 bytes. */
 char *util_print_double(double value, char *buf, size_t size);
+/* This thread writes and reads numbers with a decimal point, whatever an app's locale is, until it leaves. */
+locale_t util_enter_c_locale(void);
+void util_leave_c_locale(locale_t before);
 
 /*
  * Writes a file completely or not at all: a new file beside it, fsync, rename, fsync of the folder. Other things than

@@ -5,7 +5,6 @@
 
 #include "report.h"
 
-#include <cjson/cJSON.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <math.h>
@@ -13,12 +12,11 @@
 #include <unistd.h>
 
 #include "answer.h"
-#include "api/joulecast-private.h"
+#include "api/answer-fields.h"
 #include "api/service.h"
 #include "app/app.h"
 #include "ask.h"
 #include "commands.h"
-#include "model/json-print.h"
 #include "names.h"
 #include "options.h"
 #include "page/page.h"
@@ -54,36 +52,17 @@ static void data_clear(struct data *data)
         ask_close(&data->ask);
 }
 
-static char *make_question(const struct profile *profile, int64_t from_ns, int64_t to_ns)
-{
-        struct cJSON *question = cJSON_CreateObject();
-        char fingerprint[SERVICE_FINGERPRINT_MAX] = "", *line;
-        _cleanup_free_ char *text = NULL;
-        int err = service_fingerprint(profile, fingerprint);
-
-        cJSON_AddStringToObject(question, "ask", "timeline");
-        cJSON_AddStringToObject(question, "profile", fingerprint);
-        if (from_ns != INT64_MIN)
-                answer_add_exact_time(question, "from", from_ns);
-        if (to_ns != INT64_MAX)
-                answer_add_exact_time(question, "to", to_ns);
-        text = json_print(question, JSON_LINE);
-        return !err && text && asprintf(&line, "%s\n", text) >= 0 ? line : NULL;
-}
-
 static int ask_timeline(const struct ask *ask, int64_t from_ns, int64_t to_ns, struct timeline **ret)
 {
-        _cleanup_(service_clear) struct service_answer answer = { 0 };
-        _cleanup_free_ char *question = make_question(ask->profile->profile, from_ns, to_ns);
-        struct cJSON *json;
-        int err = question ? service_ask(ask->usage, question, &answer) : -ENOMEM;
+        _cleanup_(service_json_freep) struct cJSON *json = NULL;
+        struct request request;
+        int err;
 
-        if (err)
-                return err;
-        json = cJSON_Parse(answer.text);
-        err = json_failed() ? -ENOMEM : answer_timeline_from_json(json, ret);
-        cJSON_Delete(json);
-        return service_check(ask->usage, err);
+        request_begin(&request, "timeline", ask->profile);
+        request_time(&request, "from", from_ns);
+        request_time(&request, "to", to_ns);
+        err = request_ask(&request, ask->usage, &json);
+        return err ? err : service_check(ask->usage, answer_timeline_from_json(json, ret));
 }
 
 static int find_timeline(const struct ask *ask, int64_t from_ns, int64_t to_ns, struct timeline **ret)
@@ -361,6 +340,6 @@ int report_main(int argc, char **argv)
                 return open_empty();
         if (code != CODE_OK)
                 return code;
-        return arguments.options.json ? answer_print_json(answer_timeline_json(data.timeline)) :
+        return arguments.options.json ? answer_print_json(answer_json(timeline_fields, data.timeline, NULL)) :
                                         write_report(&arguments, &data.report);
 }

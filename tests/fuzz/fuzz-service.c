@@ -20,6 +20,26 @@ static void check_cost(int err, struct cost *cost)
         cost_free(cost);
 }
 
+/* Changes: of advice, of a plan and of a question. */
+static void ask_change(struct joulecast_usage *usage, char question)
+{
+        const struct endure_goal goal = { .minutes = 300, .battery_percent = 50 };
+        const struct changes changes = CHANGES_NONE;
+        struct endurance plan = { 0 };
+        struct advice_list list = { 0 };
+        struct gain gain = { 0 };
+
+        if (question == 'd' && service_advise(usage, NULL, &list) == 0)
+                for (size_t i = 0; i < list.n; i++)
+                        fuzz_assert(list.n <= ADVICE_MAX && list.list[i].kind < ADVICE_KINDS);
+        if (question == 'g' && service_gain(usage, NULL, &changes, &gain) == 0)
+                for (size_t i = 0; i < gain.n_apps; i++)
+                        fuzz_assert(gain.n_apps <= CHANGE_APPS_MAX && *gain.apps[i]);
+        if (question == 'n' && service_endure(usage, NULL, &goal, &plan) == 0)
+                for (size_t i = 0; i < plan.n; i++)
+                        fuzz_assert(plan.n <= ENDURE_CHANGES_MAX && plan.list[i].kind < ENDURE_KINDS);
+}
+
 static void ask(struct joulecast_usage *usage, char question)
 {
         const struct budget_plan plan = { .app = "a", .keep_percent = 20, .battery_percent = 50 };
@@ -54,7 +74,11 @@ static void ask(struct joulecast_usage *usage, char question)
         case 's':
                 service_span(usage, &from_ns, &to_ns);
                 break;
+        case 't':
+                service_since(usage, JOULECAST_SINCE_UNPLUG, &from_ns);
+                break;
         default:
+                ask_change(usage, question);
                 break;
         }
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "answer.h"
+#include "api/answer-fields.h"
 #include "fuzz.h"
 #include "util/util.h"
 
@@ -48,7 +49,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         if (err)
                 return 0;
         check_timeline(timeline);
-        again = answer_timeline_json(timeline);
+        again = answer_json(timeline_fields, timeline, NULL);
         timeline_free(timeline);
         timeline = NULL;
         if (answer_timeline_from_json(again, &timeline) == 0)

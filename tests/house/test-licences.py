@@ -4,7 +4,7 @@
 """Which program links which library, and the licence of each file.
 
 libcpupower is GPL-2.0-only, GSL is GPL-3.0-or-later, libcurl and libiperf pull in Apache-2.0 OpenSSL: each may be
-linked by its programs only, and an app that loads libjoulecast.so gets SQLite and inih and nothing more.
+linked by its programs only, and an app that loads libjoulecast.so gets SQLite, inih and cJSON and nothing more.
 
 Usage: test-licences.py elf BUILD-DIR | spdx SOURCE-DIR
 """
@@ -17,7 +17,7 @@ import sys
 LIBC = {"libc", "libm", "ld-linux", "ld-linux-x86-64", "ld-linux-aarch64", "ld-linux-armhf", "libpthread", "libdl",
         "librt"}
 SANITIZERS = {"libasan", "libubsan", "libgcc_s"}
-SHARED_LIBRARY = LIBC | SANITIZERS | {"libsqlite3", "libinih"}
+SHARED_LIBRARY = LIBC | SANITIZERS | {"libsqlite3", "libinih", "libcjson"}
 ITS_PROGRAMS = {
     "libcpupower": {"joulecast-calibrate"},
     "libgsl": {"joulecast-fit"},
@@ -89,7 +89,7 @@ def check_elf(build):
             if target["installed"] and name not in ITS_PROGRAMS[library]:
                 fail(f"{name} links {library}, which only {', '.join(sorted(ITS_PROGRAMS[library]))} may")
         if target["type"] == "shared library" and libraries - SHARED_LIBRARY:
-            fail(f"{name} needs {', '.join(sorted(libraries - SHARED_LIBRARY))} beside SQLite and inih")
+            fail(f"{name} needs {', '.join(sorted(libraries - SHARED_LIBRARY))} beside SQLite, inih and cJSON")
         print(f"{name}: {' '.join(sorted(libraries - LIBC))}")
     # And the reverse: a program built with its library does link it, so the table above is about something.
     for library in ("libgsl", "libcpupower", "libcurl", "libiperf"):

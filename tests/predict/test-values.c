@@ -10,6 +10,7 @@
 #include "check.h"
 #include "options.h"
 #include "until.h"
+#include "util/utc.h"
 #include "util/util.h"
 
 static void times(void)
@@ -218,17 +219,17 @@ static void written_back(void)
 {
         char buf[32];
 
-        values_print_time(INT64_C(1795144364999999999), buf, sizeof(buf));
+        utc_print(INT64_C(1795144364999999999), buf, sizeof(buf));
         check_text(buf, "2026-11-20T03:12:44Z");
-        values_print_time(-1, buf, sizeof(buf));
+        utc_print(-1, buf, sizeof(buf));
         check_text(buf, "1969-12-31T23:59:59Z");
-        values_print_time(-INT64_C(86400000000000), buf, sizeof(buf));
+        utc_print(-INT64_C(86400000000000), buf, sizeof(buf));
         check_text(buf, "1969-12-31T00:00:00Z");
-        values_print_time(INT64_MIN + 1, buf, sizeof(buf));
+        utc_print(INT64_MIN + 1, buf, sizeof(buf));
         check_text(buf, "1677-09-21T00:12:43Z");
-        values_print_time(INT64_MAX, buf, sizeof(buf));
+        utc_print(INT64_MAX, buf, sizeof(buf));
         check_text(buf, "2262-04-11T23:47:16Z");
-        values_print_time(INT64_MIN, buf, sizeof(buf));
+        utc_print(INT64_MIN, buf, sizeof(buf));
         check_text(buf, "?");
 }
 

@@ -1,0 +1,81 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+/*
+ * Members of a struct as keys of JSON and columns of SQL, by one table that both the writer and the reader walk: a new
+ * key is a row. Unknown is null in JSON. What is read may be hostile: a wrong type, a text that does not fit, a list
+ * that is too long and a number beyond 1e18 are errors.
+ */
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct cJSON;
+
+enum field_kind {
+        FIELD_END, /* behind the last row of a table */
+        FIELD_U32,
+        FIELD_U64,
+        FIELD_I64,    /* a decimal string in JSON: realtime in ns is beyond 2^53 */
+        FIELD_REAL,   /* double; NaN is null. In JSON with all digits, so that it comes back as it was */
+        FIELD_NUMBER, /* double; likewise, with as many digits as cJSON prints */
+        FIELD_BOOL,
+        FIELD_KNOWN,  /* int: 1 is true, 0 false, below 0 null */
+        FIELD_TEXT,   /* char[], printable; null is read as "" */
+        FIELD_STRING, /* char *, as TEXT; reading allocates it */
+        FIELD_WORD,   /* an enum, by its words */
+        FIELD_TIME,   /* int64_t: realtime in ns; in JSON ISO 8601 in whole seconds; INT64_MIN is null */
+        FIELD_VALUE,  /* double[3] as {"value", "low", "high"}; NaN is null */
+        FIELD_REALS,  /* double[] as an object with words as keys; NaN is null */
+        FIELD_LIST,   /* pointer to structs that another table describes, and their count; reading allocates it */
+        FIELD_ARRAY,  /* likewise, an array inside of the struct */
+        FIELD_FIXED,  /* @number, which is written and not read */
+};
+
+/* For a reader; without it a missing or null REAL, NUMBER, KNOWN, TEXT, STRING, TIME, VALUE, LIST or ARRAY is unknown. */
+#define FIELD_MUST 1u   /* must be there; TEXT: and not be "" */
+#define FIELD_AMOUNT 3u /* a number that must be there, and not below 0 */
+/* For a writer. */
+#define FIELD_EMPTY 4u  /* TEXT: "" is null */
+
+struct field {
+        const char *key;  /* of JSON: a path through objects, as "base.parts_j.idle"; "": the element itself of a list */
+        size_t offset, size;
+        enum field_kind kind;
+        unsigned flags;
+        double number;             /* NUMBER, U64: the member divided by this is in JSON; 0: the member itself */
+        const char *const *words;  /* WORD, REALS */
+        size_t n_words;
+        const struct field *of;    /* LIST, ARRAY: the table of an element */
+        size_t element, count;     /* its size; offset of the count */
+        size_t max;                /* LIST: greatest count that is read; 0: FIELDS_LIST_MAX */
+};
+
+#define FIELDS_LIST_MAX 100000
+
+/* A row whose key is not the member's name, or that has more than a kind: FIELD_AS(cost, "to", to_ns, FIELD_TIME). */
+#define FIELD_AS(type, key_, member, ...)                                                                              \
+        { key_, offsetof(struct type, member), sizeof(((struct type *)0)->member), __VA_ARGS__ }
+#define FIELD(type, member, kind_) FIELD_AS(type, #member, member, FIELD_##kind_)
+#define FIELDS_END { .kind = FIELD_END }
+
+/* Adds the keys of @fields to the object @to. Without memory something is missing (model/json-print.h). */
+void fields_to_json(const struct field *fields, const void *from, struct cJSON *to);
+/*
+ * 0; -EBADMSG; -ENOMEM. After an error @to has what was read before it, and the function that frees such a struct frees
+ * that, too.
+ */
+int fields_from_json(const struct field *fields, const struct cJSON *json, void *to);
+
+/* Single values, as rows of these kinds have them. NULL without memory. */
+struct cJSON *fields_text(const char *text); /* NULL: null */
+struct cJSON *fields_time(int64_t time_ns);
+struct cJSON *fields_value(const double value[3]);
+/* An integer as it is: cJSON prints 15 digits. */
+struct cJSON *fields_integer(uint64_t value);
+/* A whole number from 0 to @max. 0; -EINVAL. */
+int fields_read_integer(const struct cJSON *json, double max, double *ret);
+
+/* Readers get integers as doubles: beyond 2^53 (104 days in ns, 9 PB) they are rounded, by less than 1e-15 of them. */
+#define FIELDS_INTEGER_MAX 9223372036854774784.0 /* below 2^63 */
