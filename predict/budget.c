@@ -248,7 +248,8 @@ static int answer(const struct options *options, const struct question *question
         if (err < 0)
                 code = ask_failed(err);
         else
-                code = options->json ? answer_print_json(answer_json(budget_fields, &budget->budget, ask.profile->profile))
+                code = options->json ? answer_print_json(answer_json(budget_fields, &budget->budget,
+                                                                     ask.profile->profile))
                                      : print_answer(budget, options, question);
         if (err == 0 && code == CODE_OK && !options->json)
                 answer_note_basis(ask.profile->profile);

@@ -15,7 +15,7 @@
 
 #include "answer.h"
 #include "api/answer-fields.h"
-#include "api/service.h"
+#include "api/request.h"
 #include "ask.h"
 #include "commands.h"
 #include "recorded.h"

@@ -9,7 +9,7 @@
 
 #include "answer.h"
 #include "api/joulecast-private.h"
-#include "api/service.h"
+#include "api/request.h"
 #include "app/app.h"
 #include "ask.h"
 #include "names.h"

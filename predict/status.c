@@ -149,7 +149,8 @@ static int advise(struct status *status, const struct options *options)
                 snprintf(status->advice, sizeof(status->advice), "%s: %s",
                          advised_print(options, &advised.found.list[0], line), advised.commands[0]);
         else if (advised.found.n > 0)
-                snprintf(status->advice, sizeof(status->advice), "%s", advised_print(options, &advised.found.list[0], line));
+                snprintf(status->advice, sizeof(status->advice), "%s",
+                         advised_print(options, &advised.found.list[0], line));
         else if (strcmp(basis, "calibrated") != 0)
                 snprintf(status->advice, sizeof(status->advice), "%s",
                          _("sudo joulecast calibrate --schedule 01:30, unplugged at night: numbers of this "

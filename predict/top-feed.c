@@ -9,7 +9,7 @@
 
 #include "answer.h"
 #include "api/answer-fields.h"
-#include "api/service.h"
+#include "api/request.h"
 #include "forecast/charging.h"
 #include "machine/machine.h"
 #include "util/units.h"

@@ -197,7 +197,7 @@ int answer_usage_from_json(const struct cJSON *json, struct usage_table **ret)
         return 0;
 }
 
-/* What charts and tables rely on. */
+/* Charts and tables rely on it. */
 static bool is_whole(const struct timeline *timeline)
 {
         bool whole = timeline->from_ns < timeline->to_ns && timeline->n_slots > 0 &&

@@ -15,7 +15,8 @@
 #define ARRAY(type, key, member, n, table)                                                                             \
         FIELD_AS(type, key, member, FIELD_ARRAY, .of = table, .element = sizeof(*((struct type *)0)->member),          \
                  .count = offsetof(struct type, n))
-#define WORD(type, key, member, list) FIELD_AS(type, key, member, FIELD_WORD, .words = list, .n_words = ARRAY_SIZE(list))
+#define WORD(type, key, member, list)                                                                                  \
+        FIELD_AS(type, key, member, FIELD_WORD, .words = list, .n_words = ARRAY_SIZE(list))
 
 static const char *const state_words[] = { [STATE_BACKGROUND] = "background", [STATE_FOREGROUND] = "foreground" };
 

@@ -21,11 +21,11 @@ extern const struct field timeline_fields[];
 struct answer_live {
         uint64_t number;  /* number of the last interval; to ask for the intervals that follow it */
         double suspend_s;
-        double percent;   /* of the battery at the end of that interval; NaN: unknown */
+        double percent;   /* the battery's at the end of that interval; NaN: unknown */
         int plugged;      /* 1, 0; -1: unknown */
 };
 
-/* What is recorded, beside the apps (cost_list_fields). */
+/* The recorded span, beside the apps (cost_list_fields). */
 struct answer_apps {
         int64_t from_ns, to_ns;
         double percent;

@@ -8,7 +8,7 @@
 #include <math.h>
 
 #include "answer-fields.h"
-#include "service.h"
+#include "request.h"
 #include "util/util.h"
 
 static int ask_cost(struct joulecast_usage *usage, struct request *request, struct cost **ret)

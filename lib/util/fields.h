@@ -33,14 +33,14 @@ enum field_kind {
         FIELD_FIXED,  /* @number, which is written and not read */
 };
 
-/* For a reader; without it a missing or null REAL, NUMBER, KNOWN, TEXT, STRING, TIME, VALUE, LIST or ARRAY is unknown. */
+/* For a reader; without it a missing or null number, text, time, value, list or KNOWN is unknown. */
 #define FIELD_MUST 1u   /* must be there; TEXT: and not be "" */
 #define FIELD_AMOUNT 3u /* a number that must be there, and not below 0 */
 /* For a writer. */
 #define FIELD_EMPTY 4u  /* TEXT: "" is null */
 
 struct field {
-        const char *key;  /* of JSON: a path through objects, as "base.parts_j.idle"; "": the element itself of a list */
+        const char *key;  /* a path through objects of JSON, "base.parts_j.idle"; "": the element of a list itself */
         size_t offset, size;
         enum field_kind kind;
         unsigned flags;

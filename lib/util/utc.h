@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-void utc_print(int64_t time_ns, char *buf, size_t size);       /* "2026-11-20T03:12:44Z"; "?": no such time. 32 suffice */
-void utc_print_exact(int64_t time_ns, char *buf, size_t size); /* to the ns. 40 suffice */
+/* "2026-11-20T03:12:44Z"; "?": no such time. 32 bytes suffice. */
+void utc_print(int64_t time_ns, char *buf, size_t size);
+void utc_print_exact(int64_t time_ns, char *buf, size_t size); /* to the ns; 40 bytes suffice */
 int utc_parse(const char *text, int64_t *ret); /* as utc_print(), from 1970 on. 0; -EINVAL */

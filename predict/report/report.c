@@ -13,7 +13,7 @@
 
 #include "answer.h"
 #include "api/answer-fields.h"
-#include "api/service.h"
+#include "api/request.h"
 #include "app/app.h"
 #include "ask.h"
 #include "commands.h"
