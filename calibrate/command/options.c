@@ -236,8 +236,8 @@ int options_parse(int argc, char **argv, const struct log *log, struct options *
                 { "passes", "N", N_("gauge: how often every state is measured"),
                   .usual = N_("2; 4 with a radio's packets, or with three kinds of cores"),
                   .count = &passes, .low = 1, .high = 1000 },
-                /* xgettext:no-c-format */
                 { "stop", "PERCENT",
+                  /* xgettext:no-c-format */
                   N_("percent and ticks: stop when the 95 % confidence interval of the energy of a "
                      "mixture of apps has this half-width"),
                   .usual = "3", .number = &options.stop_percent, .low = 0.1, .high = 50, .unit = "%" },

@@ -26,7 +26,7 @@ import unicodedata
 
 WHAT, SOURCE, BUILD = sys.argv[1], *map(os.path.abspath, sys.argv[2:4])
 JOULECAST = f"{BUILD}/predict/joulecast"
-MARK = re.compile(r"\b(?:_|N_|words_counted)\(")
+MARK = re.compile(r'\b(?:_|N_|words_counted)\(\s*"')
 ENGLISH = re.compile(r"\b(?:[Tt]he|of|with|which|is|are|for|and|[Tt]his|that|has|[Ii]ts|been|unknown|battery|by|"
                      r"up to)\b")
 PLACEHOLDER = re.compile(r"%(?:\d+\$)?[-+#0]*(?:\d+|\*)?(?:\.(?:\d+|\*))?(?:ll|z|l)?[a-zA-Z%]")
@@ -88,7 +88,7 @@ def placeholders(text):
 
 def check_sources():
     files = set(listed("POTFILES"))
-    for top in "lib", "predict", "poller", "calibrate":
+    for top in "lib", "predict", "poller", "calibrate", "develop", "community/device":
         for where, _, names in os.walk(f"{SOURCE}/{top}"):
             for name in names:
                 path = os.path.relpath(f"{where}/{name}", SOURCE)
