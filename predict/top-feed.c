@@ -65,7 +65,7 @@ static void read_charge(const struct top_feed *feed, const struct battery *batte
         struct forecast_battery known = { .known = battery->have != 0, .battery = *battery };
         const struct joulecast_usage *usage = feed->options.ask->usage;
 
-        if (feed->kind != TOP_SERVICE && usage && usage->store)
+        if (usage && usage->store)
                 (void)charging_correct(usage->store, feed->options.profile, ret->time_ns, &known.battery);
         (void)api_usage_percent(&known, &ret->percent);
         ret->plugged = api_usage_plugged(&known);

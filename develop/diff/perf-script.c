@@ -155,8 +155,10 @@ static const char *find_time(const char *line, const char *end, const char **aft
              colon = memchr(colon + 1, ':', (size_t)(end - colon - 1))) {
                 bool sure;
 
-                word = last_word(line, colon);
-                if (word == line || !is_number(word, colon, ".") || !memchr(word, '.', (size_t)(colon - word)))
+                for (word = colon; word > line && (isdigit((unsigned char)word[-1]) || word[-1] == '.'); word--)
+                        ; /* not to the last blank: a line of other formats may have thousands of colons and none */
+                if (word == line || word == colon || !is_blank(word[-1]) ||
+                    !memchr(word, '.', (size_t)(colon - word)))
                         continue;
                 sure = ends_in_thread(line, word) && is_event(colon + 1, end);
                 if (found && !sure)

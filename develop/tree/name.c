@@ -257,7 +257,8 @@ size_t name_plain_length(const char *name)
 {
         const char *mark = strrchr(name, '#');
 
-        return mark && mark > name && mark[1] && strspn(mark + 1, "0123456789:_") == strlen(mark + 1)
+        return mark && mark > name && mark[1] && mark[1] != '_' &&
+                               strspn(mark + 1, "0123456789:_") == strlen(mark + 1)
                        ? (size_t)(mark - name)
                        : strlen(name);
 }

@@ -3,6 +3,7 @@
 
 #include <cjson/cJSON.h>
 #include <errno.h>
+#include <math.h>
 #include <string.h>
 
 #include "answer.h"
@@ -78,7 +79,8 @@ struct cJSON *answer_cost_json(const struct cost *cost, const struct profile *pr
 
                 app.energy_j = cost_joules(&app.energy_j, cost->joule_part);
                 fields_to_json(cost_app_fields, &app, item);
-                cJSON_AddItemToArray(list, item);
+                if (!cJSON_AddItemToArray(list, item))
+                        cJSON_Delete(item);
         }
         return json;
 }
@@ -124,6 +126,8 @@ int answer_live_from_json(const struct cJSON *json, struct answer_live *live, st
 {
         int err = fields_from_json(live_fields, json, live);
 
+        if (!err && !(live->percent >= 0 && live->percent <= 100))
+                live->percent = NAN;
         return err ? err : answer_fields_read_cost(json, ret);
 }
 

@@ -31,7 +31,7 @@ const struct field forecast_fields[] = {
         FIELD(forecast, percent, VALUE),
         FIELD(forecast, energy_j, VALUE),
         FIELD(forecast, device_percent, VALUE),
-        FIELD(forecast, basis, TEXT),
+        FIELD_AS(forecast, "basis", basis, FIELD_TEXT, FIELD_CUT),
         FIELDS_END,
 };
 
@@ -47,7 +47,7 @@ const struct field budget_fields[] = {
         FIELD_AS(budget, "charge_limit_percent", charging.limit_percent, FIELD_NUMBER),
         FIELD_AS(budget, "held_at_limit", charging.held, FIELD_KNOWN),
         FIELD_AS(budget, "charger_too_weak", charging.too_weak, FIELD_KNOWN),
-        FIELD(budget, basis, TEXT),
+        FIELD_AS(budget, "basis", basis, FIELD_TEXT, FIELD_CUT),
         FIELDS_END,
 };
 
@@ -59,7 +59,7 @@ const struct field gain_fields[] = {
         FIELD_AS(gain, "changed_minutes", changed, FIELD_VALUE),
         FIELD_AS(gain, "changes_nothing", nothing, FIELD_BOOL),
         FIELD(gain, battery_percent, NUMBER),
-        FIELD(gain, basis, TEXT),
+        FIELD_AS(gain, "basis", basis, FIELD_TEXT, FIELD_CUT),
         FIELDS_END,
 };
 
@@ -97,7 +97,7 @@ const struct field endurance_fields[] = {
         FIELD_AS(endurance, "changed_minutes", after, FIELD_VALUE),
         ARRAY(endurance, "changes", list, n, change_fields),
         FIELD(endurance, battery_percent, NUMBER),
-        FIELD(endurance, basis, TEXT),
+        FIELD_AS(endurance, "basis", basis, FIELD_TEXT, FIELD_CUT),
         FIELDS_END,
 };
 

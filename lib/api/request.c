@@ -28,7 +28,7 @@ void request_begin(struct request *request, const char *ask, const struct joulec
 /* An addition without memory gives NULL. */
 static void check_added(struct request *request, const void *added)
 {
-        if (!added)
+        if (!added && !request->err)
                 request->err = -ENOMEM;
 }
 
@@ -61,18 +61,20 @@ void request_texts(struct request *request, const char *key, const char *const *
         if (n == 0 || cJSON_AddItemToObject(request->json, key, list))
                 return;
         cJSON_Delete(list);
-        request->err = -ENOMEM;
+        check_added(request, NULL);
 }
 
 int request_print(struct request *request, char **ret)
 {
         locale_t before = util_enter_c_locale();
-        char *text = request->err ? NULL : cJSON_PrintUnformatted(request->json);
+        char *text = request->err ? NULL : cJSON_PrintUnformatted(request->json), *line;
         int err = request->err;
 
         util_leave_c_locale(before);
-        if (!err && (!text || asprintf(ret, "%s\n", text) < 0))
+        if (!err && (!text || asprintf(&line, "%s\n", text) < 0))
                 err = -ENOMEM;
+        if (!err)
+                *ret = line;
         cJSON_free(text);
         cJSON_Delete(request->json);
         return err;

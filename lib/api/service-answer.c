@@ -5,7 +5,6 @@
 
 #include <cjson/cJSON.h>
 #include <errno.h>
-#include <math.h>
 
 #include "answer-fields.h"
 #include "request.h"
@@ -162,7 +161,7 @@ int service_battery(struct joulecast_usage *usage, double *percent, int *plugged
 
         if (err)
                 return err;
-        if (isnan(apps.percent))
+        if (!(apps.percent >= 0 && apps.percent <= 100))
                 return -ENODEV;
         *percent = apps.percent;
         if (plugged)

@@ -13,7 +13,7 @@
 #include "util/paths.h"
 #include "util/util.h"
 
-#define ANSWER_MAX (64u << 20)
+#define ANSWER_MAX (16u << 20) /* cJSON takes up to 40 times as much */
 
 static const struct {
         int err;
@@ -161,7 +161,11 @@ int service_exchange(const char *path, const char *question, unsigned patience_s
 
 int service_parse(const char *text, struct cJSON **ret)
 {
-        locale_t before = util_enter_c_locale(); /* cJSON fails where a decimal point has several bytes */
+        /*
+         * cJSON fails where a decimal point has several bytes. It asks localeconv(), whose result is the process's:
+         * a thread that calls that in another locale just now can still make an answer invalid.
+         */
+        locale_t before = util_enter_c_locale();
         struct cJSON *json;
         int err;
 

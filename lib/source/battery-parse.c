@@ -153,16 +153,17 @@ static void parse_now(struct battery_unit *unit, const char *uevent, const struc
 
 static void parse_full(struct battery_unit *unit, const char *uevent, const struct battery_scale *scale, uint64_t *full)
 {
-        char value[64];
+        const struct battery_scale *other = &battery_scales[scale == battery_scales];
+        char value[64], others[64];
+        bool listed = battery_find(uevent, scale->full_key, value, sizeof(value));
         uint64_t shown;
 
         if (find_level(unit, uevent, scale->full_key, scale->min, scale->max, false, full))
                 unit->battery.have |= scale->have_full;
-        else if (battery_find(uevent, scale->full_key, value, sizeof(value)) && util_parse_u64(value, &shown) == 0 &&
-                 shown > 0 && shown <= scale->min)
+        else if (listed && util_parse_u64(value, &shown) == 0 && shown > 0 && shown <= scale->min)
                 unit->in_thousandths = true;
-        else
-                unit->full_unknown |= scale->have_full;
+        else if (listed || !battery_find(uevent, other->full_key, others, sizeof(others)))
+                unit->full_unknown |= scale->have_full; /* else the other scale has it */
 }
 
 static void parse_levels(struct battery_unit *unit, const char *uevent)

@@ -53,7 +53,7 @@ struct battery_unit {
         uint32_t energy_have;                 /* BATTERY_ENERGY_NOW, BATTERY_ENERGY_FULL */
         uint64_t charge_full_design_uah;      /* full charge when it was new; 0: not shown */
         uint64_t energy_full_design_uwh;      /* likewise */
-        uint32_t full_unknown;                /* BATTERY_CHARGE_FULL, BATTERY_ENERGY_FULL: shown as 0, or as unknown */
+        uint32_t full_unknown;                /* BATTERY_*_FULL: shown as 0 or as unknown, or not shown */
         bool in_thousandths;                  /* its full charge is in mAh or mWh */
         uint32_t charge_limit_percent;        /* level at which charging ends; 0: none is set */
         uint32_t charge_start_percent;        /* level below which charging begins; 0: not shown */

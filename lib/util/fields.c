@@ -90,7 +90,8 @@ static struct cJSON *list_to_json(const struct field *field, const char *list, s
                 item = *field->of->key ? cJSON_CreateObject() : to_json(field->of, list);
                 if (*field->of->key)
                         fields_to_json(field->of, list, item);
-                cJSON_AddItemToArray(json, item);
+                if (!cJSON_AddItemToArray(json, item))
+                        cJSON_Delete(item);
         }
         return json;
 }
@@ -140,7 +141,10 @@ static struct cJSON *to_json(const struct field *field, const void *from)
         return NULL;
 }
 
-/* The object that has the last word of a path, which @key then is. @make: writing; else it may be NULL. */
+/*
+ * Follows the path @key to the object that has its last word, and sets @key to that word. @make: adds objects that are
+ * missing. NULL: one is missing, or there is no memory.
+ */
 static struct cJSON *find_parent(struct cJSON *json, const char **key, bool make)
 {
         const char *dot;
@@ -161,7 +165,6 @@ void fields_to_json(const struct field *fields, const void *from, struct cJSON *
         for (; fields->kind != FIELD_END; fields++) {
                 const char *key = fields->key;
                 struct cJSON *parent = find_parent(to, &key, true);
-
                 struct cJSON *item = to_json(fields, from);
 
                 if (!cJSON_AddItemToObject(parent, key, item))
@@ -232,6 +235,38 @@ static int read_word(const struct field *field, const struct cJSON *json, unsign
         return -EBADMSG;
 }
 
+static int read_u64(const struct field *field, const struct cJSON *json, uint64_t *ret)
+{
+        double number;
+        int err = field->number > 0 ? read_number(json, FIELD_AMOUNT, field->number, &number) :
+                                      fields_read_integer(json, FIELDS_INTEGER_MAX, &number);
+
+        if (err || number > FIELDS_INTEGER_MAX)
+                return -EBADMSG;
+        *ret = (uint64_t)number;
+        return 0;
+}
+
+static int read_array(const struct field *field, const struct cJSON *json, char *ret)
+{
+        const char *text;
+        int err = read_text(json, field->flags, &text);
+
+        if (!err && strlen(text) >= field->size && !(field->flags & FIELD_CUT))
+                err = -EBADMSG;
+        if (!err)
+                util_printable(text, ret, field->size);
+        return err;
+}
+
+static int read_time(const struct field *field, const struct cJSON *json, int64_t *ret)
+{
+        *ret = INT64_MIN;
+        if (is_unknown(json) && !(field->flags & FIELD_MUST))
+                return 0;
+        return cJSON_IsString(json) && utc_parse(json->valuestring, ret) == 0 ? 0 : -EBADMSG;
+}
+
 static int from_json(const struct field *field, const struct cJSON *json, void *to);
 
 static int read_list(const struct field *field, const struct cJSON *json, void *at, size_t *n)
@@ -264,9 +299,7 @@ static int from_json(const struct field *field, const struct cJSON *json, void *
 {
         void *at = (char *)to + field->offset;
         const double per = field->number > 0 ? field->number : 1;
-        const char *text;
         double number;
-        int err;
 
         switch (field->kind) {
         case FIELD_U32:
@@ -275,12 +308,7 @@ static int from_json(const struct field *field, const struct cJSON *json, void *
                 *(uint32_t *)at = (uint32_t)number;
                 return 0;
         case FIELD_U64:
-                err = field->number > 0 ? read_number(json, FIELD_AMOUNT, per, &number) :
-                                          fields_read_integer(json, FIELDS_INTEGER_MAX, &number);
-                if (err || number > FIELDS_INTEGER_MAX)
-                        return -EBADMSG;
-                *(uint64_t *)at = (uint64_t)number;
-                return 0;
+                return read_u64(field, json, at);
         case FIELD_I64:
                 return cJSON_IsString(json) && util_parse_i64(json->valuestring, at) == 0 ? 0 : -EBADMSG;
         case FIELD_REAL:
@@ -293,21 +321,13 @@ static int from_json(const struct field *field, const struct cJSON *json, void *
                 *(int *)at = cJSON_IsBool(json) ? cJSON_IsTrue(json) : -1;
                 return cJSON_IsBool(json) || (is_unknown(json) && !(field->flags & FIELD_MUST)) ? 0 : -EBADMSG;
         case FIELD_TEXT:
-                err = read_text(json, field->flags, &text);
-                if (!err && strlen(text) >= field->size)
-                        err = -EBADMSG;
-                if (!err)
-                        util_printable(text, at, field->size);
-                return err;
+                return read_array(field, json, at);
         case FIELD_STRING:
                 return read_string(json, field->flags, at);
         case FIELD_WORD:
                 return read_word(field, json, at);
         case FIELD_TIME:
-                *(int64_t *)at = INT64_MIN;
-                if (is_unknown(json) && !(field->flags & FIELD_MUST))
-                        return 0;
-                return cJSON_IsString(json) && utc_parse(json->valuestring, at) == 0 ? 0 : -EBADMSG;
+                return read_time(field, json, at);
         case FIELD_VALUE:
                 return read_reals(json, value_words, ARRAY_SIZE(value_words), at);
         case FIELD_REALS:

@@ -5,7 +5,7 @@
 /*
  * Members of a struct as keys of JSON and columns of SQL, by one table that both the writer and the reader walk: a new
  * key is a row. Unknown is null in JSON. What is read may be hostile: a wrong type, a text that does not fit, a list
- * that is too long and a number beyond 1e18 are errors.
+ * that is too long and a number beyond 1e18 (integers: 2^63) are errors.
  */
 
 #include <stddef.h>
@@ -33,11 +33,16 @@ enum field_kind {
         FIELD_FIXED,  /* @number, which is written and not read */
 };
 
-/* For a reader; without it a missing or null number, text, time, value, list or KNOWN is unknown. */
+/*
+ * For a reader; without it a missing or null REAL, NUMBER, TEXT, STRING, TIME or KNOWN is unknown, and a list is empty.
+ * VALUE and REALS may always be missing, other kinds never.
+ */
 #define FIELD_MUST 1u   /* must be there; TEXT: and not be "" */
 #define FIELD_AMOUNT 3u /* a number that must be there, and not below 0 */
 /* For a writer. */
 #define FIELD_EMPTY 4u  /* TEXT: "" is null */
+/* For a reader. */
+#define FIELD_CUT 8u    /* TEXT: a longer one is cut, as it is words for people */
 
 struct field {
         const char *key;  /* a path through objects of JSON, "base.parts_j.idle"; "": the element of a list itself */
@@ -63,8 +68,8 @@ struct field {
 /* Adds the keys of @fields to the object @to. Without memory something is missing (model/json-print.h). */
 void fields_to_json(const struct field *fields, const void *from, struct cJSON *to);
 /*
- * 0; -EBADMSG; -ENOMEM. After an error @to has what was read before it, and the function that frees such a struct frees
- * that, too.
+ * 0; -EBADMSG; -ENOMEM. Pointers and counts of @to must be 0 before. After an error it has what was read before that;
+ * free it as after success.
  */
 int fields_from_json(const struct field *fields, const struct cJSON *json, void *to);
 
