@@ -154,11 +154,11 @@ const char *measured_words(uint32_t have, char *buf, size_t size)
                 uint32_t have;
                 const char *word;
         } words[] = {
-                { USAGE_CPU, "cpu" },     { USAGE_DISPLAY, "display" }, { USAGE_DISK, "disk" },   { USAGE_WIFI,
-                                                                                                    "wifi" },
-                { USAGE_GPU, "gpu" },     { USAGE_GPS, "gps" },         { USAGE_AUDIO,
-                                                                          "audio" }, { USAGE_CAMERA, "camera" },
-                { USAGE_OTHER_NET, "other networks" }, { USAGE_PACKETS, "packets" }, { USAGE_BLUETOOTH, "bluetooth" },
+                { USAGE_CPU, "cpu" }, { USAGE_DISPLAY, "display" }, { USAGE_DISK, "disk" },
+                { USAGE_WIFI, "wifi" }, { USAGE_GPU, "gpu" }, { USAGE_GPS, "gps" },
+                { USAGE_AUDIO, "audio" }, { USAGE_CAMERA, "camera" },
+                { USAGE_OTHER_NET, "other networks" }, { USAGE_PACKETS, "packets" },
+                { USAGE_BLUETOOTH, "bluetooth" },
         };
         size_t length = 0;
 
