@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <limits.h>
+#include <locale.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -442,6 +443,7 @@ int main(int argc, char **argv)
         if (err >= 0)
                 return err;
         words_stop(); /* the log and answers are in English */
+        setlocale(LC_CTYPE, "C"); /* UTF-8's tables would stay resident, 150 kB */
         err = load_config(&options, &config);
         if (err)
                 return CODE_FAILED;
