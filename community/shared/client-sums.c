@@ -231,7 +231,8 @@ static size_t keep_rates(struct rate_sample *samples, size_t n, struct client_su
                 qsort(samples, n, sizeof(*samples), compare_samples);
         while (awake > 0 && samples[awake - 1].asleep)
                 awake--;
-        sum_asleep(samples + awake, n - awake, sums);
+        if (awake < n)
+                sum_asleep(samples + awake, n - awake, sums);
         n = keep_valid(samples, awake, sums);
         sums->step_ppm = gauge_step(samples, n);
         for (size_t i = 0; i < n; i++) {

@@ -113,16 +113,6 @@ static bool is_example(const struct power_item *currents)
         return first && second;
 }
 
-/* NULL, or why this cluster is not to be believed. */
-static const char *fault_of(const struct cluster *cluster)
-{
-        if (cluster->speeds->n != cluster->currents->n)
-                return N_("a cluster has another number of speeds than of currents");
-        if (!speeds_are_possible(cluster->speeds))
-                return N_("its speeds are not in kHz, or one is there twice");
-        return is_example(cluster->currents) ? N_("its currents are those of Android's example") : NULL;
-}
-
 static double most_of(const struct power_item *currents)
 {
         double most = 0;
@@ -130,6 +120,18 @@ static double most_of(const struct power_item *currents)
         for (size_t i = 0; i < currents->n; i++)
                 most = fmax(most, currents->values[i]);
         return most;
+}
+
+/* NULL, or why this cluster is not to be believed. */
+static const char *fault_of(const struct cluster *cluster)
+{
+        if (cluster->speeds->n != cluster->currents->n)
+                return N_("a cluster has another number of speeds than of currents");
+        if (!speeds_are_possible(cluster->speeds))
+                return N_("its speeds are not in kHz, or one is there twice");
+        if (most_of(cluster->currents) > CONVERT_MOST_MA)
+                return N_("its currents are not in mA");
+        return is_example(cluster->currents) ? N_("its currents are those of Android's example") : NULL;
 }
 
 /* Does a higher frequency take less? */

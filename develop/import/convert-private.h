@@ -8,7 +8,8 @@
 
 #include "convert.h"
 
-#define CONVERT_VOLTS 3.8 /* nominal voltage of a lithium battery */
+#define CONVERT_VOLTS 3.8     /* nominal voltage of a lithium battery */
+#define CONVERT_MOST_MA 50000 /* no part of a device takes more, and sums of these are below a profile's bounds */
 
 struct conversion {
         const struct power_profile *from;
@@ -17,7 +18,7 @@ struct conversion {
         size_t kept, left_out; /* numbers of components */
 };
 
-/* A current in mA, above 0; else NaN, because 0 in these files means that nobody measured it. */
+/* A current in mA, above 0 and possible; else NaN, because 0 in these files means that nobody measured it. */
 double convert_current(const struct conversion *conversion, const char *name);
 double convert_or_zero(double value);
 void convert_leave_out(struct conversion *conversion, const char *component, const char *why);

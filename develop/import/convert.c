@@ -32,7 +32,7 @@ double convert_current(const struct conversion *conversion, const char *name)
 {
         double value = power_profile_value(conversion->from, name);
 
-        return value > 0 ? value : NAN;
+        return value > 0 && value <= CONVERT_MOST_MA ? value : NAN;
 }
 
 double convert_or_zero(double value)
@@ -71,7 +71,7 @@ static bool is_mostly_placeholders(const struct power_profile *from)
 /* 0; -EINVAL after its sentence. */
 static int write_battery(struct conversion *conversion)
 {
-        double mah = convert_current(conversion, "battery.capacity"), mwh = conversion->plan->battery_mwh;
+        double mah = power_profile_value(conversion->from, "battery.capacity"), mwh = conversion->plan->battery_mwh;
         const char *source = conversion->plan->source;
 
         if (isnan(mwh) && (isnan(mah) || mah < 10 || mah > 1e6)) {
@@ -200,10 +200,9 @@ static void write_wifi(struct conversion *conversion)
 static double bin(const struct power_item *item, int signal)
 {
         size_t n = item ? item->n : 0;
+        double ma = n ? item->values[signal == 0 ? n - 1 : signal == 1 ? n / 2 : MIN((size_t)1, n - 1)] : NAN;
 
-        if (n == 0)
-                return NAN;
-        return item->values[signal == 0 ? n - 1 : signal == 1 ? n / 2 : MIN((size_t)1, n - 1)];
+        return ma <= CONVERT_MOST_MA ? ma : NAN;
 }
 
 /* A current of the modem, by its item, else by <modem>; @item: "modem.controller." and what <modem> calls it. */
