@@ -12,6 +12,7 @@
 #include "name.h"
 #include "util/util.h"
 
+#define WORD_CHARACTERS "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ_abcdefghijklmnopqrstuvwxyz"
 #define DEPTH_MAX 64
 #define STEPS_MAX 20000 /* a limit, because references may multiply */
 
@@ -99,11 +100,11 @@ static const char *take_word(struct symbol *symbol, size_t *size)
                 for (; isdigit((unsigned char)*symbol->at) && *size <= left; symbol->at++)
                         *size = *size * 10 + (size_t)(*symbol->at - '0');
         take(symbol, '_');
-        if (*size > strlen(symbol->at)) {
+        word = symbol->at;
+        if (*size > strspn(word, WORD_CHARACTERS)) {
                 fail(symbol);
                 return "";
         }
-        word = symbol->at;
         symbol->at += *size;
         return word;
 }
