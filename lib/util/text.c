@@ -8,6 +8,8 @@
 
 #include "util.h"
 
+#define UNIT_MAX 3 /* letters */
+
 /* Terminals draw these in two columns (Unicode's East Asian wide blocks and emoji) and those in none. */
 static size_t character_width(uint32_t c)
 {
@@ -51,12 +53,26 @@ void text_column(FILE *file, const char *text, size_t columns, bool right)
         fprintf(file, "%*s%s%*s", right ? blanks : 0, "", text, right ? 0 : blanks, "");
 }
 
-/* A number and its "%" stay together. */
+static bool is_letter(char c)
+{
+        return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+}
+
+/* A number and its unit stay together: "%", or a short word, as in "4 h" and "2 min". */
+static bool is_unit(const char *number_end, const char *word)
+{
+        size_t letters = 0;
+
+        while (letters < UNIT_MAX && is_letter(word[letters]))
+                letters++;
+        return *word == '%' || (*number_end >= '0' && *number_end <= '9' && letters > 0 && !is_letter(word[letters]));
+}
+
 static size_t word_length(const char *word)
 {
         size_t length = strcspn(word, " ");
 
-        while (word[length] == ' ' && word[length + 1] == '%')
+        while (length > 0 && word[length] == ' ' && is_unit(word + length - 1, word + length + 1))
                 length += 1 + strcspn(word + length + 1, " ");
         return length;
 }

@@ -160,13 +160,13 @@ static void texts(void)
         char *text;
 
         text_paragraphs(stream, "one two\nthree f\u00fcnf at 95 %\n\n  list  as it is\n"
-                                "  that is long and wraps\nend", 16);
+                                "  that is long and wraps\n\nprobably 4 h 2 min.\n\nall of these 95 words", 16);
         text_column(stream, "\u00fc", 3, false);
         text_column(stream, "\u00fc", 3, true);
         text_column(stream, "longer", 3, true);
         text = text_close(stream, &kept);
         check_text(text, "one two three\nf\u00fcnf at 95 %\n\n  list  as it is\n  that is long\n  and wraps\n"
-                         "end\n\u00fc    \u00fclonger");
+                         "\nprobably 4 h\n2 min.\n\nall of these 95\nwords\n\u00fc    \u00fclonger");
         free(text);
 }
 
