@@ -443,7 +443,7 @@ int main(int argc, char **argv)
         if (err >= 0)
                 return err;
         words_stop(); /* the log and answers are in English */
-        setlocale(LC_CTYPE, "C"); /* UTF-8's tables would stay resident, 150 kB */
+        setlocale(LC_CTYPE, "C"); /* words_start() took UTF-8, whose tables would stay in memory */
         err = load_config(&options, &config);
         if (err)
                 return CODE_FAILED;

@@ -128,7 +128,7 @@ void noise_covariance(const struct noise *noise, const struct rows *rows, const 
                                 shared -= UNIFORM_VARIANCE *
                                           square(fmin(row->refresh_s, other->refresh_s) * before) /
                                           (row->seconds * other->seconds);
-                        if (same_state(row, other))
+                        if (same_state(row, other)) /* the geometric mean: more would be no covariance */
                                 shared += sqrt(rounding_variance(noise, power[index[a]]) *
                                                rounding_variance(noise, power[index[b]]));
                         shared += kernel_covariance(row, other, power[index[a]] - least, power[index[b]] - least);

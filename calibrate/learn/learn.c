@@ -6,7 +6,6 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "change.h"
 #include "fitted.h"
@@ -15,6 +14,7 @@
 #include "spread.h"
 #include "util/quantile.h"
 #include "util/units.h"
+#include "util/utc.h"
 #include "util/util.h"
 
 void learn_clear(struct learning *learning)
@@ -25,11 +25,9 @@ void learn_clear(struct learning *learning)
 
 static int64_t time_of(const char *text)
 {
-        struct tm tm = { 0 };
+        int64_t time_ns;
 
-        if (!text || !strptime(text, "%Y-%m-%dT%H:%M:%SZ", &tm))
-                return INT64_MIN;
-        return (int64_t)timegm(&tm) * (int64_t)NS_PER_S;
+        return text && utc_parse(text, &time_ns) == 0 ? time_ns : INT64_MIN;
 }
 
 /* The end of the observations that the profile before was learnt from. */

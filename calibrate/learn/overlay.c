@@ -6,7 +6,6 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include <gsl/gsl_blas.h>
 
@@ -14,6 +13,7 @@
 #include "model/profile-keys.h"
 #include "util/tuning.h"
 #include "util/units.h"
+#include "util/utc.h"
 #include "util/util.h"
 
 /* Relative error of a power sensor's gain, and of a gauge's curve over the part of it that was used. */
@@ -244,8 +244,6 @@ static void set_learned(const struct design *design, const struct posterior *pos
 {
         struct profile_learned *learned = &to->learned;
         const double *misfit = posterior->misfit;
-        time_t until = (time_t)(design->rows[design->n - 1].everyday->end_ns / (int64_t)NS_PER_S);
-        struct tm tm;
 
         learned->spans = (double)design->n;
         learned->charge_full_percent = 100 * full->error;
@@ -264,8 +262,7 @@ static void set_learned(const struct design *design, const struct posterior *pos
         learned->within_percent = 100 * design->scatter.within;
         learned->within_tau_s = design->scatter.tau_s;
         learned->background_sd_mw = 1e3 * design->scatter.background_w;
-        if (gmtime_r(&until, &tm))
-                strftime(learned->until, sizeof(learned->until), "%Y-%m-%dT%H:%M:%SZ", &tm);
+        utc_print(design->rows[design->n - 1].everyday->end_ns, learned->until, sizeof(learned->until));
 }
 
 /* A meter's joules are right except for its gain error, whatever the scale of the calibration was. */

@@ -13,6 +13,7 @@
 #include "util/quantile.h"
 #include "util/table.h"
 #include "util/units.h"
+#include "util/utc.h"
 #include "util/util.h"
 #include "util/words.h"
 
@@ -23,16 +24,6 @@ static const struct coefficient *find_term(const struct profile *profile, uint32
         ssize_t at = profile_find(profile, design_learnt_term(k), number, 0, "");
 
         return at < 0 ? NULL : &profile->coefficients[at];
-}
-
-static void format_time(int64_t time_ns, char *buf, size_t size)
-{
-        time_t seconds = (time_t)(time_ns / (int64_t)NS_PER_S);
-        struct tm tm;
-
-        *buf = '\0';
-        if (gmtime_r(&seconds, &tm))
-                strftime(buf, size, "%Y-%m-%dT%H:%M:%SZ", &tm);
 }
 
 /* As tables of other commands show a day: by this machine's clock. */
@@ -267,7 +258,7 @@ static void add_changes(struct cJSON *json, const struct learning *learning)
                 struct cJSON *item = cJSON_CreateObject();
                 char when[32];
 
-                format_time(change->time_ns, when, sizeof(when));
+                utc_print(change->time_ns, when, sizeof(when));
                 cJSON_AddItemToArray(*change->app ? apps : components, item);
                 if (*change->app)
                         cJSON_AddStringToObject(item, "app", change->app);

@@ -73,7 +73,7 @@ int observation_from_json(const struct cJSON *json, struct observation *ret)
         int err;
 
         for (const struct field *field = observation_fields; field->kind != FIELD_END; field++)
-                if (!cJSON_HasObjectItem(json, field->key)) /* the unknown is null, not missing */
+                if (!cJSON_GetObjectItemCaseSensitive(json, field->key)) /* the unknown is null, not missing */
                         return -EINVAL;
         if (fields_from_json(observation_fields, json, &observation) < 0 ||
             observation_method_from_name(method, &observation.method) < 0)

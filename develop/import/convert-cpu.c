@@ -66,6 +66,12 @@ static size_t count_clusters(const struct conversion *conversion)
         return MAX(n, (size_t)1);
 }
 
+/* Does --cpus name another number of clusters than @n? */
+static bool is_other(const struct convert_plan *plan, size_t n)
+{
+        return plan->n_cores > 0 && plan->n_cores != n;
+}
+
 /* Reads the cores of each cluster: the user's, else the file's, else one. False: impossible numbers. */
 static bool read_cores(const struct conversion *conversion, struct cluster *clusters, size_t *ret_n)
 {
@@ -75,7 +81,7 @@ static bool read_cores(const struct conversion *conversion, struct cluster *clus
         unsigned first = 0;
 
         *ret_n = n;
-        if (n < 1 || n > CLUSTERS_MAX || (n_given > 0 && n_given != n))
+        if (n < 1 || n > CLUSTERS_MAX || is_other(conversion->plan, n))
                 return false;
         for (size_t i = 0; i < n; i++) {
                 double cores = n_given ? given[i] : item ? item->values[i] : 1;
@@ -178,7 +184,7 @@ int convert_cpu(struct conversion *conversion)
         size_t n;
 
         if (!read_cores(conversion, clusters, &n)) {
-                if (plan->n_cores > 0 && plan->n_cores != n) {
+                if (is_other(plan, n)) {
                         log_error(plan->log,
                                   "%s has currents of %zu clusters of cores, and --cpus says %zu; give as many "
                                   "numbers, as in 4+4",

@@ -572,7 +572,7 @@ int contexts_finish(struct contexts *contexts, const int32_t *rank, size_t n_lab
         return err;
 }
 
-/* False for functions of interpreted code that only called others. */
+/* Does it cost something, or carry what does? Functions of interpreted code that only call others do not. */
 static bool costs(const struct contexts *contexts, int32_t node)
 {
         for (size_t run = 0; run < contexts->n_runs; run++)

@@ -31,12 +31,12 @@ const struct field forecast_fields[] = {
         FIELD(forecast, percent, VALUE),
         FIELD(forecast, energy_j, VALUE),
         FIELD(forecast, device_percent, VALUE),
-        FIELD_AS(forecast, "basis", basis, FIELD_TEXT, FIELD_CUT),
+        FIELD(forecast, basis, TEXT, FIELD_CUT),
         FIELDS_END,
 };
 
 const struct field budget_fields[] = {
-        FIELD_AS(budget, "app", app, FIELD_TEXT, FIELD_EMPTY),
+        FIELD(budget, app, TEXT, FIELD_EMPTY),
         LEVEL(FORECAST_LEVEL),
         FIELD(budget, minutes, VALUE),
         FIELD(budget, recorded_s, NUMBER),
@@ -47,7 +47,7 @@ const struct field budget_fields[] = {
         FIELD_AS(budget, "charge_limit_percent", charging.limit_percent, FIELD_NUMBER),
         FIELD_AS(budget, "held_at_limit", charging.held, FIELD_KNOWN),
         FIELD_AS(budget, "charger_too_weak", charging.too_weak, FIELD_KNOWN),
-        FIELD_AS(budget, "basis", basis, FIELD_TEXT, FIELD_CUT),
+        FIELD(budget, basis, TEXT, FIELD_CUT),
         FIELDS_END,
 };
 
@@ -59,14 +59,14 @@ const struct field gain_fields[] = {
         FIELD_AS(gain, "changed_minutes", changed, FIELD_VALUE),
         FIELD_AS(gain, "changes_nothing", nothing, FIELD_BOOL),
         FIELD(gain, battery_percent, NUMBER),
-        FIELD_AS(gain, "basis", basis, FIELD_TEXT, FIELD_CUT),
+        FIELD(gain, basis, TEXT, FIELD_CUT),
         FIELDS_END,
 };
 
 static const struct field one_advice_fields[] = {
         WORD(advice, "action", kind, advice_words),
-        FIELD_AS(advice, "app", app, FIELD_TEXT, FIELD_EMPTY),
-        FIELD_AS(advice, "name", name, FIELD_TEXT, FIELD_EMPTY),
+        FIELD(advice, app, TEXT, FIELD_EMPTY),
+        FIELD(advice, name, TEXT, FIELD_EMPTY),
         FIELD(advice, brightness_percent, NUMBER),
         FIELD_AS(advice, "gained_minutes", gain.gained, FIELD_VALUE),
         FIELDS_END,
@@ -80,8 +80,8 @@ const struct field advice_fields[] = {
 
 static const struct field change_fields[] = {
         WORD(endure_change, "action", kind, endure_words),
-        FIELD_AS(endure_change, "app", app, FIELD_TEXT, FIELD_EMPTY),
-        FIELD_AS(endure_change, "name", name, FIELD_TEXT, FIELD_EMPTY),
+        FIELD(endure_change, app, TEXT, FIELD_EMPTY),
+        FIELD(endure_change, name, TEXT, FIELD_EMPTY),
         FIELD(endure_change, brightness_percent, NUMBER),
         FIELD_AS(endure_change, "gained_minutes", gained, FIELD_VALUE),
         FIELDS_END,
@@ -90,19 +90,19 @@ static const struct field change_fields[] = {
 const struct field endurance_fields[] = {
         LEVEL(FORECAST_LEVEL),
         FIELD(endurance, goal_minutes, NUMBER),
-        FIELD_AS(endurance, "app", app, FIELD_TEXT, FIELD_EMPTY),
+        FIELD(endurance, app, TEXT, FIELD_EMPTY),
         FIELD(endurance, suffices, KNOWN),
         FIELD(endurance, short_minutes, NUMBER),
         FIELD_AS(endurance, "minutes", before, FIELD_VALUE),
         FIELD_AS(endurance, "changed_minutes", after, FIELD_VALUE),
         ARRAY(endurance, "changes", list, n, change_fields),
         FIELD(endurance, battery_percent, NUMBER),
-        FIELD_AS(endurance, "basis", basis, FIELD_TEXT, FIELD_CUT),
+        FIELD(endurance, basis, TEXT, FIELD_CUT),
         FIELDS_END,
 };
 
 const struct field cost_app_fields[] = {
-        FIELD_AS(cost_app, "app", app, FIELD_TEXT, FIELD_MUST),
+        FIELD(cost_app, app, TEXT, FIELD_MUST),
         FIELD(cost_app, name, STRING),
         WORD(cost_app, "state", state, state_words),
         FIELD(cost_app, active_s, NUMBER),
@@ -196,33 +196,33 @@ static const char *const power_words[] = {
 static const struct field number_field[] = { { "", 0, sizeof(double), FIELD_NUMBER, FIELD_MUST }, FIELDS_END };
 
 static const struct field timeline_app_fields[] = {
-        FIELD_AS(timeline_app, "app", app, FIELD_TEXT, FIELD_MUST),
-        FIELD_AS(timeline_app, "name", name, FIELD_TEXT, FIELD_MUST),
-        FIELD_AS(timeline_app, "energy_j", energy_j, FIELD_NUMBER, FIELD_MUST),
+        FIELD(timeline_app, app, TEXT, FIELD_MUST),
+        FIELD(timeline_app, name, TEXT, FIELD_MUST),
+        FIELD(timeline_app, energy_j, NUMBER, FIELD_MUST),
         FIELDS_END,
 };
 
 static const struct field slot_fields[] = {
         FIELD_AS(timeline_slot, "start", start_ns, FIELD_TIME, FIELD_MUST),
         FIELD_AS(timeline_slot, "end", end_ns, FIELD_TIME, FIELD_MUST),
-        FIELD_AS(timeline_slot, "recorded_s", recorded_s, FIELD_NUMBER, FIELD_AMOUNT),
-        FIELD_AS(timeline_slot, "suspend_s", suspend_s, FIELD_NUMBER, FIELD_AMOUNT),
+        FIELD(timeline_slot, recorded_s, NUMBER, FIELD_AMOUNT),
+        FIELD(timeline_slot, suspend_s, NUMBER, FIELD_AMOUNT),
         FIELD(timeline_slot, base_j, NUMBER),
-        FIELD_AS(timeline_slot, "others_j", others_j, FIELD_NUMBER, FIELD_MUST),
+        FIELD(timeline_slot, others_j, NUMBER, FIELD_MUST),
         ARRAY(timeline_slot, "apps_j", apps_j, n_apps, number_field),
         FIELDS_END,
 };
 
 static const struct field hour_fields[] = {
         FIELD_AS(timeline_hour, "start", start_ns, FIELD_TIME, FIELD_MUST),
-        FIELD_AS(timeline_hour, "recorded_s", recorded_s, FIELD_NUMBER, FIELD_AMOUNT),
+        FIELD(timeline_hour, recorded_s, NUMBER, FIELD_AMOUNT),
         FIELD(timeline_hour, energy_j, NUMBER),
         FIELDS_END,
 };
 
 static const struct field level_fields[] = {
         FIELD_AS(timeline_level, "time", time_ns, FIELD_TIME, FIELD_MUST),
-        FIELD_AS(timeline_level, "percent", percent, FIELD_NUMBER, FIELD_AMOUNT),
+        FIELD(timeline_level, percent, NUMBER, FIELD_AMOUNT),
         FIELD(timeline_level, follows, BOOL),
         FIELDS_END,
 };

@@ -11,7 +11,7 @@
 #include "util/utc.h"
 #include "util/util.h"
 
-#define YEAR_2200_NS INT64_C(7258118400000000000)
+#define YEAR_2200_NS INT64_C(7258118400000000000) /* nothing is recorded after it, nor before 1970 */
 
 void request_begin(struct request *request, const char *ask, const struct joulecast_profile *profile)
 {

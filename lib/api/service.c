@@ -162,8 +162,8 @@ int service_exchange(const char *path, const char *question, unsigned patience_s
 int service_parse(const char *text, struct cJSON **ret)
 {
         /*
-         * cJSON fails where a decimal point has several bytes. It asks localeconv(), whose result is the process's:
-         * a thread that calls that in another locale just now can still make an answer invalid.
+         * cJSON cannot read numbers where the locale's decimal point has several bytes. localeconv(), which it calls,
+         * has one result for all threads: if another thread calls it now, this can still fail.
          */
         locale_t before = util_enter_c_locale();
         struct cJSON *json;

@@ -10,6 +10,8 @@
 #include "lead-table.h"
 
 #define APP_PROGRAM_MAX 512
+#define DIGITS "0123456789"
+#define HEX_DIGITS DIGITS "abcdefABCDEF"
 
 struct app_command {
         enum app_lead lead;

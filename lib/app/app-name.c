@@ -3,6 +3,7 @@
 
 /* The names of programs, by their paths and titles. */
 
+#include <ctype.h>
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
@@ -10,8 +11,6 @@
 #include "app-command.h"
 #include "util/util.h"
 
-#define DIGITS "0123456789"
-#define HEX_DIGITS DIGITS "abcdefABCDEF"
 #define HASH_DIGITS 8    /* in names that have a version anyway */
 #define COMMIT_DIGITS 12
 
@@ -100,7 +99,7 @@ static bool is_release(const char *word)
 {
         const char *number = word + (*word == 'v'), *end = number + strspn(number, DIGITS);
 
-        return (end > number && end[0] == '.' && strchr(DIGITS, end[1]) && end[1]) ||
+        return (end > number && end[0] == '.' && isdigit((unsigned char)end[1])) ||
                strspn(word, HEX_DIGITS) >= COMMIT_DIGITS;
 }
 

@@ -8,8 +8,6 @@
 #include "app-command.h"
 #include "util/util.h"
 
-#define DIGITS "0123456789"
-#define HEX_DIGITS DIGITS "abcdefABCDEF"
 #define UUID_LENGTH 36
 #define PID_DIGITS 3 /* shorter numbers belong to names: "tracker-miner-fs-3" */
 

@@ -386,7 +386,7 @@ static void make_measured(const struct store_battery *battery, const struct prof
 {
         double measured_j, half_width_j, both_j, percent_j = J_PER_PERCENT(profile->energy_full_mwh);
 
-        cost->measured_j = cost->unexplained_j = cost->total_percent = (struct cost_value){ NAN, NAN, NAN };
+        cost->measured_j = cost->unexplained_j = (struct cost_value){ NAN, NAN, NAN };
         cost->measured_percent = NAN;
         if (!battery || battery->known_ns == 0)
                 return;

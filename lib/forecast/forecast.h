@@ -53,7 +53,7 @@ struct budget_plan {
 
 /* The battery on the charger. */
 struct budget_charging {
-        int charging;                     /* 1 yes, 0 no, -1 unknown; so are the next */
+        int charging;                     /* 1 yes, 0 no, -1 unknown; likewise the next two */
         int too_weak;                     /* the level falls although the charger is plugged in */
         int held;                         /* at a charge limit: the charger powers the device, and the level stays */
         double limit_percent;             /* charging ends there; NaN: no limit is set, or it is not kept */

@@ -44,8 +44,7 @@ static struct cJSON *exact_to_json(double value)
 
         if (!isfinite(value))
                 return cJSON_CreateNull();
-        snprintf(text, sizeof(text), "%.17g", value);
-        return cJSON_CreateRaw(text);
+        return cJSON_CreateRaw(util_print_double(value, text, sizeof(text)));
 }
 
 static struct cJSON *i64_to_json(int64_t value)
@@ -288,9 +287,13 @@ static int read_list(const struct field *field, const struct cJSON *json, void *
                 return -ENOMEM;
         cJSON_ArrayForEach(item, json)
         {
-                if (!err)
-                        err = *field->of->key ? fields_from_json(field->of, item, list + (*n)++ * field->element) :
-                                                from_json(field->of, item, list + (*n)++ * field->element);
+                char *element = list + *n * field->element;
+
+                if (err)
+                        break;
+                ++*n;
+                err = *field->of->key ? fields_from_json(field->of, item, element) :
+                                        from_json(field->of, item, element);
         }
         return err;
 }

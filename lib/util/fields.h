@@ -59,10 +59,10 @@ struct field {
 
 #define FIELDS_LIST_MAX 100000
 
-/* A row whose key is not the member's name, or that has more than a kind: FIELD_AS(cost, "to", to_ns, FIELD_TIME). */
+/* A row whose key is not the member's name: FIELD_AS(cost, "to", to_ns, FIELD_TIME). */
 #define FIELD_AS(type, key_, member, ...)                                                                              \
         { key_, offsetof(struct type, member), sizeof(((struct type *)0)->member), __VA_ARGS__ }
-#define FIELD(type, member, kind_) FIELD_AS(type, #member, member, FIELD_##kind_)
+#define FIELD(type, member, kind_, ...) FIELD_AS(type, #member, member, FIELD_##kind_, ##__VA_ARGS__)
 #define FIELDS_END { .kind = FIELD_END }
 
 /* Adds the keys of @fields to the object @to. Without memory something is missing (model/json-print.h). */

@@ -67,7 +67,7 @@ static void intervals_hold(double times)
         check_near((double)inside / (double)all, 0.955, 0.025);
 }
 
-/* Rows of one app in a trace have one mode and other powers: their shared rounding is at most that of each. */
+/* Rows of one app in a trace have one mode and different powers; the matrix must stay a covariance. */
 static void rounding_is_shared(void)
 {
         struct observation app = { .mode = "app" };

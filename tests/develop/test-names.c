@@ -44,6 +44,7 @@ static const struct {
           "z_oxide.llvm.12", "<[u8]>::copy_within", "copy_within", "<[u8]>::copy_within" },
         { "_RNvNvNtC3std3sys9getrandom5READY", "std::sys::getrandom::READY", "READY", "getrandom::READY" },
         { "_RNvB_1a", NULL, "_RNvB_1a", NULL },
+        { "_RNvC8my crate3run", NULL, "_RNvC8my crate3run", NULL }, /* a word has no blank */
         { "_RNvC9999999999999999999999a1b", NULL, "_RNvC9999999999999999999999a1b", NULL },
         { "mycrate[317d481089b8c8fe]::a::run", "mycrate::a::run", "run", "a::run" },
         { "app::load::{{closure}}", NULL, "load::{{closure}}", "app::load::{{closure}}" },

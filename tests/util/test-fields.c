@@ -46,7 +46,7 @@ static const struct field size_field[] = { { "", 0, sizeof(double), FIELD_NUMBER
 static const struct field id_field[] = { { "", 0, 8, FIELD_TEXT, FIELD_MUST }, FIELDS_END };
 static const struct field leaf_fields[] = {
         FIELD(leaf, name, STRING),
-        FIELD_AS(leaf, "sizes", sizes, FIELD_ARRAY, .of = size_field, .element = sizeof(double),
+        FIELD(leaf, sizes, ARRAY, .of = size_field, .element = sizeof(double),
                  .count = offsetof(struct leaf, n_sizes)),
         FIELDS_END,
 };
@@ -60,21 +60,21 @@ static const struct field tree_fields[] = {
         FIELD_AS(tree, "in.deep.age_s", age_ms, FIELD_NUMBER, FIELD_AMOUNT, .number = 1e3),
         FIELD(tree, flag, BOOL),
         FIELD(tree, known, KNOWN),
-        FIELD_AS(tree, "text", text, FIELD_TEXT, FIELD_EMPTY),
-        FIELD_AS(tree, "id", id, FIELD_TEXT, FIELD_MUST),
-        FIELD_AS(tree, "colour", colour, FIELD_WORD, .words = colours, .n_words = 2),
+        FIELD(tree, text, TEXT, FIELD_EMPTY),
+        FIELD(tree, id, TEXT, FIELD_MUST),
+        FIELD(tree, colour, WORD, .words = colours, .n_words = 2),
         FIELD_AS(tree, "time", time_ns, FIELD_TIME),
         { "level", .kind = FIELD_FIXED, .number = 0.9 },
         FIELD(tree, power, VALUE),
-        FIELD_AS(tree, "parts", parts, FIELD_REALS, .words = parts, .n_words = 2),
-        FIELD_AS(tree, "leaves", leaves, FIELD_LIST, FIELD_MUST, .of = leaf_fields, .element = sizeof(struct leaf),
+        FIELD(tree, parts, REALS, .words = parts, .n_words = 2),
+        FIELD(tree, leaves, LIST, FIELD_MUST, .of = leaf_fields, .element = sizeof(struct leaf),
                  .count = offsetof(struct tree, n_leaves), .max = 3),
-        FIELD_AS(tree, "ids", ids, FIELD_ARRAY, .of = id_field, .element = 8, .count = offsetof(struct tree, n_ids)),
+        FIELD(tree, ids, ARRAY, .of = id_field, .element = 8, .count = offsetof(struct tree, n_ids)),
         FIELDS_END,
 };
 
 #define BEGIN "{\"small\":4294967295,\"large\":1234567890123456789,\"span_s\":1.5,\"exact\":\"-9223372036854775807\","
-#define MIDDLE "\"real\":0.10000000000000001,\"in\":{\"number\":0.1,\"deep\":{\"age_s\":2.5}},\"flag\":true,"
+#define MIDDLE "\"real\":0.1,\"in\":{\"number\":0.1,\"deep\":{\"age_s\":2.5}},\"flag\":true,"
 #define WORDS "\"known\":false,\"text\":\"a?b\",\"id\":\"oak\",\"colour\":\"green\",\"time\":\"2026-11-20T03:12:44Z\","
 #define VALUES "\"level\":0.9,\"power\":{\"value\":2,\"low\":1,\"high\":null},\"parts\":{\"top\":3,\"root\":null},"
 #define LISTS "\"leaves\":[{\"name\":\"first\",\"sizes\":[1,2]},{\"name\":\"\",\"sizes\":[]}],\"ids\":[\"x\",\"y\"]}"
@@ -155,7 +155,7 @@ static void test_hostile(void)
                 { "4294967295", "4294967296" }, { "4294967295", "-1" }, { "4294967295", "0.5" },
                 { "4294967295", "null" }, { "1234567890123456789", "1e19" }, { "1.5,", "-1," }, { "1.5,", "1e10," },
                 { "\"-9223372036854775807\"", "1" }, { "-9223372036854775807", "9223372036854775808" },
-                { "0.10000000000000001", "1e999" }, { "0.10000000000000001", "\"1\"" },
+                { "0.1", "1e999" }, { "0.1", "\"1\"" },
                 { "{\"number\":0.1", "{\"number\":[]" },
                 { "2.5", "-2.5" }, { "2.5", "null" }, { "\"deep\"", "\"deeper\"" }, { "true", "1" },
                 { "\"known\":false", "\"known\":0" }, { "a?b", "longer than its place" }, { "\"a?b\"", "{}" },
