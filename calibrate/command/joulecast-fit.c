@@ -31,6 +31,8 @@
 #include "util/options.h"
 #include "util/own-folder.h"
 #include "util/paths.h"
+#include "util/units.h"
+#include "util/utc.h"
 #include "util/util.h"
 
 static const struct log program_log = { log_to_stderr, (void *)"joulecast-fit" };
@@ -167,12 +169,9 @@ static int set_created(const struct outcome *outcome)
 {
         struct profile *profile = outcome->profile;
         char now_text[sizeof(profile->created)], key[48];
-        time_t now = time(NULL);
-        struct tm tm;
         int err = 0;
 
-        if (!gmtime_r(&now, &tm) || strftime(now_text, sizeof(now_text), "%Y-%m-%dT%H:%M:%SZ", &tm) == 0)
-                return -EINVAL;
+        utc_print((int64_t)time(NULL) * (int64_t)NS_PER_S, now_text, sizeof(now_text));
         if (!outcome->only)
                 strcpy(profile->created, now_text);
         for (unsigned c = 0; !err && c < COMPONENT_COUNT; c++)

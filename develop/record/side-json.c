@@ -16,6 +16,7 @@
 #include "model/json-print.h"
 #include "model/profile.h"
 #include "side.h"
+#include "util/units.h"
 #include "util/util.h"
 
 static void add_command(struct cJSON *json, const struct side *side)
@@ -29,13 +30,8 @@ static void add_command(struct cJSON *json, const struct side *side)
 static void add_where(struct cJSON *json)
 {
         struct utsname name;
-        time_t now = time(NULL);
-        struct tm date;
-        char text[32] = "";
 
-        if (gmtime_r(&now, &date))
-                strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%SZ", &date);
-        cJSON_AddStringToObject(json, "date", text);
+        answer_add_time(json, "date", (int64_t)time(NULL) * (int64_t)NS_PER_S);
         if (uname(&name) < 0)
                 return;
         cJSON_AddItemToObject(json, "host", answer_text(name.nodename));
