@@ -62,7 +62,7 @@ struct field {
 /* A row whose key is not the member's name: FIELD_AS(cost, "to", to_ns, FIELD_TIME). */
 #define FIELD_AS(type, key_, member, ...)                                                                              \
         { key_, offsetof(struct type, member), sizeof(((struct type *)0)->member), __VA_ARGS__ }
-#define FIELD(type, member, kind_, ...) FIELD_AS(type, #member, member, FIELD_##kind_, ##__VA_ARGS__)
+#define FIELD(type, member, ...) FIELD_AS(type, #member, member, FIELD_##__VA_ARGS__)
 #define FIELDS_END { .kind = FIELD_END }
 
 /* Adds the keys of @fields to the object @to. Without memory something is missing (model/json-print.h). */
