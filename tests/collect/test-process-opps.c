@@ -90,6 +90,14 @@ static void poll_once(void)
         check(sample.opps_counted);
 }
 
+/* The present run of a process is counted at its end, and alone on its CPU it may run for long. */
+static void stop_and_poll(pid_t pid)
+{
+        kill(pid, SIGSTOP);
+        usleep(20 * 1000);
+        poll_once();
+}
+
 static const struct process *find(pid_t pid)
 {
         for (size_t i = 0; i < sample.n_processes; i++)
@@ -196,11 +204,26 @@ static void start(const struct work *work, struct running *running)
 }
 
 /*
+ * The clock of a process that runs on another CPU is as old as that CPU's last tick. The kernel brings it up to date
+ * before it moves any process of that CPU between queues. SCHED_BATCH differs from SCHED_OTHER only at wakeups.
+ */
+static void bring_clocks_up_to_date(const struct running *running)
+{
+        static const struct sched_param none;
+        static bool batch;
+
+        batch = !batch;
+        for (size_t i = 0; i < ARRAY_SIZE(works); i++)
+                check_int(sched_setscheduler(running[i].pid, batch ? SCHED_BATCH : SCHED_OTHER, &none), 0);
+}
+
+/*
  * Adds the CPU time since the last call, by each process's own clock, to the operating points @at. A hypervisor can
  * take the CPU from us between a change and our look at the clocks, so @or_at may be right as well.
  */
 static void note(struct running *running, const size_t *at, const size_t *or_at)
 {
+        bring_clocks_up_to_date(running);
         for (size_t i = 0; i < ARRAY_SIZE(works); i++) {
                 uint64_t now_ns = clock_ns(running[i].clock);
                 size_t first = 3 * (size_t)works[i].cpu, point = first + at[works[i].cpu];
@@ -400,7 +423,7 @@ static void test_change_while_loading(const struct collector_options *options)
         pthread_join(thread, NULL);
         pid = start_spinning(0);
         usleep(300 * 1000);
-        poll_once();
+        stop_and_poll(pid);
         process = find(pid);
         check(process && process->cpu_opp_ns);
         if (process && process->cpu_opp_ns) {
@@ -472,9 +495,10 @@ static void test_late_policy(const struct collector_options *options)
         check(source->counts & COUNTS_OPPS);
         pid = start_spinning(1);
         usleep(300 * 1000);
-        poll_once();
+        stop_and_poll(pid);
         check_ran_at(pid, 1, KHZ_UNKNOWN);
         check(policy_busy_ns(1) > 20 * NS_PER_MS);
+        kill(pid, SIGCONT);
         check_offline_is_idle();
         end_child(pid);
         source->ops->close(source);
@@ -504,7 +528,7 @@ static void test_comes_back_to_another_frequency(const struct collector_options 
         alarm(0);
         pid = start_spinning(1);
         usleep(300 * 1000);
-        poll_once();
+        stop_and_poll(pid);
         check_ran_at(pid, 0, khz[0][1]);
         end_child(pid);
         source->ops->close(source);

@@ -291,8 +291,10 @@ static __always_inline __u64 give_parts(const struct cpu_state *state, __u64 *ns
                 __u64 until_ns = state->parts[i].until_ns, part_ns;
                 __u32 opp = state->parts[i].opp;
 
-                if (i >= state->n_parts || until_ns <= from_ns)
+                if (i >= state->n_parts)
                         break;
+                if (until_ns <= from_ns)
+                        continue;
                 part_ns = until_ns - from_ns;
                 if (part_ns > ran_ns)
                         part_ns = ran_ns;
