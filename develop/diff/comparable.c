@@ -116,7 +116,7 @@ static void find_smallest(struct comparison *comparison)
                 task[i] = (struct sampled){ value, unit, unit,
                                             dispersion_usual(&side->dispersion, value / side->sample) };
         }
-        while (level < 38 && erfc(level / sqrt(2)) * (double)MAX(comparison->n, (size_t)1) > 0.05)
+        while (level < 38 && erfc(level / sqrt(2)) * (double)MAX(comparison->n, (size_t)1) > ESTIMATE_SURE)
                 level += 0.01;
         for (int i = 0; i < 100; i++) {
                 task[0].value = low + (high - low) / 2;

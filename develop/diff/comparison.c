@@ -165,7 +165,7 @@ bool comparison_is_dearer(const struct side *a, const struct side *b, double sha
         task_measure(a, NULL, NULL, &of_a);
         task_measure(b, NULL, NULL, &of_b);
         return of_a.sampled.value > (1 + share) * of_b.sampled.value &&
-               task_p(&of_a, &of_b, 1 + share) * (double)tests < 0.05;
+               task_p(&of_a, &of_b, 1 + share) * (double)tests < ESTIMATE_SURE;
 }
 
 static void measure_total(struct comparison *comparison)
@@ -177,7 +177,7 @@ static void measure_total(struct comparison *comparison)
         task_measure(comparison->b, NULL, NULL, &total->b);
         total->difference = estimate_difference(total->a.sampled, total->b.sampled, 1, ESTIMATE_Z);
         total->p = task_p(&total->a, &total->b, 1);
-        total->significant = total->p < 0.05;
+        total->significant = total->p < ESTIMATE_SURE;
 }
 
 static int measure(struct comparison *comparison)
@@ -201,7 +201,7 @@ static int measure(struct comparison *comparison)
         err = estimate_holm(p, comparison->n);
         for (size_t i = 0; err == 0 && i < comparison->n; i++) {
                 comparison->tasks[i].p = p[i];
-                comparison->tasks[i].significant = p[i] < 0.05;
+                comparison->tasks[i].significant = p[i] < ESTIMATE_SURE;
         }
         for (size_t i = 0; i < comparison->n; i++)
                 split(&comparison->tasks[i]);

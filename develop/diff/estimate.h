@@ -25,6 +25,8 @@ struct sampled {
 };
 
 #define ESTIMATE_Z 1.959963984540054
+/* A difference is "for sure" if its p, adjusted for all tests of an answer, is below this. */
+#define ESTIMATE_SURE 0.05
 
 /*
  * Fay and Feuer's interval of a sum of samples with different values (Statistics in Medicine 16, 1997): gamma

@@ -220,7 +220,7 @@ static int measure(struct matrix *matrix)
         err = estimate_holm(p, matrix->n);
         for (size_t i = 0; err == 0 && i < matrix->n; i++) {
                 matrix->rows[i].p = p[i];
-                matrix->rows[i].significant = p[i] < 0.05;
+                matrix->rows[i].significant = p[i] < ESTIMATE_SURE;
         }
         return err;
 }
@@ -321,7 +321,7 @@ static int sure_steps(const struct matrix *matrix, double factor, struct matrix_
                 const struct matrix_step step = (*ret)[i];
                 bool whole = step.after - step.before > 1;
 
-                if (step.p >= 0.05 || (whole && step.row == row))
+                if (step.p >= ESTIMATE_SURE || (whole && step.row == row))
                         continue;
                 row = step.row;
                 (*ret)[(*kept)++] = step;
