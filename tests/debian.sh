@@ -33,6 +33,7 @@ debian_base()
         fi
         mkdir -p "$1/etc/apt/apt.conf.d"
         for file in sources.list sources.list.d/debian.sources; do
+                rm -f "$1/etc/apt/$file" # debootstrap's names the mirror once more
                 if [ -f "/etc/apt/$file" ]; then cp "/etc/apt/$file" "$1/etc/apt/$file"; fi
         done
         apt-config dump | grep -i '^Acquire::.*Proxy' > "$1/etc/apt/apt.conf.d/proxy" || true
