@@ -132,7 +132,8 @@ int task_find_dearer(const struct comparison *comparison, double share, const st
         for (size_t i = 0; err == 0 && !*ret && i < comparison->n; i++) {
                 const struct task *task = &comparison->tasks[i];
 
-                if (p[i] < ESTIMATE_SURE && task->significant && task->a.sampled.value > (1 + share) * task->b.sampled.value)
+                if (p[i] < ESTIMATE_SURE && task->significant &&
+                    task->a.sampled.value > (1 + share) * task->b.sampled.value)
                         *ret = task;
         }
         return err;
