@@ -35,6 +35,10 @@ CASES = {
     "one-charges-the-other": (59, False, "on battery, drawing 7.2 W", ["BAT1", "BAT2"], []),
     "two-voltages": (40, False, "on battery, drawing 6.09 W", ["BAT0", "BAT1"], []),
     "headset-without-scope": (None, None, None, [], ["corsair-void-0-battery", "earbuds", "ups0"]),
+    "port-without-word": (56, True, "plugged in", ["battery"], ["smbb-bif"]),
+    "feeds-a-stick": (47, False, "on battery, drawing 1.56 W", ["battery"], []),
+    "estimates-apart": (55, False, "on battery, drawing 1.97 W", ["bq27541-0"], ["BATC"]),
+    "forced-without-word": (50, False, "on battery, drawing 9 W", ["BAT0"], []),
     "type-unknown": (33, False, "on battery", ["bat"], []),
 }
 
