@@ -152,5 +152,7 @@ with tempfile.TemporaryDirectory() as scratch:
     check_fall(os.path.join(scratch, "weak-discharging"), "Discharging", 1, True)
     check_fall(os.path.join(scratch, "weak-unknown"), "Unknown", 1, True)
     check_fall(os.path.join(scratch, "unknown-offline"), "Unknown", 0, False)
+    check_fall(os.path.join(scratch, "full-offline"), "Full", 0, False)
+    check_fall(os.path.join(scratch, "charging-offline"), "Charging", 0, False)
     check_fall(os.path.join(scratch, "unknown-alone"), "Unknown", None, False)
     check_leap(os.path.join(scratch, "leap"))
