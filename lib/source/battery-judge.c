@@ -87,6 +87,7 @@ static void derive_full(struct battery_unit *unit, const struct battery_scale *s
 static void judge_now(struct battery_unit *unit, const struct battery_scale *scale, struct battery_levels_of levels)
 {
         double full = (double)(has(unit, scale->have_full) ? *levels.full : *levels.design), now = (double)*levels.now;
+        uint32_t wrong = is_above_design(levels) ? scale->have_full : scale->have_now;
 
         if (!has(unit, scale->have_now))
                 return;
@@ -105,8 +106,8 @@ static void judge_now(struct battery_unit *unit, const struct battery_scale *sca
                    contradiction(100 * now / full, unit->battery.capacity_percent) > CONTRADICTS_PERCENT) {
                 battery_quirk(unit, "%s is %.0f %% of full, but CAPACITY says %u %%: CAPACITY counts", scale->now_key,
                               100 * now / full, unit->battery.capacity_percent);
-                drop(unit, is_above_design(levels) ? scale->have_full : scale->have_now);
-                unit->full_unknown |= is_above_design(levels) ? scale->have_full : 0;
+                drop(unit, wrong);
+                unit->full_unknown |= wrong & scale->have_full;
         }
 }
 
