@@ -155,12 +155,15 @@ static int read_live(const char *machine, struct forecast_battery *ret)
 
 #define RECENT_NS (300 * (int64_t)NS_PER_S)
 
-/* A driver that does not know whether it discharges: whoever polls has seen whether the level falls. */
+/* Whoever polls has seen whether the level falls. */
 static void recall_status(const struct joulecast_usage *usage, struct battery *battery)
 {
-        if (battery->status == BATTERY_UNKNOWN && usage->stored.known &&
-            usage->stored_ns > (int64_t)util_clock_ns(CLOCK_REALTIME) - RECENT_NS)
-                battery->status = usage->stored.battery.status;
+        if (!battery_is_to_watch(battery) || !usage->stored.known || usage->stored.battery.status == battery->status ||
+            usage->stored_ns <= (int64_t)util_clock_ns(CLOCK_REALTIME) - RECENT_NS)
+                return;
+        battery->status = usage->stored.battery.status;
+        if (battery->unfed)
+                battery->have &= ~(uint32_t)BATTERY_POWER; /* it is as wrong as the word */
 }
 
 static int read_stored(struct joulecast_usage *usage)
@@ -232,7 +235,7 @@ int api_usage_battery(struct joulecast_usage *usage, const struct joulecast_prof
 {
         int err = usage->live ? read_live(usage->context->machine, &usage->now) : 0;
         struct battery *now = &usage->now.battery;
-        bool needed = !usage->now.known || now->status == BATTERY_UNKNOWN;
+        bool needed = !usage->now.known || battery_is_to_watch(now);
 
         if (!err && needed)
                 err = read_stored(usage);

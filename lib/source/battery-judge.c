@@ -15,7 +15,9 @@
 #define MANY 3.0                /* a full charge above this times its design is wrong */
 #define CONTRADICTS_PERCENT 5.0 /* gauges smooth their percentage, and some hide a reserve at both ends */
 #define SAME_PERCENT 1.0
+#define EMPTIES_PER_HOUR 8      /* more power than that times a full battery, new or now, is in another unit */
 #define DERIVE_PERCENT 10       /* below this a percentage, which is rounded down, is too coarse to divide by */
+#define TWIN_PERCENT 5          /* each driver estimates the percentage in its own way */
 #define TWIN_UV 50000           /* two drivers read one battery at different moments */
 #define TWIN_FULL 0.02          /* both count the same */
 #define TWIN_ENERGY 0.15        /* one counts energy, the other charge */
@@ -39,6 +41,11 @@ static void drop(struct battery_unit *unit, uint32_t bits)
         unit->battery.have &= ~bits;
 }
 
+static bool is_above_design(struct battery_levels_of levels)
+{
+        return *levels.design > 0 && (double)*levels.full > OVERFULL * (double)*levels.design;
+}
+
 /*
  * Drops a full charge that comes from another register, or is in another unit. A percentage that was calculated from it
  * is dropped, too, and so is a level of 0: that unit is dead.
@@ -47,7 +54,7 @@ static void judge_full(struct battery_unit *unit, const struct battery_scale *sc
 {
         double design = (double)*levels.design, full = (double)*levels.full, percent;
 
-        if (!has(unit, scale->have_full) || design == 0 || full <= OVERFULL * design)
+        if (!has(unit, scale->have_full) || !is_above_design(levels))
                 return;
         battery_quirk(unit, "%s is far above its design: %llu", scale->full_key, (unsigned long long)*levels.full);
         if (full <= MANY * design)
@@ -80,6 +87,7 @@ static void derive_full(struct battery_unit *unit, const struct battery_scale *s
 static void judge_now(struct battery_unit *unit, const struct battery_scale *scale, struct battery_levels_of levels)
 {
         double full = (double)(has(unit, scale->have_full) ? *levels.full : *levels.design), now = (double)*levels.now;
+        uint32_t wrong = is_above_design(levels) ? scale->have_full : scale->have_now;
 
         if (!has(unit, scale->have_now))
                 return;
@@ -98,7 +106,8 @@ static void judge_now(struct battery_unit *unit, const struct battery_scale *sca
                    contradiction(100 * now / full, unit->battery.capacity_percent) > CONTRADICTS_PERCENT) {
                 battery_quirk(unit, "%s is %.0f %% of full, but CAPACITY says %u %%: CAPACITY counts", scale->now_key,
                               100 * now / full, unit->battery.capacity_percent);
-                drop(unit, scale->have_now);
+                drop(unit, wrong);
+                unit->full_unknown |= wrong & scale->have_full;
         }
 }
 
@@ -142,6 +151,18 @@ static void add_energies(struct battery_unit *unit, uint64_t others_uv)
                                                                       : energy_at(battery->charge_full_uah, voltage_uv);
                 unit->energy_have |= BATTERY_ENERGY_FULL;
         }
+}
+
+/* Where a battery shows no current, only its size can tell that its power is in a wrong unit. */
+static void judge_power(struct battery_unit *unit)
+{
+        uint64_t most_uwh = MAX(unit->energy_full_uwh, unit->energy_full_design_uwh);
+
+        if (!has(unit, BATTERY_POWER) || most_uwh == 0 || unit->battery.power_uw <= EMPTIES_PER_HOUR * most_uwh)
+                return;
+        battery_quirk(unit, "its power would empty a full battery in minutes: %llu uW",
+                      (unsigned long long)unit->battery.power_uw);
+        drop(unit, BATTERY_POWER);
 }
 
 static uint64_t highest_uv(const struct battery_unit *units, size_t n)
@@ -230,7 +251,8 @@ static bool is_twin(const struct battery_unit *a, const struct battery_unit *b)
         uint32_t both = a->battery.have & b->battery.have;
         int32_t apart = (int32_t)a->battery.capacity_percent - (int32_t)b->battery.capacity_percent;
 
-        return !is_of_same_driver(a->name, b->name) && both & BATTERY_CAPACITY && abs(apart) <= 1 && holds_same(a, b) &&
+        return !is_of_same_driver(a->name, b->name) && both & BATTERY_CAPACITY && abs(apart) <= TWIN_PERCENT &&
+               holds_same(a, b) &&
                (!(both & BATTERY_VOLTAGE) ||
                 fabs((double)a->battery.voltage_uv - (double)b->battery.voltage_uv) <= TWIN_UV);
 }
@@ -273,20 +295,21 @@ static void apply_rules(struct battery_unit *units, size_t n)
 }
 
 /*
- * Some USB ports stay online after they were unplugged. If a mains supply is shown, and offline, they are ignored, and
- * the batteries' own status counts. A supply whose `online` cannot be read is ignored, too.
+ * Some USB ports stay online after they were unplugged. If a mains supply is shown, and offline, the batteries' own
+ * status counts, if they have one. A supply whose `online` cannot be read is ignored.
  */
 static enum supply_state judge_supplies(const struct battery_unit *units, size_t n)
 {
-        bool seen[ROLE_LEFT_OUT] = { false }, online[ROLE_LEFT_OUT] = { false };
+        bool seen[ROLE_LEFT_OUT] = { false }, online[ROLE_LEFT_OUT] = { false }, have_status = false;
 
         for (size_t i = 0; i < n; i++) {
+                have_status |= units[i].battery.status != BATTERY_UNKNOWN;
                 if (units[i].role == ROLE_LEFT_OUT || units[i].of_device || !(units[i].shows & SHOWS_CONNECTION))
                         continue;
                 seen[units[i].role] = true;
                 online[units[i].role] |= units[i].online;
         }
-        if (online[ROLE_MAINS] || online[ROLE_WIRELESS] || (online[ROLE_USB] && !seen[ROLE_MAINS]))
+        if (online[ROLE_MAINS] || online[ROLE_WIRELESS] || (online[ROLE_USB] && !(seen[ROLE_MAINS] && have_status)))
                 return SUPPLY_ONLINE;
         if (online[ROLE_USB])
                 return SUPPLY_UNKNOWN;
@@ -324,6 +347,7 @@ void battery_judge(struct battery_unit *units, size_t n)
                 units[i].supply = supply;
                 judge_levels(&units[i]);
                 add_energies(&units[i], others_uv);
+                judge_power(&units[i]);
                 judge_rest(&units[i]);
         }
         apply_rules(units, n);

@@ -103,12 +103,20 @@ static bool is_largest(uint64_t value)
         return value == UINT64_C(65535000) || value == UINT64_C(655350000);
 }
 
-/* A level, in the range of a full battery or of a voltage; @zero: 0 is allowed, too. */
+/*
+ * A level, in the range of a full battery or of a voltage, or its average if a driver shows that alone; @zero: 0 is
+ * allowed, too.
+ */
 static bool find_level(struct battery_unit *unit, const char *uevent, const char *key, int64_t min,
                        int64_t max, bool zero, uint64_t *ret)
 {
+        char text[64], average[32];
+        const char *now = strstr(key, "_NOW");
         int64_t value;
 
+        snprintf(average, sizeof(average), "%.*s_AVG", (int)(now ? now - key : 0), key);
+        if (now && !battery_find(uevent, key, text, sizeof(text)))
+                key = average;
         if (!find_number(unit, uevent, key, &value))
                 return false;
         if (value < 0 || value > max || is_largest((uint64_t)value) || (value < min && !zero)) {
@@ -297,13 +305,14 @@ static void parse_temperature(struct battery_unit *unit, const char *uevent)
 
 /*
  * Values of `type`, or their beginnings. Vendors' kernels have more: BMS and Main are parts of a charger; HVDCP, DASH
- * and BrickID are ports.
+ * and BrickID are ports; OTG feeds what is connected to the phone.
  */
 static const struct {
         const char *type;
         enum battery_role role;
 } types[] = {
         { "Battery", ROLE_BATTERY }, { "Mains", ROLE_MAINS }, { "USB", ROLE_USB }, { "Wireless", ROLE_WIRELESS },
+        { "OTG", ROLE_LEFT_OUT },
 };
 
 /*
@@ -336,6 +345,8 @@ static uint32_t parse_shows(const char *uevent)
                 { "CAPACITY_LEVEL", SHOWS_LEVEL },
                 { "CHARGE_NOW", SHOWS_LEVEL | SHOWS_ELECTRIC },
                 { "ENERGY_NOW", SHOWS_LEVEL | SHOWS_ELECTRIC },
+                { "CHARGE_AVG", SHOWS_LEVEL | SHOWS_ELECTRIC },
+                { "ENERGY_AVG", SHOWS_LEVEL | SHOWS_ELECTRIC },
                 { "CHARGE_FULL", SHOWS_ELECTRIC },
                 { "ENERGY_FULL", SHOWS_ELECTRIC },
                 { "VOLTAGE_NOW", SHOWS_ELECTRIC },
@@ -354,9 +365,6 @@ static uint32_t parse_shows(const char *uevent)
 
 void battery_read_text(const char *uevent, struct battery_unit *ret)
 {
-        char value[32];
-        bool has_now = battery_find(uevent, "VOLTAGE_NOW", value, sizeof(value)); /* some drivers show averages alone */
-
         *ret = (struct battery_unit){ .shows = parse_shows(uevent) };
         parse_role(ret, uevent);
         ret->of_device = is_word(uevent, "SCOPE", "Device");
@@ -366,8 +374,7 @@ void battery_read_text(const char *uevent, struct battery_unit *ret)
         if (ret->role != ROLE_BATTERY || ret->of_another_type || ret->of_device || ret->away)
                 return;
         parse_status(ret, uevent);
-        if (find_level(ret, uevent, has_now ? "VOLTAGE_NOW" : "VOLTAGE_AVG", VOLTAGE_MIN_UV, VOLTAGE_MAX_UV, false,
-                       &ret->battery.voltage_uv))
+        if (find_level(ret, uevent, "VOLTAGE_NOW", VOLTAGE_MIN_UV, VOLTAGE_MAX_UV, false, &ret->battery.voltage_uv))
                 ret->battery.have |= BATTERY_VOLTAGE;
         parse_levels(ret, uevent);
         parse_capacity(ret, uevent);

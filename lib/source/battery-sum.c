@@ -148,8 +148,9 @@ static void apply_supply(const struct battery_unit *units, size_t n, struct batt
         enum supply_state supply = n > 0 ? units[0].supply : SUPPLY_UNKNOWN;
 
         for (size_t i = 0; i < n; i++)
-                if (units[i].forced && units[i].battery.status == BATTERY_DISCHARGING)
+                if (units[i].forced && units[i].battery.status <= BATTERY_DISCHARGING)
                         supply = SUPPLY_OFFLINE;
+        sum->unfed = supply == SUPPLY_OFFLINE;
         /* Full and Not charging may be outdated. */
         if (supply == SUPPLY_OFFLINE && (sum->status == BATTERY_UNKNOWN ||
                                          (sum->status != BATTERY_CHARGING && sum->have & BATTERY_POWER &&

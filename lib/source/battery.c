@@ -20,8 +20,8 @@
 static const char *const attributes[] = {
         "type", "scope", "online", "present", "status", "capacity", "capacity_level", "charge_now", "charge_full",
         "charge_full_design",
-        "energy_now", "energy_full", "energy_full_design", "voltage_now", "voltage_avg", "current_now",
-        "power_now", "temp",
+        "energy_now", "energy_full", "energy_full_design", "voltage_now", "current_now", "power_now",
+        "charge_avg", "energy_avg", "voltage_avg", "temp",
         "charge_control_start_threshold", "charge_control_end_threshold", "charge_behaviour",
 };
 
@@ -114,6 +114,7 @@ struct memory {
 #define MEMORIES_MAX 8
 #define RECALL_PERCENT 3.0
 #define SILENT_LOOKS 6 /* three minutes */
+#define WAVER_PERCENT 0.9
 
 /*
  * Does a remembered full charge fit the unit's level and percentage? Never a level of 0, which may be unknown, as the
@@ -268,8 +269,9 @@ struct battery_source {
         int class_fd;
         struct table table;
         struct memory memories[MEMORIES_MAX];
-        double percent;                     /* at the last look; NaN: unknown */
-        bool falls;                         /* the level moved last downward */
+        enum battery_status said;           /* at the last look */
+        double turn;                        /* percentage from which the level moved on; NaN: unknown */
+        bool falls;                         /* ... downward */
         unsigned silent;                    /* looks in a row at which a battery could not be read */
         char told[BATTERY_QUIRKS_MAX][112]; /* quirks that were logged already */
         size_t n_told;
@@ -299,16 +301,30 @@ static void tell_quirks(struct battery_source *self)
         }
 }
 
-/* Without a supply and without a word of its own, a battery that falls discharges. */
+/*
+ * A battery without a word discharges while its level falls. Where all supplies are offline, so does one that says
+ * something else; but its level must fall by more than gauges waver, since it says so.
+ */
 static void watch_level(struct battery_source *self, struct battery *battery)
 {
         double percent = battery_fine_percent(battery, &(double){ 0 });
+        bool denies = battery->said > BATTERY_DISCHARGING;
 
-        if (percent != self->percent)
-                self->falls = percent < self->percent;
-        self->percent = percent;
-        if (battery->status == BATTERY_UNKNOWN && self->falls)
-                battery->status = BATTERY_DISCHARGING;
+        if ((denies && battery->said != self->said) || isnan(self->turn)) {
+                self->turn = percent;
+                self->falls = false;
+        } else if (self->falls ? percent < self->turn : percent > self->turn) {
+                self->turn = percent;
+        } else if (fabs(percent - self->turn) > (denies ? WAVER_PERCENT : 0)) {
+                self->turn = percent;
+                self->falls = !self->falls;
+        }
+        self->said = battery->said;
+        if (!self->falls || !battery_is_to_watch(battery))
+                return;
+        battery->status = BATTERY_DISCHARGING;
+        if (denies)
+                battery->have &= ~(uint32_t)BATTERY_POWER; /* it is as wrong as the word */
 }
 
 /* The charge of the other batteries is not that of the machine; but a battery that stays silent is dead. */
@@ -369,7 +385,7 @@ int battery_open(int root_fd, const struct log *log, struct source **ret)
         self->source.ops = &battery_ops;
         self->log = log;
         self->class_fd = class_fd;
-        self->percent = NAN;
+        self->turn = NAN;
         *ret = &self->source;
         return 0;
 }

@@ -64,6 +64,7 @@ struct battery {
         int32_t temperature_dc;     /* tenths of a degree C */
         /* status by the batteries alone, without the effect of a supply that is online; not stored */
         enum battery_status said;
+        bool unfed; /* all supplies are shown, and offline; not stored */
 };
 
 #define BATTERY_MEMBERS_MAX 8 /* further batteries are not listed */

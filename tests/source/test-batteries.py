@@ -35,6 +35,10 @@ CASES = {
     "one-charges-the-other": (59, False, "on battery, drawing 7.2 W", ["BAT1", "BAT2"], []),
     "two-voltages": (40, False, "on battery, drawing 6.09 W", ["BAT0", "BAT1"], []),
     "headset-without-scope": (None, None, None, [], ["corsair-void-0-battery", "earbuds", "ups0"]),
+    "port-without-word": (56, True, "plugged in", ["battery"], ["smbb-bif"]),
+    "feeds-a-stick": (47, False, "on battery, drawing 1.56 W", ["battery"], []),
+    "estimates-apart": (55, False, "on battery, drawing 1.97 W", ["bq27541-0"], ["BATC"]),
+    "forced-without-word": (50, False, "on battery, drawing 9 W", ["BAT0"], []),
     "type-unknown": (33, False, "on battery", ["bat"], []),
 }
 
@@ -148,5 +152,7 @@ with tempfile.TemporaryDirectory() as scratch:
     check_fall(os.path.join(scratch, "weak-discharging"), "Discharging", 1, True)
     check_fall(os.path.join(scratch, "weak-unknown"), "Unknown", 1, True)
     check_fall(os.path.join(scratch, "unknown-offline"), "Unknown", 0, False)
+    check_fall(os.path.join(scratch, "full-offline"), "Full", 0, False)
+    check_fall(os.path.join(scratch, "charging-offline"), "Charging", 0, False)
     check_fall(os.path.join(scratch, "unknown-alone"), "Unknown", None, False)
     check_leap(os.path.join(scratch, "leap"))
