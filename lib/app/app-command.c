@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "app-command.h"
 
+#include <ctype.h>
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
@@ -40,8 +41,15 @@ static bool is_number(const char *word)
 /* Finds the first argument that is a program, and moves @words behind it. NULL: there is none. */
 static const char *argument(const struct lead_line *line, struct words *words)
 {
-        bool needs = line->words && line->lead == LEAD_WRAPPER && strchr(line->words, '!');
+        bool needs = line->lead == LEAD_DESKTOP ||
+                     (line->words && line->lead == LEAD_WRAPPER && strchr(line->words, '!'));
+        struct words at = *words;
 
+        for (const char *word = next(&at); word && line->lead >= LEAD_TERMINAL; word = next(&at))
+                if (util_is_word(line->lead == LEAD_TERMINAL ? "-- -e -x" : "--", word)) {
+                        *words = at; /* whatever values the options before it have */
+                        return next(words);
+                }
         for (const char *word = next(words); word; word = next(words)) {
                 if (strcmp(word, "--") == 0)
                         return needs ? NULL : next(words);
@@ -113,7 +121,7 @@ const char *app_command_words(const char *text, const char *ends, char *words, s
 
         *length = 0;
         for (; *text && (quote || !strchr(ends, *text)); text++) {
-                bool escaped = *text == '\\' && quote != '\'' && text[1];
+                bool escaped = *text == '\\' && quote != '\'' && text[1] && !isalnum((unsigned char)text[1]);
 
                 if (!escaped && (*text == quote || (!quote && strchr("'\"", *text)))) {
                         quote = quote ? '\0' : *text;
@@ -215,7 +223,7 @@ static void follow(struct words words, struct app_command *ret, int depth, bool 
         }
         if (itself)
                 set_itself(ret, line, lead, program);
-        inner = lead == LEAD_WRAPPER || lead == LEAD_TERMINAL ? argument(line, &words) : NULL;
+        inner = lead == LEAD_WRAPPER || lead >= LEAD_TERMINAL ? argument(line, &words) : NULL;
         words.at = inner;
         if (inner && lead == LEAD_TERMINAL && *inner != '/' && strchr(inner, ' '))
                 follow_text(inner, ret, depth + 1); /* xterm -e "htop -d 5" */
