@@ -102,16 +102,19 @@ static const char *app_of_parent(const struct app_cgroup *cgroup, enum app_lead 
 }
 
 /* The X server of a compositor's unit, or the program that the unit is named after. */
-static bool is_units_own(const struct app_entry *entry, const struct lead_line *line, const struct app_entry *parent)
+static bool is_units_own(const struct app_entry *entry, const struct app_program *program,
+                         const struct app_entry *parent)
 {
         const struct app_cgroup *cgroup = entry->cgroup;
+        const struct lead_line *line = program->command.line;
         bool together = parent && parent->cgroup == cgroup;
 
         if (!*cgroup->id || (cgroup->parsed.kind != CGROUP_APP && cgroup->parsed.kind != CGROUP_USER))
                 return false;
         if (cgroup->parsed.kind == CGROUP_USER)
                 return !cgroup->line && entry->lead == LEAD_DESKTOP && (!together || (line && line->other));
-        return line && line == cgroup->line;
+        return line && line == cgroup->line &&
+               strncasecmp(desktop_last_part(cgroup->id), program->name, strlen(program->name)) == 0;
 }
 
 /* Steam's and file managers' own helpers have no desktop entry. */
@@ -177,7 +180,7 @@ static void classify_program(struct apps *apps, struct app_entry *entry, struct 
         if (entry->ended)
                 return;
         app_program_read(apps, entry, &program);
-        if (is_units_own(entry, program.command.line, parent) ||
+        if (is_units_own(entry, &program, parent) ||
             (cgroup->line && cgroup->line->lead == LEAD_STARTER && !(above && above->lead == LEAD_SHELL) &&
              !stands_alone(apps, &program, cgroup->id)))
                 app_set(entry, cgroup->id);

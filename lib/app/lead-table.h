@@ -24,7 +24,7 @@ enum app_lead {
 };
 
 struct lead_line {
-        const char *name; /* "*" at its end or beginning matches any text there */
+        const char *names; /* separated by blanks; "*" at the end or beginning of one matches any text there */
         enum app_lead lead;
         const char *values; /* options with a value, each followed by the number of its values if that is not 1 */
         const char *words;  /* subcommands before the program; '!': needed; ".": a script has a dot in its name */
