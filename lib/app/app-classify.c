@@ -114,7 +114,7 @@ static bool is_units_own(const struct app_entry *entry, const struct app_program
         if (cgroup->parsed.kind == CGROUP_USER)
                 return !cgroup->line && entry->lead == LEAD_DESKTOP && (!together || (line && line->other));
         return line && line == cgroup->line &&
-               strncasecmp(desktop_last_part(cgroup->id), program->name, strlen(program->name)) == 0;
+               (line->other || lead_same_name(program->name, desktop_last_part(cgroup->id)));
 }
 
 /* Steam's and file managers' own helpers have no desktop entry. */

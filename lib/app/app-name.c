@@ -29,7 +29,7 @@ const char *app_command_base(const char *path)
 }
 
 /* Programs named by their folder instead; folders that give no name; and folders of runtimes that apps bring. */
-static const char generic_names[] = "__main__ app cli index launcher main run start",
+static const char generic_names[] = "__main__ app cli index launch launcher main run start",
                   plain_folders[] = ". .. app bin build ch-0 cli dist exec home lib libexec local node_modules opt out "
                                     "resources root server servers share src srv tmp usr",
                   runtime_folders[] = "electron java jbr jdk jre jre64 node python runtime";
@@ -222,7 +222,7 @@ void app_command_name(const char *path, char *name, size_t size)
 /* The part of a name that is the same in an entry and in a process. */
 static size_t stem(const char *name)
 {
-        static const char *const ends[] = { ".py", ".sh", ".pl", ".rb", ".js", ".mjs", ".cjs", ".bin", "-bin",
+        static const char *const ends[] = { ".py", ".sh", ".pl", ".rb", ".js", ".mjs", ".cjs", ".bin", "-bin", "-gui",
                                             "-stable", "-server", "-" };
         const char *end = NULL;
 

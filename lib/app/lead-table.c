@@ -168,7 +168,8 @@ const struct lead_line lead_table[] = {
           "xfce4-popup-* xfce4-session xfdashboard xfdesktop xfsettingsd xinit xmobar xmonad* yambar "
           "yofi", LEAD_DESKTOP },
         { "gamescope gamescope-wl", LEAD_DESKTOP, .bridge = true },
-        { "Xorg Xwayland xwayland-satellite", LEAD_DESKTOP, NULL, NULL, "part", .bridge = true },
+        { "Xorg Xwayland", LEAD_DESKTOP, NULL, NULL, "part", .bridge = true },
+        { "xwayland-satellite", LEAD_DESKTOP, NULL, NULL, "part", .bridge = true },
 };
 
 const size_t lead_table_length = ARRAY_SIZE(lead_table);

@@ -7,8 +7,7 @@
 #include "lead-table.h"
 #include "util/util.h"
 
-/* Equal but for case, '-', '_' and, at the end of @text, a version. @name ends at a blank. */
-static bool same_name(const char *name, const char *text)
+bool lead_same_name(const char *name, const char *text)
 {
         const char *end = text + strlen(text);
 
@@ -36,7 +35,7 @@ static const struct lead_line *find(const char *name, bool cut)
 {
         for (size_t i = 0; *name && i < lead_table_length; i++)
                 for (const char *at = lead_table[i].names; *at; at += strcspn(at, " "), at += *at == ' ')
-                        if (same_name(at, name) || (cut && strcspn(at, " ") > COMM_LENGTH &&
+                        if (lead_same_name(at, name) || (cut && strcspn(at, " ") > COMM_LENGTH &&
                                                     strncmp(at, name, COMM_LENGTH) == 0))
                                 return &lead_table[i];
         return NULL;
