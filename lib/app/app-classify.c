@@ -40,14 +40,20 @@ static const char *alias_of(const struct app_program *program)
 static bool program_id(struct apps *apps, const struct app_program *program, char *ret)
 {
         const struct desktop_index *index = app_index(apps);
-        const struct desktop_entry *entry = program->bundled ? desktop_by_folder(index, program->path) : NULL;
+        const struct desktop_entry *entry = NULL, *near = NULL; /* in the program's folder */
         const char *alias = alias_of(program);
         bool wraps = program->command.lead == LEAD_WRAPPER;
 
+        if (program->bundled)
+                entry = desktop_by_folder(index, program->path);
+        else if (!wraps && !program->command.interpreted)
+                near = desktop_by_file(index, program->path[0] == '/' ? program->path : program->exe);
+        if (near && near->program && app_command_same(near->program, program->name))
+                entry = near; /* another version of the program may be in another folder */
         if (!entry)
                 entry = desktop_by_program(index, program->name);
-        if (!entry && !wraps && !program->command.interpreted && !program->bundled)
-                entry = desktop_by_file(index, program->path[0] == '/' ? program->path : program->exe);
+        if (!entry)
+                entry = near;
         if (!entry && !wraps && alias)
                 entry = desktop_by_program(index, alias);
         if (entry)
@@ -96,16 +102,19 @@ static const char *app_of_parent(const struct app_cgroup *cgroup, enum app_lead 
 }
 
 /* The X server of a compositor's unit, or the program that the unit is named after. */
-static bool is_units_own(const struct app_entry *entry, const struct lead_line *line, const struct app_entry *parent)
+static bool is_units_own(const struct app_entry *entry, const struct app_program *program,
+                         const struct app_entry *parent)
 {
         const struct app_cgroup *cgroup = entry->cgroup;
+        const struct lead_line *line = program->command.line;
         bool together = parent && parent->cgroup == cgroup;
 
         if (!*cgroup->id || (cgroup->parsed.kind != CGROUP_APP && cgroup->parsed.kind != CGROUP_USER))
                 return false;
         if (cgroup->parsed.kind == CGROUP_USER)
                 return !cgroup->line && entry->lead == LEAD_DESKTOP && (!together || (line && line->other));
-        return line && line == cgroup->line;
+        return line && line == cgroup->line &&
+               (line->other || lead_same_name(program->name, desktop_last_part(cgroup->id)));
 }
 
 /* Steam's and file managers' own helpers have no desktop entry. */
@@ -137,7 +146,7 @@ static bool is_known_app(struct apps *apps, const struct app_entry *entry, const
                 return false;
         app_program_read(apps, entry, &program);
         return (line || strncasecmp(program.name, name, strlen(name)) == 0) &&
-               !app_command_same(desktop_last_part(colon ? colon + 1 : app), program.name) &&
+               !(colon && app_command_same(desktop_last_part(colon + 1), program.name)) &&
                program_id(apps, &program, ret);
 }
 
@@ -171,8 +180,9 @@ static void classify_program(struct apps *apps, struct app_entry *entry, struct 
         if (entry->ended)
                 return;
         app_program_read(apps, entry, &program);
-        if (is_units_own(entry, program.command.line, parent) ||
-            (cgroup->line && cgroup->line->lead == LEAD_STARTER && !stands_alone(apps, &program, cgroup->id)))
+        if (is_units_own(entry, &program, parent) ||
+            (cgroup->line && cgroup->line->lead == LEAD_STARTER && !(above && above->lead == LEAD_SHELL) &&
+             !stands_alone(apps, &program, cgroup->id)))
                 app_set(entry, cgroup->id);
         else
                 program_id(apps, &program, entry->app);

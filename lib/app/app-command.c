@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "app-command.h"
 
+#include <ctype.h>
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
@@ -61,13 +62,27 @@ static const char *argument(const struct lead_line *line, struct words *words)
         return NULL;
 }
 
+/* The program that a terminal or nested compositor shows: after "--", whatever values the options before it have. */
+static const char *shown(const struct lead_line *line, struct words *words)
+{
+        const char *marks = line->lead == LEAD_TERMINAL ? "-- -e -x" : "--";
+        struct words at = *words;
+
+        for (const char *word = next(&at); word; word = next(&at))
+                if (util_is_word(marks, word)) {
+                        *words = at;
+                        return next(words);
+                }
+        return line->values ? argument(line, words) : NULL;
+}
+
 /* "-c", "-lc", "-e": the next word is text of the language. */
 static bool is_text_option(const struct lead_line *line, const char *word)
 {
-        const char *letters = line->lead == LEAD_SHELL || strncmp(line->name, "py", 2) == 0 ? "c" : "ceE";
+        const char *letters = line->lead == LEAD_SHELL || strncmp(line->names, "py", 2) == 0 ? "c" : "ceE";
 
         return word[0] == '-' && word[1] != '-' && strlen(word) <= 4 && word[strcspn(word, letters)] &&
-               strncmp(line->name, "java", 4) != 0;
+               strncmp(line->names, "java", 4) != 0;
 }
 
 /* The file, module, jar or class that an interpreter runs. NULL: none. @text: the argument of "-c". */
@@ -113,7 +128,7 @@ const char *app_command_words(const char *text, const char *ends, char *words, s
 
         *length = 0;
         for (; *text && (quote || !strchr(ends, *text)); text++) {
-                bool escaped = *text == '\\' && quote != '\'' && text[1];
+                bool escaped = *text == '\\' && quote != '\'' && text[1] && !isalnum((unsigned char)text[1]);
 
                 if (!escaped && (*text == quote || (!quote && strchr("'\"", *text)))) {
                         quote = quote ? '\0' : *text;
@@ -215,7 +230,8 @@ static void follow(struct words words, struct app_command *ret, int depth, bool 
         }
         if (itself)
                 set_itself(ret, line, lead, program);
-        inner = lead == LEAD_WRAPPER || lead == LEAD_TERMINAL ? argument(line, &words) : NULL;
+        inner = lead == LEAD_WRAPPER ? argument(line, &words)
+                : lead == LEAD_TERMINAL || lead == LEAD_DESKTOP ? shown(line, &words) : NULL;
         words.at = inner;
         if (inner && lead == LEAD_TERMINAL && *inner != '/' && strchr(inner, ' '))
                 follow_text(inner, ret, depth + 1); /* xterm -e "htop -d 5" */

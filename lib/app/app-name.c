@@ -29,9 +29,9 @@ const char *app_command_base(const char *path)
 }
 
 /* Programs named by their folder instead; folders that give no name; and folders of runtimes that apps bring. */
-static const char generic_names[] = "__main__ app cli index launcher main run start",
-                  plain_folders[] = ". .. app bin build ch-0 dist exec home lib libexec local node_modules opt out "
-                                    "resources root share src srv tmp usr",
+static const char generic_names[] = "__main__ app cli index launch launcher main run start",
+                  plain_folders[] = ". .. app bin build ch-0 cli dist exec home lib libexec local node_modules opt out "
+                                    "resources root server servers share src srv tmp usr",
                   runtime_folders[] = "electron java jbr jdk jre jre64 node python runtime";
 
 static const char *start_of_folder(const char *path, const char *end)
@@ -135,13 +135,21 @@ static void unwrap(char *name)
         }
 }
 
-/* Is it an app's folder? Not a home, "/usr/lib/electron34", "~/.sdkman" or "versions/3.11". */
+/* Is it an app's folder? Not a home, "/usr/lib/electron34" or "versions/3.11". */
 static bool is_apps_folder(const char *path, const char *folder, const char *program)
 {
         bool home = strncmp(path, "/home/", 6) == 0 && folder == path + 6;
 
-        return !home && *folder != '.' && !is_version(folder) &&
-               strncmp(folder, program, strcspn(program, "0123456789.")) != 0;
+        return !home && !is_version(folder) && strncmp(folder, program, strcspn(program, DIGITS ".")) != 0;
+}
+
+/* A folder named after a commit, "Stable-0123456789ab", holds one build of an app. */
+static bool is_build(const char *folder, size_t length)
+{
+        const char *dash = memchr(folder, '-', length), *commit = dash ? dash + 1 : folder;
+        size_t digits = strspn(commit, HEX_DIGITS);
+
+        return digits >= COMMIT_DIGITS && commit + digits == folder + length;
 }
 
 size_t app_command_bundle(const char *runtime)
@@ -150,18 +158,20 @@ size_t app_command_bundle(const char *runtime)
         bool in_bin = false, own = false;
 
         for (const char *end = base - 1, *start; end > runtime; end = start - 1) {
+                const char *name;
                 size_t length;
 
                 start = start_of_folder(runtime, end);
-                length = (size_t)(end - start);
-                if (app_is_listed(runtime_folders, start, length))
+                name = start + (*start == '.'); /* "~/.vscode-server" */
+                length = (size_t)(end - name);
+                if (app_is_listed(runtime_folders, name, length) || (!in_bin && is_build(name, length)))
                         own = true;
                 else if (in_bin && !own)
                         return 0;
-                else if (length == 3 && strncmp(start, "bin", 3) == 0)
+                else if (length == 3 && strncmp(name, "bin", 3) == 0)
                         in_bin = true;
-                else if (length && !app_is_listed(plain_folders, start, length) && !(own && is_version(start)))
-                        return is_apps_folder(runtime, start, base) ? (size_t)(end - runtime) : 0;
+                else if (length && !app_is_listed(plain_folders, name, length) && !(own && is_version(name)))
+                        return is_apps_folder(runtime, name, base) ? (size_t)(end - runtime) : 0;
         }
         return 0;
 }
@@ -169,8 +179,10 @@ size_t app_command_bundle(const char *runtime)
 /* Remote editors are in folders like "a1b2c3d4e5f60_ideaIU-2024.1". */
 void app_command_bundle_name(const char *folder, char *name, size_t size)
 {
-        const char *base = util_base_name(folder), *after = base + strspn(base, HEX_DIGITS);
+        const char *base = util_base_name(folder), *after;
 
+        base += *base == '.';
+        after = base + strspn(base, HEX_DIGITS);
         util_printable(after - base >= HASH_DIGITS && *after == '_' ? after + 1 : base, name, size);
         cut_version(name);
 }
@@ -188,7 +200,8 @@ void app_command_name(const char *path, char *name, size_t size)
         const char *title = *path == '/' ? NULL : strstr(path, ": "), *base = title ? path : app_command_base(path);
         char copy[APP_PROGRAM_MAX];
 
-        snprintf(copy, sizeof(copy), "%.*s", (int)(title ? title + 1 - path : APP_PROGRAM_MAX - 1), base);
+        base += title && *base == '['; /* "[celeryd: celery@host:MainProcess] -active-" */
+        snprintf(copy, sizeof(copy), "%.*s", (int)(title ? title + 1 - base : APP_PROGRAM_MAX - 1), base);
         if (title && names_game(copy))
                 snprintf(copy, sizeof(copy), "%s", title + 2);
         else if (title)
@@ -209,7 +222,7 @@ void app_command_name(const char *path, char *name, size_t size)
 /* The part of a name that is the same in an entry and in a process. */
 static size_t stem(const char *name)
 {
-        static const char *const ends[] = { ".py", ".sh", ".pl", ".rb", ".js", ".mjs", ".cjs", ".bin", "-bin",
+        static const char *const ends[] = { ".py", ".sh", ".pl", ".rb", ".js", ".mjs", ".cjs", ".bin", "-bin", "-gui",
                                             "-stable", "-server", "-" };
         const char *end = NULL;
 

@@ -107,7 +107,7 @@ static const char *choose(const struct app_program *program, const char *argv, c
                 return comm;
         if (program->command.interpreted)
                 return program->command.own;
-        if (is_named_as(comm, util_base_name(argv)) || is_named_as(comm, argv))
+        if (is_named_as(comm, util_base_name(argv)) || (is_named_as(comm, argv) && !strchr(argv, '/')))
                 return argv;
         if (*program->exe && !names_no_app(program->exe))
                 return program->exe;
@@ -152,7 +152,7 @@ static void read_program(int proc_fd, const char *pid, const char *comm, const s
                  title && !ret->command.interpreted ? words : choose(ret, words, comm));
         ret->alone = app_command_is_windows(ret->path) || (ret->command.interpreted && strncmp(util_base_name(words),
                                                                                    "java", 4) == 0);
-        if (strstr(ret->exe, "/.mount_"))
+        if (strstr(ret->exe, "/.mount_") || strstr(ret->exe, "/appimage_extracted_"))
                 read_image(proc_fd, pid, ret->path);
         set_lead(ret, comm);
         find_bundle(ret, words);

@@ -42,6 +42,7 @@ void app_ask_wrapper(const struct apps *apps, const struct app_entry *child, str
 {
         char words[8192], command[4096], name[APP_ID_MAX];
         ssize_t length, command_length;
+        const char *at;
 
         if (!parent || parent->asked || parent->lead != LEAD_NOT || parent->own || parent->pid == 1)
                 return;
@@ -51,7 +52,10 @@ void app_ask_wrapper(const struct apps *apps, const struct app_entry *child, str
         if (length <= 0 || !memmem(words, (size_t)length, name, strlen(name)))
                 return;
         command_length = app_process_read_words(apps->root_fd, child->pid, "cmdline", command, sizeof(command));
-        parent->wraps = command_length > 0 && has_command(words, length, command, command_length);
+        for (at = command; at < command + command_length && strncmp(util_base_name(at), name, strlen(name)) != 0;)
+                at += strlen(at) + 1; /* a script stands behind its interpreter */
+        parent->wraps = at < command + command_length &&
+                        has_command(words, length, at, command + command_length - at);
         if (parent->wraps)
                 parent->lead = LEAD_WRAPPER;
 }

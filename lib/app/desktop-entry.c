@@ -42,22 +42,16 @@ static int locale_rank(const char *key, size_t length, const char *locale)
         return length == lang && strncmp(key, locale, lang) == 0;
 }
 
-/* Replaces the escapes \s \n \t \r \\, and makes the text printable. */
-static char *value_copy(const char *value, size_t length)
+/* Replaces the escapes \s \n \t \r \\. Exec has further ones, of its own. */
+static void unescape(const char *value, size_t length, char *ret, size_t size)
 {
-        char raw[1024], plain[NAME_MAX_BYTES];
-        size_t out = 0;
+        for (const char *end = value + length; value < end && size > 1; value++, size--) {
+                bool escaped = *value == '\\' && value + 1 < end && strchr("\\sntr", value[1]);
 
-        for (size_t i = 0; i < length && out + 1 < sizeof(raw); i++) {
-                if (value[i] == '\\' && i + 1 < length) {
-                        i++;
-                        raw[out++] = value[i] == '\\' ? '\\' : ' ';
-                } else if (value[i]) {
-                        raw[out++] = value[i];
-                }
+                value += escaped;
+                *ret++ = escaped && *value != '\\' ? ' ' : *value;
         }
-        raw[out] = '\0';
-        return strdup(util_printable(raw, plain, sizeof(plain)));
+        *ret = '\0';
 }
 
 /* The words of Exec, without the fields for files. Their length. */
@@ -66,7 +60,7 @@ static size_t exec_words(const char *value, size_t length, char *words, size_t s
         char text[2048];
         size_t all, kept = 0;
 
-        snprintf(text, sizeof(text), "%.*s", (int)MIN(length, sizeof(text) - 1), value);
+        unescape(value, length, text, sizeof(text));
         app_command_words(text, "", words, size, &all);
         for (size_t at = 0; at < all;) {
                 size_t one = strlen(words + at) + 1;
@@ -114,8 +108,10 @@ static bool is(const char *text, size_t length, const char *wanted)
 
 static int replace(char **text, const char *value, size_t length)
 {
-        char *copy = value_copy(value, length);
+        char raw[1024], plain[NAME_MAX_BYTES], *copy;
 
+        unescape(value, length, raw, sizeof(raw));
+        copy = strdup(util_printable(raw, plain, sizeof(plain)));
         if (!copy)
                 return -ENOMEM;
         free(*text);

@@ -24,7 +24,7 @@ enum app_lead {
 };
 
 struct lead_line {
-        const char *name; /* "*" at its end or beginning matches any text there */
+        const char *names; /* separated by blanks; "*" at the end or beginning of one matches any text there */
         enum app_lead lead;
         const char *values; /* options with a value, each followed by the number of its values if that is not 1 */
         const char *words;  /* subcommands before the program; '!': needed; ".": a script has a dot in its name */
@@ -36,12 +36,14 @@ struct lead_line {
 extern const struct lead_line lead_table[];
 extern const size_t lead_table_length;
 
-/* By the name of a program or unit, ignoring case, '-', '_' and a version at the end. NULL: it is not listed. */
+/* By the name of a program or unit. NULL: it is not listed. */
 const struct lead_line *lead_find(const char *name);
 /* By a name that the kernel has cut to 15 bytes. */
 const struct lead_line *lead_find_comm(const char *comm);
 /* By a unit's id: the whole, else its last part ("org.kde.konsole"). */
 const struct lead_line *lead_find_unit(const char *id);
+/* Equal but for case, '-', '_' and, at the end of @text, a version. @name ends at a blank. */
+bool lead_same_name(const char *name, const char *text);
 /* How many values follow this option? 0: none. */
 int lead_values(const struct lead_line *line, const char *option);
 /* Is it one of the line's subcommands? */

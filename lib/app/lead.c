@@ -7,46 +7,37 @@
 #include "lead-table.h"
 #include "util/util.h"
 
-static const char *skip(const char *text)
+bool lead_same_name(const char *name, const char *text)
 {
-        return text + strspn(text, "-_ ");
-}
-
-/* Equal but for case, '-', '_' and, at the end of @text, a version. @length: of @text. */
-static bool same_name(const char *name, const char *text, size_t length)
-{
-        const char *end = text + length;
+        const char *end = text + strlen(text);
 
         if (*name == '*') { /* no pattern has two '*' */
+                size_t length = strcspn(++name, " ");
+
                 while (end > text && strchr("0123456789.", end[-1]))
                         end--;
-                text = end - MIN(strlen(name + 1), (size_t)(end - text));
-                return strncasecmp(text, ++name, (size_t)(end - text)) == 0 && !name[end - text];
+                return length <= (size_t)(end - text) && strncasecmp(end - length, name, length) == 0;
         }
         for (;;) {
-                name = skip(name);
-                text = skip(text);
+                name += strspn(name, "-_");
+                text += strspn(text, "-_ ");
                 if (*name == '*')
                         return true;
-                if (!*name || text >= end)
+                if (*name <= ' ' || !*text)
                         break;
                 if (tolower((unsigned char)*name++) != tolower((unsigned char)*text++))
                         return false;
         }
-        return !*name && strspn(text, "0123456789.") == (size_t)(end - text);
+        return *name <= ' ' && text + strspn(text, "0123456789.") == end;
 }
 
 static const struct lead_line *find(const char *name, bool cut)
 {
-        size_t length = strlen(name);
-
-        for (size_t i = 0; length && i < lead_table_length; i++) {
-                const char *listed = lead_table[i].name;
-
-                if (same_name(listed, name, length) ||
-                    (cut && strlen(listed) > COMM_LENGTH && strncmp(listed, name, COMM_LENGTH) == 0))
-                        return &lead_table[i];
-        }
+        for (size_t i = 0; *name && i < lead_table_length; i++)
+                for (const char *at = lead_table[i].names; *at; at += strcspn(at, " "), at += *at == ' ')
+                        if (lead_same_name(at, name) || (cut && strcspn(at, " ") > COMM_LENGTH &&
+                                                    strncmp(at, name, COMM_LENGTH) == 0))
+                                return &lead_table[i];
         return NULL;
 }
 

@@ -263,9 +263,10 @@ static void windows(void)
                 { 43, "foot", "foot" },
                 { 67, "mpv", "mpv" },
                 { 31, "firefox", "org.inkscape.Inkscape" }, /* a sandbox cannot pose as another */
-                { 43, "firefox", "firefox" },
+                { 43, "firefox", "foot" }, /* a terminal stays one */
+                { 52, "firefox", "firefox" },
                 { 91, "waydroid.com.example.game", "android:10123" },
-                { 43, "", "firefox" },
+                { 52, "", "firefox" },
         };
         struct apps *apps = NULL;
         char app[APP_ID_MAX];
