@@ -27,6 +27,8 @@ struct row {
 static struct row rows[] = {
         /* marks of profilers and compilers of code that runs: how far it is optimised */
         { "]", "_\\[[kijw0-9]\\]$", "" },
+        { ": ", "^(Ion|Baseline(Interpreter)?): ", "" },
+        { "-", "-([0-9]+)-(liftoff|turbofan)$", "#\\1" },
         { "]",
           "\\[(Optimized|Instrumented|PreJIT|ReadyToRun|((MinOpt|Quick)Jitted)|((Optimized|Instrumented)?Tier[01]["
           "A-Za-z]*))( [a-z]+)?\\]$",
@@ -56,32 +58,47 @@ static struct row rows[] = {
         { "$u7b$", "[_]*\\$u7b\\$", "{" },
         { "$u7d$", "\\$u7d\\$", "}" },
         { "$RF$", "\\$RF\\$", "&" },
+        { "$C$", "\\$C\\$", "," },
         { "..", "([A-Za-z0-9_>])\\.\\.([A-Za-z0-9_<])", "\\1::\\2" },
-        /* Java: lambdas, accessors, proxies, and classes that libraries make; names of perf-map-agent */
+        /* Java and others: lambdas, accessors, proxies, and classes that libraries make; names of perf-map-agent */
         { "$$Lambda", "\\$\\$Lambda(\\$[0-9]+)?(/[0-9a-f]+|\\.[0-9]{4,})?", "$$Lambda" },
         { "LambdaForm$", "LambdaForm\\$([A-Z]+)[0-9]+", "LambdaForm$\\1" },
-        { "lambda$", "lambda\\$(.*)\\$([0-9]+)", "lambda$\\1#\\2" },
+        { "$", "(lambda|anonfun)\\$((.*)\\$)?([0-9]+)(.*)$", "\\1$\\3\\5#\\4" },
+        { "__", "(\\$(fn|reify))__([0-9]+)(.*)$", "\\1\\4#\\3" },
         { "access$", "access\\$([0-9]+)", "access#\\1" },
         { "Accessor", "(Generated[A-Za-z]*Accessor)[0-9]+", "\\1" },
         { "roxy", "(\\$Proxy|jdk[./]proxy)[0-9]+", "\\1" },
         { "$", "(CGLIB|ByteBuddy|HibernateProxy|MockitoMock|Instance)\\$+[0-9A-Za-z]+", "\\1" },
         { "::", "^L([A-Za-z_][A-Za-z0-9_/$]*)[;:_]::", "\\1." },
-        /* numbers of local functions: of C, of .NET (also asynchronous ones and lambdas), of OCaml, Julia, Zig */
+        /* numbers of local functions: of C, of .NET (also asynchronous ones and lambdas), of OCaml, Julia, Zig, Nim */
         { ".", "\\.([0-9]{4,})$", "#\\1" },
         { "<>c__", "<>c__DisplayClass[0-9_]+", "<>c__DisplayClass" },
         { "__", "(<[^<>]*>(g__[^|]*\\||[a-z]__))([0-9]+(_[0-9]+)?)(.*)$", "\\1\\5#\\3" },
-        { "caml", "^(caml[A-Z].*)_([0-9]+)$", "\\1#\\2" },
-        { "julia_", "^(julia_.*)_([0-9]+)$", "\\1#\\2" },
-        { "japi1_", "^(japi1_.*)_([0-9]+)$", "\\1#\\2" },
-        { "__anon_", "^(.*__anon)_([0-9]+)$", "\\1#\\2" },
-        /* interpreters: "JS:*f /x.js:2:18" of V8, "py::f:/x.py" of Python, "f (x.py:12)" of py-spy and others */
+        { "caml", "^(caml[A-Z].*)_([0-9]+)(_[0-9]+_code)?$", "\\1#\\2" },
+        { "_", "^((julia|japi1|jfptr|jlsys|gfptrjl)_.*)_([0-9]+)$", "\\1#\\3" },
+        { "julia_#", "^(julia_#[^#0-9]+)#[0-9]+(#.*)$", "\\1\\2" },
+        { "__", "(__(anon|struct|enum|union))_([0-9]+)(.*)$", "\\1\\4#\\3" },
+        { "_u", "^(.*__[A-Za-z0-9_]*_u)([0-9]+)$", "\\1#\\2" },
+        /* types that Crystal returns, and versions of Haskell's packages */
+        { "*", "^\\*(([^:]|::)*):[A-Z({].*$", "\\1" },
+        { "zm", "^([A-Za-z0-9]+)zm[0-9]+(zi[0-9]+)*(zm[0-9A-Za-z]+)?_", "\\1_" },
+        { "{closure:", "\\{closure:(.*):([0-9]+)\\}$", "{closure:\\1}#\\2" }, /* PHP */
+        { "-fun-", "'-([^/]*)/[0-9]+-fun-([0-9]+)-'/[0-9]+$", "\\1-fun#\\2" }, /* Erlang */
+        /*
+         * Interpreters: "JS:*f /x.js:2:18" of V8, "py::f:/x.py" of Python. A single number is the line that ran: in
+         * "f (x.py:12)" of py-spy, "f - /x.rb:12" of rbspy, "f@/x.rb:12" of YJIT, "x.py:12 - f" of pyroscope,
+         * "x.py:f:12" of austin.
+         */
         { ":",
           "^(JS|LazyCompile|Function|InterpretedFunction|Script|Eval):[*~^+]?(((get|set|async|static|bound) )?[^ "
           "]*) (.*[^0-9:][0-9]*)((:[0-9]+)*)$",
           "\\5:\\2#\\6" },
+        { ":", "^(.*[^-])(@| - \\(?| \\()([^@():]*[^@():0-9]|<[^<>]*>)\\)?:[0-9]+\\)?$", "\\3:\\1" },
+        { ":", "^([^ ]+):[0-9]+ - (.+)$", "\\1:\\2" },
+        { "block (", "block \\(([0-9]+) levels\\) in (.*)$", "block in \\2#\\1" },
+        { ":", "^(.*\\.(py|lua)|<[^<>]*>):([^:]+):[0-9]+$", "\\1:\\3" },
         { ":", "^[*~^+]?([^ /]*) \\(?((file:|node:|[a-z]*:?/)[^ ]*[^0-9:][0-9]*)((:[0-9]+)+)\\)?$", "\\2:\\1#\\4" },
-        { "py::", "^py::([^:]*):(.*)$", "\\2:\\1" },
-        { ")", "^([^ (]+) \\(([^():]*[^():0-9])(:[0-9]+)\\)$", "\\2:\\1" },
+        { "py:", "^py::?([^:]*):([0-9]+:)?(.*)$", "\\3:\\1" },
         { ")", "^([^ (]+) \\(([^():]*\\.(py|rb|php|lua|pl|ex))\\)$", "\\2:\\1" },
         { "#", "(:)(#[0-9:]*)$", "\\1(anonymous)\\2" },
         { "#:", "#:", "#" },
