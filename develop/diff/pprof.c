@@ -484,6 +484,8 @@ static int choose_types(struct pprof *pprof)
                         pprof->value_at = i;
         if (pprof->value_at == SIZE_MAX)
                 pprof->value_at = pprof->n_types - 1;
+        if (is(pprof->types[pprof->value_at], "delay"))
+                return read_damaged(pprof->read, 0, "it is a profile of waiting for locks, which has no CPU time");
         chosen = pprof->units[pprof->value_at];
         pprof->factor = read_unit(pprof->read, chosen.at, chosen.length);
         if (string_at(pprof, pprof->period_type[1], &period) && period.length == chosen.length &&
