@@ -32,8 +32,8 @@ static const struct {
         { "_ZN7mycrate1a17h0123456789abcdefE.llvm.123456", "mycrate::a", "a", "mycrate::a" },
         { "_RNvNtCs1234_7mycrate1a3run", "mycrate::a::run", "run", "a::run" },
         { "_RNvNtCsaBcD5678_7mycrate1a3run", "mycrate::a::run", "run", "a::run" },
-        { "_RNCNvCs1234_7mycrate3run0B3_", "mycrate::run::{closure#0}", "run::{closure#0}",
-          "mycrate::run::{closure#0}" },
+        { "_RNCNvCs1234_7mycrate3run0B3_", "mycrate::run::{{closure}}#0", "run::{{closure}}",
+          "mycrate::run::{{closure}}" },
         { "_RNvCsfLfy6EI15iL_7___rustc14___rust_dealloc", "__rustc::__rust_dealloc", "__rust_dealloc",
           "__rustc::__rust_dealloc" },
         { "_RNvXs1g_NtCsgEmfK2I1SDS_4core3fmtReNtB6_5Debug3fmtCsjrHSEGnQ3l9_3std", "<&str as core::fmt::Debug>::fmt",
@@ -302,6 +302,11 @@ static const struct {
           { "f#10:1", "f#90:1" } },
         { { "app_load", "load" }, { "load", "app_load" }, { 1, 0 }, { "app_load", "load" } },
         { { "app_app_load", "app_load", "load" }, { "load", "app_app_load", "app_load" }, { 1, 2, 0 }, { NULL } },
+        { { "app::run::{{closure}}" }, { "_RNCNvCs1234_3app3run0B3_" }, { 0 }, { "run::{{closure}}" } },
+        { { "JS:~ /a/x1.js:1:1" }, { "JS:~ /b/x2.js:1:1" }, { 0 }, { "x1.js:(anonymous)" } },
+        { { "py::<module>:x.py", "py::<module>:y.py" }, { "py::<module>:x.py", "py::<module>:z.py" }, { 0, 1 },
+          { "x.py:<module>", "y.py:<module>" } },
+        { { "py::<module>:x.py", "py::<module>:y.py" }, { "py::<module>:z.py" }, { -1, -1 }, { NULL } },
         { { "a::h0123456789abcdef" }, { "a::hfedcba9876543210" }, { 0 }, { "a" } },
 };
 
