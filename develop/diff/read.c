@@ -360,8 +360,8 @@ static const char *find_other(const char *buf)
                 { "--- growth", N_("it is a heap profile, which has no CPU time") },
                 { "--- symbol", N_("google-pprof --raw leaves out which files functions are in; give the "
                                    "profile that it was made of") },
-                { "--- contention", N_("it is a profile of waiting for locks, which has no CPU time") },
-                { "--- threadz", N_("it lists threads, and has no CPU time") },
+                { "--- contention", N_("it is a profile of locks or threads, which has no CPU time") },
+                { "--- threadz", N_("it is a profile of locks or threads, which has no CPU time") },
                 { "\x7f" "ELF", N_("it is a program or library, and no stacks") },
                 { "SQLite format 3", N_("it is a database, and no stacks") },
         };

@@ -291,8 +291,8 @@ int frame_read(const char *text, const char *program, const struct frame_rules *
                 ret->class = special;
                 return 0;
         }
-        if (ret->class == FRAME_APP)
-                return 0;
+        if (ret->class == FRAME_APP) /* the C library may be in its file */
+                return name_clean_variant(ret->name);
         err = name_clean_library(ret->name);
         if (ret->class == FRAME_FRAMEWORK && is_carrier(ret->name))
                 ret->class = FRAME_CARRIER;

@@ -318,6 +318,7 @@ def damaged():
             ("below 0", lambda p: p.add(["main@a"], [1, (1 << 64) - 5]), "below 0"),
             ("no unit", lambda p: setattr(p, "types", [("samples", "count"), ("x", "parsecs")]), "neither"),
             ("locks", lambda p: setattr(p, "types", [("contentions", "count"), ("delay", "nanoseconds")]), "locks"),
+            ("goroutines", lambda p: setattr(p, "types", [("samples", "count"), ("goroutine", "count")]), "threads"),
             ("no types", lambda p: setattr(p, "types", []), "")):
         refused("pprof " + name, profile(change), word)
     scope, fox = json.loads(formats.speedscope(A)), json.loads(formats.firefox(A))
@@ -644,10 +645,19 @@ def same_code():
     names = ("pure @safe int app.f()", "pure @safe int app.g()", "thunk from @escaping () -> ()")
     got = answer(write("d", "".join(f"app;main;{name} 20\n" for name in names)), "d", "--own")
     expect(len(got["tasks"]) == 3, names, got["tasks"])
+    got = answer(write("d", "app;main;__memcpy_avx512_unaligned_erms 40\n"),
+                 write("e", "app;main;__memcpy_sse2_unaligned 40\n"), "--own")
+    expect([(row["task"], row["match"]) for row in got["tasks"]] == [("memcpy", "both")], "variants", got["tasks"])
     # Lines that run differ, functions do not.
     a, b = (f"P1;app.py:<module>:{line};/a/app.py:load:{line + 1} 40\n" for line in (3, 7))
     got = answer(write("d", "# austin: 3.6.0\n# mode: cpu\n\n" + a), write("e", b), "--own")
     expect([(row["task"], row["match"]) for row in got["tasks"]] == [("load", "both")], "austin", got["tasks"])
+
+
+def comments():
+    """Go writes up to two comments of a profile as single numbers."""
+    data = formats.pprof(A, compressed=False) + formats.number(13, 1)
+    expect(answer(write("d", data), "d")["unit"] == "ns", "comments")
 
 
 def callgrind_of_others():
@@ -686,6 +696,6 @@ with tempfile.TemporaryDirectory() as place:
     if not ZLIB:
         del WRITERS["pprof"]
     for test in (same_tasks, rounding, samples, recorded, perf_text, dotnet, cycles, damaged, cut, joined, weights,
-                 perf_events, same_code, callgrind_of_others, firefox_time, real):
+                 perf_events, same_code, comments, callgrind_of_others, firefox_time, real):
         test()
 sys.exit(1 if failures else 0)
