@@ -82,7 +82,7 @@ static struct row rows[] = {
         { "_u", "^(.*__[A-Za-z0-9_]*_u)([0-9]+)$", "\\1#\\2" },
         /* types that Crystal returns, and versions of Haskell's packages */
         { "*", "^\\*(([^:]|::)*):[A-Z({].*$", "\\1" },
-        { "zm", "^([A-Za-z0-9]+)zm[0-9]+(zi[0-9]+)*(zm[0-9A-Za-z]+)?_", "\\1_" },
+        { "zm", "^([A-Za-z0-9]+)zm[0-9]+(zi[0-9]+)+(zm[0-9A-Za-z]+)?_", "\\1_" },
         { "{closure:", "\\{closure:(.*):([0-9]+)\\}$", "{closure:\\1}#\\2" }, /* PHP */
         { "-fun-", "'-([^/]*)/[0-9]+-fun-([0-9]+)-'/[0-9]+$", "\\1-fun#\\2" }, /* Erlang */
         /*
