@@ -161,6 +161,7 @@ static enum frame_class special_class(const char *name)
                                                   "asm_exc_nmi",
                                                   "exc_nmi",
                                                   "do_IRQ",
+                                                  "do_irq",
                                                   "ret_from_intr",
                                                   "apic_timer_interrupt",
                                                   "smp_apic_timer_interrupt",
@@ -190,11 +191,16 @@ static enum frame_class special_class(const char *name)
                                               "do_PrefetchAbort",
                                               "[page fault]",
                                               NULL };
+        /* where ARM and RISC-V enter the kernel by faults, calls and interrupts alike */
+        static const char *const entries[] = { "el0_sync", "el0_sync_handler", "el0t_64_sync", "el0t_64_sync_handler",
+                                               "ret_from_exception", NULL };
 
         if (is_one_of(name, starting))
                 return FRAME_START;
         if (is_one_of(name, interrupts))
                 return FRAME_INTERRUPT;
+        if (is_one_of(name, entries))
+                return FRAME_CALLER;
         return is_one_of(name, faults) ? FRAME_FAULT : FRAME_INHERIT;
 }
 
@@ -286,8 +292,8 @@ int frame_read(const char *text, const char *program, const struct frame_rules *
         ret->class = class_of(strcmp(ret->name, "[unknown]") == 0 ? ret->name : text, ret->name, dso, annotation,
                               program, rules);
         special = special_class(ret->name);
-        if (special == FRAME_START || ((special == FRAME_INTERRUPT || special == FRAME_FAULT) &&
-                                       (annotation == 'k' || !dso || is_kernel(dso)))) {
+        if (special == FRAME_START ||
+            (special != FRAME_INHERIT && (annotation == 'k' || !dso || is_kernel(dso)))) {
                 ret->class = special;
                 return 0;
         }

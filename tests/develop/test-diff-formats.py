@@ -633,6 +633,13 @@ def same_code():
         got = answer(write("d", sample(a)), write("e", sample(b)))
         expect([(row["task"], row["match"]) for row in got["tasks"]] == [(task, "both")]
                and got["comparable"]["without_app_b"] == 0, a, b, got["tasks"])
+    # A page fault is no task, and a call of the kernel is one, on each machine.
+    for names in ("asm_exc_page_fault exc_page_fault clear_page", "el0t_64_sync el0t_64_sync_handler el0_da clear_page",
+                  "ret_from_exception do_page_fault clear_page", "ret_from_exception do_irq handle_softirqs"):
+        got = answer(write("d", sample(*(name + "+0x1 ([kernel.kallsyms])" for name in reversed(names.split())))), "d")
+        expect(got["tasks"] == [] and got["comparable"]["total_a"] == 7500000, names, got["tasks"])
+    got = answer(write("d", sample("el0_svc+0x1 ([kernel.kallsyms])", "el0t_64_sync+0x1 ([kernel.kallsyms])")), "d")
+    expect([row["task"] for row in got["tasks"]] == ["el0_svc"], got["tasks"])
     got = answer(write("d", "app;main@app;read@libc.so.6 20\n"), write("e", "app;main@app;read@librtmp.so.1 20\n"))
     expect(len(got["tasks"]) == 2, "librtmp is not librt", got["tasks"])
     for below in ("  app[4011]\n", "  ??:0\n",
