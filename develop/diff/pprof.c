@@ -499,7 +499,15 @@ static int choose_types(struct pprof *pprof)
                                                                     "bytes nor a count of samples");
 }
 
-/* The first mapping is the program's. */
+static bool is_library(const struct pprof *pprof, const struct entry *mapping)
+{
+        struct string file;
+
+        return !string_at(pprof, mapping->file, &file) || file.length == 0 || *file.at == '[' ||
+               memmem(file.at, file.length, ".so", 3) || read_is_jit(file.at, file.length);
+}
+
+/* The first mapping is the program's; the first that is no library, if profilers list them as they meet them. */
 static int name_root(struct pprof *pprof, const uint64_t first)
 {
         const struct entry *mapping = find_id(first, pprof->mappings, pprof->n_mappings, sizeof(*mapping));
@@ -507,6 +515,9 @@ static int name_root(struct pprof *pprof, const uint64_t first)
         struct string file;
         int err = 0;
 
+        for (size_t i = 0; i < pprof->n_mappings && is_library(pprof, mapping); i++)
+                if (!is_library(pprof, &pprof->mappings[i]))
+                        mapping = &pprof->mappings[i];
         pprof->unnamed = pprof->n_mappings > 0;
         for (size_t i = 0; i < pprof->n_mappings; i++)
                 pprof->unnamed &=

@@ -661,6 +661,14 @@ def same_code():
     expect([(row["task"], row["match"]) for row in got["tasks"]] == [("load", "both")], "austin", got["tasks"])
 
 
+def mappings():
+    """The program is the first mapping that is no library."""
+    made = formats.Profile("libc.so.6")
+    made.add(["main@app", "read@libc.so.6"], [20, 20000000])
+    got = answer(write("d", made.data()), "d")
+    expect([(row["task"], row["from"]) for row in got["tasks"]] == [("read", "main")], "mappings", got["tasks"])
+
+
 def comments():
     """Go writes up to two comments of a profile as single numbers."""
     data = formats.pprof(A, compressed=False) + formats.number(13, 1)
@@ -703,6 +711,6 @@ with tempfile.TemporaryDirectory() as place:
     if not ZLIB:
         del WRITERS["pprof"]
     for test in (same_tasks, rounding, samples, recorded, perf_text, dotnet, cycles, damaged, cut, joined, weights,
-                 perf_events, same_code, comments, callgrind_of_others, firefox_time, real):
+                 perf_events, same_code, mappings, comments, callgrind_of_others, firefox_time, real):
         test()
 sys.exit(1 if failures else 0)
