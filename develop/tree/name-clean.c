@@ -24,6 +24,9 @@ struct row {
         regex_t compiled;
 };
 
+/* The file of a function of an interpreter, as "/a/x.py" or "<internal:numeric>". */
+#define SOURCE "([^@():]*[^@():0-9]|<[^<>]*>)"
+
 static struct row rows[] = {
         /* marks of profilers and compilers of code that runs: how far it is optimised */
         { "]", "_\\[[kijw0-9]\\]$", "" },
@@ -64,8 +67,9 @@ static struct row rows[] = {
         /* Java and others: lambdas, accessors, proxies, and classes that libraries make; names of perf-map-agent */
         { "$$Lambda", "\\$\\$Lambda(\\$[0-9]+)?(/[0-9a-f]+|\\.[0-9]{4,})?", "$$Lambda" },
         { "LambdaForm$", "LambdaForm\\$([A-Z]+)[0-9]+", "LambdaForm$\\1" },
-        { "$", "(lambda|anonfun)\\$((.*)\\$)?([0-9]+)(.*)$", "\\1$\\3\\5#\\4" },
-        { "__", "(\\$(fn|reify))__([0-9]+)(.*)$", "\\1\\4#\\3" },
+        { "lambda$", "lambda\\$((.*)\\$)?([0-9]+)(.*)$", "lambda$\\2\\4#\\3" },
+        { "anonfun$", "anonfun\\$((.*)\\$)?([0-9]+)(.*)$", "anonfun$\\2\\4#\\3" },
+        { "$fn__", "\\$fn__([0-9]+)(.*)$", "$fn\\2#\\1" },
         { "access$", "access\\$([0-9]+)", "access#\\1" },
         { "Accessor", "(Generated[A-Za-z]*Accessor)[0-9]+", "\\1" },
         { "roxy", "(\\$Proxy|jdk[./]proxy)[0-9]+", "\\1" },
@@ -76,10 +80,13 @@ static struct row rows[] = {
         { "<>c__", "<>c__DisplayClass[0-9_]+", "<>c__DisplayClass" },
         { "__", "(<[^<>]*>(g__[^|]*\\||[a-z]__))([0-9]+(_[0-9]+)?)(.*)$", "\\1\\5#\\3" },
         { "caml", "^(caml[A-Z].*)_([0-9]+)(_[0-9]+_code)?$", "\\1#\\2" },
-        { "_", "^((julia|japi1|jfptr|jlsys|gfptrjl)_.*)_([0-9]+)$", "\\1#\\3" },
+        { "julia_", "^(julia_.*)_([0-9]+)$", "\\1#\\2" },
+        { "japi1_", "^(japi1_.*)_([0-9]+)$", "\\1#\\2" },
+        { "jfptr_", "^(jfptr_.*)_([0-9]+)$", "\\1#\\2" },
         { "julia_#", "^(julia_#[^#0-9]+)#[0-9]+(#.*)$", "\\1\\2" },
-        { "__", "(__(anon|struct|enum|union))_([0-9]+)(.*)$", "\\1\\4#\\3" },
-        { "_u", "^(.*__[A-Za-z0-9_]*_u)([0-9]+)$", "\\1#\\2" },
+        { "__anon_", "__anon_([0-9]+)(.*)$", "__anon\\2#\\1" },
+        { "__struct_", "__struct_([0-9]+)(.*)$", "__struct\\2#\\1" },
+        { "_u", "(__[A-Za-z0-9_]*_u)([0-9]+)$", "\\1#\\2" },
         /* types that Crystal returns, and versions of Haskell's packages */
         { "*", "^\\*(([^:]|::)*):[A-Z({].*$", "\\1" },
         { "zm", "^([A-Za-z0-9]+)zm[0-9]+(zi[0-9]+)+(zm[0-9A-Za-z]+)?_", "\\1_" },
@@ -94,10 +101,12 @@ static struct row rows[] = {
           "^(JS|LazyCompile|Function|InterpretedFunction|Script|Eval):[*~^+]?(((get|set|async|static|bound) )?[^ "
           "]*) (.*[^0-9:][0-9]*)((:[0-9]+)*)$",
           "\\5:\\2#\\6" },
-        { ":", "^(.*[^-])(@| - \\(?| \\()([^@():]*[^@():0-9]|<[^<>]*>)\\)?:[0-9]+\\)?$", "\\3:\\1" },
-        { ":", "^([^ ]+):[0-9]+ - (.+)$", "\\1:\\2" },
+        { " (", "^(.*[^-]) \\(" SOURCE ":[0-9]+\\)$", "\\2:\\1" },
+        { " - ", "^(.*) - \\(?" SOURCE "\\)?:[0-9]+$", "\\2:\\1" },
+        { " - ", "^([^ ]+):[0-9]+ - (.+)$", "\\1:\\2" },
+        { "@", "^(.*)@" SOURCE ":[0-9]+$", "\\2:\\1" },
+        { ".py:", "^(.*\\.py):([^:]+):[0-9]+$", "\\1:\\2" },
         { "block (", "block \\(([0-9]+) levels\\) in (.*)$", "block in \\2#\\1" },
-        { ":", "^(.*\\.(py|lua)|<[^<>]*>):([^:]+):[0-9]+$", "\\1:\\3" },
         { ":", "^[*~^+]?([^ /]*) \\(?((file:|node:|[a-z]*:?/)[^ ]*[^0-9:][0-9]*)((:[0-9]+)+)\\)?$", "\\2:\\1#\\4" },
         { "py:", "^py::?([^:]*):([0-9]+:)?(.*)$", "\\3:\\1" },
         { ")", "^([^ (]+) \\(([^():]*\\.(py|rb|php|lua|pl|ex))\\)$", "\\2:\\1" },
@@ -182,7 +191,9 @@ static int apply(struct row *row, char *name)
         regmatch_t parts[PARTS_MAX + 1];
         size_t from = 0;
 
-        if (!strstr(name, row->has))
+        /* most names are without it; a first byte that is no part of an expression is the name's */
+        if (!strstr(name, row->has) || (is_anchored(row) && (isalnum((unsigned char)row->pattern[1]) ||
+                                                             row->pattern[1] == '_') && *name != row->pattern[1]))
                 return 0;
         pattern = compiled(row);
         if (!pattern)
