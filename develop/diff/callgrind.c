@@ -65,7 +65,7 @@ static bool starts(const char *text, size_t length, const char *with)
 bool callgrind_is(const char *text, size_t length)
 {
         static const char *const heads[] = { "# callgrind format", "version: 1\n",
-                                             "creator: ", "events: ", "positions: " };
+                                             "creator: ", "events: ", "event: ", "positions: " };
 
         while (length > 0 && *text == '\n') {
                 text++;
@@ -175,7 +175,6 @@ static void choose_event(struct callgrind *callgrind, const char *at, const char
         size_t i = 0;
 
         callgrind->event = 0;
-        callgrind->read->unit = "instructions";
         while (at < end) {
                 const char *word;
 
@@ -186,10 +185,10 @@ static void choose_event(struct callgrind *callgrind, const char *at, const char
                         at++;
                 if (at - word == 2 && memcmp(word, "Ir", 2) == 0) {
                         callgrind->event = i;
+                        callgrind->read->unit = "instructions";
                         return;
                 }
-                if (at > word && i++ == 0)
-                        callgrind->read->unit = "events";
+                i += at > word;
         }
 }
 

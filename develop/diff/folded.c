@@ -143,7 +143,7 @@ static int parse_line(struct read *read, struct folded *folded, const char *line
 
         while (length > 0 && (line[length - 1] == '\r' || line[length - 1] == ' ' || line[length - 1] == '\t'))
                 length--;
-        if (length == 0)
+        if (length == 0 || (length > 1 && memcmp(line, "# ", 2) == 0)) /* a comment, as austin writes them */
                 return 0;
         for (blank = line + length - 1; blank > line && *blank != ' '; blank--)
                 ;
@@ -185,7 +185,8 @@ int folded_parse(struct read *read, struct folded *folded, const char *text, siz
                 if (size > LINE_MAX_BYTES)
                         return read_damaged(read, folded->lines, "the line is longer than 1 MiB");
                 if (!read_is_text(text, size))
-                        return read_damaged(read, folded->lines, "it is not UTF-8");
+                        return read_damaged(read, folded->lines,
+                                            "it is not UTF-8; unpack it, or convert it to folded stacks");
                 err = parse_line(read, folded, text, size);
                 if (err < 0)
                         return err;

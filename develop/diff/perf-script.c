@@ -331,7 +331,8 @@ static int begin_sample(struct read *read, struct perf_script *script, const cha
 /* Finds the program by its file of code, if there is only one that is no library: threads have names of their own. */
 static int look_at_file(struct read *read, struct perf_script *script, const char *file, size_t length)
 {
-        if (length == 0 || *file != '/' || memmem(file, length, ".so", 3) || script->programs)
+        if (length == 0 || *file != '/' || memmem(file, length, ".so", 3) || read_is_jit(file, length) ||
+            script->programs)
                 return 0;
         if (!script->program)
                 script->program = strndup(file, length);
@@ -340,10 +341,18 @@ static int look_at_file(struct read *read, struct perf_script *script, const cha
         return script->program ? 0 : read_failed(read, -ENOMEM);
 }
 
+/* The end of a name without its "+0x12", an offset in a symbol, or by -F +dsoff in a file. */
+static const char *cut_offset(const char *from, const char *end)
+{
+        const char *plus = memrchr(from, '+', (size_t)(end - from));
+
+        return plus && end - plus > 3 && plus[1] == '0' && plus[2] == 'x' ? plus : end;
+}
+
 /* Adds "symbol+0x12 (/path/of/dso)". An inlined function has "(inlined)" instead, and belongs to its caller. */
 static int add_frame(struct read *read, struct perf_script *script, const char *at, const char *end)
 {
-        const char *file, *symbol_end, *plus;
+        const char *file, *symbol_end;
         size_t known;
         int32_t label;
 
@@ -360,12 +369,9 @@ static int add_frame(struct read *read, struct perf_script *script, const char *
         if (!file)
                 return read_damaged(read, script->lines, "the frame does not end in its file, as perf script "
                                                          "-F +dso prints it");
-        symbol_end = trim(at, file);
-        plus = memrchr(at, '+', (size_t)(symbol_end - at));
-        if (plus && symbol_end - plus > 3 && plus[1] == '0' && plus[2] == 'x')
-                symbol_end = plus;
+        symbol_end = cut_offset(at, trim(at, file));
         file++;
-        end--;
+        end = cut_offset(file, end - 1);
         if (end - file >= 9 && memcmp(end - 9, "(deleted)", 9) == 0)
                 end = trim(file, end - 9);
         if (script->n >= STACKS_DEPTH_MAX - 1)
@@ -378,10 +384,6 @@ static int add_frame(struct read *read, struct perf_script *script, const char *
                 file = "[inlined]";
                 end = file + strlen(file);
         }
-        if (end - file > 9 && memcmp(end - 4, ".map", 4) == 0 && memmem(file, (size_t)(end - file), "/perf-", 6)) {
-                file = "[jit]"; /* code of an interpreter, as joulecast record names it */
-                end = file + strlen(file);
-        }
         known = read->stacks->labels.n;
         label = read_label(read, at, (size_t)(symbol_end - at), file, (size_t)(end - file));
         if (label < 0)
@@ -390,17 +392,13 @@ static int add_frame(struct read *read, struct perf_script *script, const char *
         return (size_t)label >= known ? look_at_file(read, script, file, (size_t)(end - file)) : 0;
 }
 
-/* "  main.c:12", which -F +srcline prints below a frame. */
-static bool is_source_line(const char *line, const char *end)
+/* Is the line of an option, as "  main.c:12" of -F +srcline? A header has a time, or ends in its event. */
+static bool is_addition(const struct perf_script *script, const char *line, const char *end)
 {
-        const char *digits;
+        const char *after;
 
-        end = trim(line, end);
-        if (end - line > 1 && end[-1] == ')' && memmem(line, (size_t)(end - line), " (discriminator ", 16))
-                end = memmem(line, (size_t)(end - line), " (discriminator ", 16);
-        for (digits = end; digits > line && isdigit((unsigned char)digits[-1]); digits--)
-                ;
-        return is_blank(*line) && digits < end && digits > line + 1 && digits[-1] == ':' && !pass_address(line, end);
+        return script->open && is_blank(*line) && trim(line, end)[-1] != ':' && !pass_address(line, end) &&
+               !find_time(line, end, &after);
 }
 
 static int parse_line(struct read *read, struct perf_script *script, const char *line, const char *end)
@@ -417,7 +415,7 @@ static int parse_line(struct read *read, struct perf_script *script, const char 
                 script->command = end - line > 9 && memcmp(line, "# cmdline", 9) == 0;
         if (*line == '#' || script->command)
                 return 0;
-        if (script->open && is_source_line(line, end))
+        if (is_addition(script, line, end))
                 return 0;
         frame = script->open ? pass_address(line, end) : NULL;
         if (frame)

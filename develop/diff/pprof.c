@@ -166,7 +166,7 @@ bool pprof_is(const char *data, size_t length)
 
                 if (!take_varint(&span, &tag) || tag >> 3 > FIELD_MAX)
                         return false;
-                if ((tag & 7) != types[tag >> 3] && ((tag & 7) != TYPE_BYTES || tag >> 3 != 13))
+                if ((tag & 7) != types[tag >> 3] && tag >> 3 != 13) /* comments, which Go packs only if they are many */
                         return false;
                 if (!take_varint(&span, &size))
                         return n > 0;
@@ -465,6 +465,7 @@ static bool is(struct string string, const char *text)
 /* Chooses CPU time if the file has that; else the file's default type, or the last one, as pprof does. */
 static int choose_types(struct pprof *pprof)
 {
+        static const char *const others[] = { "delay", "goroutine", "threadcreate" };
         struct string chosen, period;
 
         pprof->count_at = pprof->value_at = SIZE_MAX;
@@ -484,6 +485,10 @@ static int choose_types(struct pprof *pprof)
                         pprof->value_at = i;
         if (pprof->value_at == SIZE_MAX)
                 pprof->value_at = pprof->n_types - 1;
+        for (size_t i = 0; i < ARRAY_SIZE(others); i++)
+                if (is(pprof->types[pprof->value_at], others[i]))
+                        return read_damaged(pprof->read, 0,
+                                            "it is a profile of locks or threads, which has no CPU time");
         chosen = pprof->units[pprof->value_at];
         pprof->factor = read_unit(pprof->read, chosen.at, chosen.length);
         if (string_at(pprof, pprof->period_type[1], &period) && period.length == chosen.length &&
@@ -494,7 +499,15 @@ static int choose_types(struct pprof *pprof)
                                                                     "bytes nor a count of samples");
 }
 
-/* The first mapping is the program's. */
+static bool is_library(const struct pprof *pprof, const struct entry *mapping)
+{
+        struct string file;
+
+        return !string_at(pprof, mapping->file, &file) || file.length == 0 || *file.at == '[' ||
+               memmem(file.at, file.length, ".so", 3) || read_is_jit(file.at, file.length);
+}
+
+/* The first mapping is the program's; the first that is no library, if profilers list them as they meet them. */
 static int name_root(struct pprof *pprof, const uint64_t first)
 {
         const struct entry *mapping = find_id(first, pprof->mappings, pprof->n_mappings, sizeof(*mapping));
@@ -502,6 +515,9 @@ static int name_root(struct pprof *pprof, const uint64_t first)
         struct string file;
         int err = 0;
 
+        for (size_t i = 0; i < pprof->n_mappings && is_library(pprof, mapping); i++)
+                if (!is_library(pprof, &pprof->mappings[i]))
+                        mapping = &pprof->mappings[i];
         pprof->unnamed = pprof->n_mappings > 0;
         for (size_t i = 0; i < pprof->n_mappings; i++)
                 pprof->unnamed &=

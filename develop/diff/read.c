@@ -124,6 +124,13 @@ static const char *base_name(const char *path, size_t *length)
         return slash + 1;
 }
 
+bool read_is_jit(const char *file, size_t length)
+{
+        file = base_name(file, &length);
+        return (length > 9 && memcmp(file, "perf-", 5) == 0 && memcmp(file + length - 4, ".map", 4) == 0) ||
+               (length > 10 && memcmp(file, "jitted-", 7) == 0 && memcmp(file + length - 3, ".so", 3) == 0);
+}
+
 int32_t read_label(struct read *read, const char *function, size_t function_length, const char *file,
                    size_t file_length)
 {
@@ -135,6 +142,10 @@ int32_t read_label(struct read *read, const char *function, size_t function_leng
                 function_length = strlen(function);
         }
         n = put_part(text, FRAME_MAX, function, function_length, ";");
+        if (read_is_jit(file, file_length)) {
+                file = "[jit]"; /* as joulecast record names it */
+                file_length = strlen(file);
+        }
         if (file_length > 0) {
                 file = base_name(file, &file_length);
                 text[n++] = '@';
@@ -343,13 +354,14 @@ static const char *find_other(const char *buf)
                 { "\xff\xfe", N_("it is UTF-16; convert it with iconv -f UTF-16 -t UTF-8") },
                 { "\xfe\xff", N_("it is UTF-16; convert it with iconv -f UTF-16 -t UTF-8") },
                 { "PERFILE2", N_("it is of perf record; print it with perf script, and give that") },
-                { "heap profile:", N_("it is a heap profile of gperftools, which has no CPU time") },
-                { "--- heap", N_("it is a heap profile of gperftools, which has no CPU time") },
-                { "--- growth", N_("it is a heap profile of gperftools, which has no CPU time") },
+                { "heap profile:", N_("it is a heap profile, which has no CPU time") },
+                { "heap_v2/", N_("it is a heap profile, which has no CPU time") }, /* jemalloc */
+                { "--- heap", N_("it is a heap profile, which has no CPU time") },
+                { "--- growth", N_("it is a heap profile, which has no CPU time") },
                 { "--- symbol", N_("google-pprof --raw leaves out which files functions are in; give the "
                                    "profile that it was made of") },
-                { "--- contention", N_("it is a profile of waiting for locks, which has no CPU time") },
-                { "--- threadz", N_("it lists threads, and has no CPU time") },
+                { "--- contention", N_("it is a profile of locks or threads, which has no CPU time") },
+                { "--- threadz", N_("it is a profile of locks or threads, which has no CPU time") },
                 { "\x7f" "ELF", N_("it is a program or library, and no stacks") },
                 { "SQLite format 3", N_("it is a database, and no stacks") },
         };

@@ -57,6 +57,9 @@ int read_file(struct read *read, const char *path);
 void read_events(const char *path, struct perf_events *ret);
 int read_fd(struct read *read, int fd);
 
+/* Is it code of an interpreter, "/tmp/perf-123.map" or, by perf inject --jit, "jitted-123-4.so"? */
+bool read_is_jit(const char *file, size_t length);
+
 /*
  * For the readers: makes the label of a frame from a function and its file of code. It is "function@file";
  * without a name "[unknown]@file", without a file "function". Invalid UTF-8 and unprintable characters become

@@ -31,7 +31,7 @@ static char *code_name(const char *name, char *buf, size_t size)
 {
         util_printable(name, buf, size);
         for (char *at = buf; *at; at++)
-                if (strchr(";@\t\n\v\f\r", *at))
+                if (strchr(";\t\n\v\f\r", *at))
                         *at = '_';
         return buf;
 }

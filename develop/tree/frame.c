@@ -36,12 +36,12 @@ static bool is_version(const char *text)
         return true;
 }
 
-/* The start of the DSO; NULL: there is none. */
+/* The start of the DSO; NULL: there is none. Swift and D have words like "@escaping" in names, after a blank. */
 static const char *find_dso(const char *text)
 {
         const char *at = strrchr(text, '@');
 
-        return at && at > text && at[1] && at[-1] != '@' && strcmp(at + 1, "plt") != 0 && !is_version(at + 1)
+        return at && at > text && at[1] && !strchr("@ ", at[-1]) && strcmp(at + 1, "plt") != 0 && !is_version(at + 1)
                        ? at + 1
                        : NULL;
 }
@@ -63,25 +63,31 @@ static char cut_annotation(char *name)
         return name[length - 2];
 }
 
-/* A library without its folder, its major version and the rest: "/usr/lib/libgtk-3.so.0" is "libgtk". */
+/*
+ * A library without its folder, its major version and the rest: "/usr/lib/libgtk-3.so.0" is "libgtk". A file of a
+ * module of the kernel is "[ext4]", as where perf does not know the file.
+ */
 static void read_library(const char *dso, char *library)
 {
-        /* The C library was several files once, and its loader is named by the machine or the version. */
-        static const char *const parts[][2] = {
-                { "libpthread", "libc" }, { "librt", "libc" }, { "libdl", "libc" }, { "ld-linux", "ld" }
-        };
+        /* The C library was several files once; its loader and the kernel are named by machine or version. */
+        static const char *const parts[][2] = { { "libpthread", "libc" }, { "librt", "libc" }, { "libdl", "libc" },
+                                                { "ld-linux*", "ld" }, { "vmlinux*", "[kernel.kallsyms]" } };
         char *at;
 
         snprintf(library, FRAME_NAME_MAX, "%s", util_base_name(dso));
-        if (*dso == '[' || !(at = strstr(library, ".so")) || at == library)
-                return;
-        *at = '\0';
-        while (at > library + 1 && (isdigit((unsigned char)at[-1]) || at[-1] == '.'))
-                *--at = '\0';
-        if (at > library + 1 && at[-1] == '-')
-                at[-1] = '\0';
+        at = strstr(library, ".ko");
+        if (at && strchr(".", at[3])) {
+                snprintf(library, FRAME_NAME_MAX, "[%.*s]", (int)(at - library), util_base_name(dso));
+                for (at = library; (at = strchr(at, '-'));)
+                        *at = '_';
+        }
+        if (*library != '[' && (at = strstr(library, ".so")) && at > library) {
+                while (at > library + 1 && (isdigit((unsigned char)at[-1]) || at[-1] == '.'))
+                        at--;
+                at[at > library + 1 && at[-1] == '-' ? -1 : 0] = '\0';
+        }
         for (size_t i = 0; i < ARRAY_SIZE(parts); i++)
-                if (starts(library, parts[i][0]))
+                if (fnmatch(parts[i][0], library, 0) == 0)
                         strcpy(library, parts[i][1]);
         if (starts(library, "libQt") && isdigit((unsigned char)library[5]))
                 memmove(library + 5, library + 6, strlen(library + 6) + 1);
@@ -155,6 +161,7 @@ static enum frame_class special_class(const char *name)
                                                   "asm_exc_nmi",
                                                   "exc_nmi",
                                                   "do_IRQ",
+                                                  "do_irq",
                                                   "ret_from_intr",
                                                   "apic_timer_interrupt",
                                                   "smp_apic_timer_interrupt",
@@ -184,11 +191,16 @@ static enum frame_class special_class(const char *name)
                                               "do_PrefetchAbort",
                                               "[page fault]",
                                               NULL };
+        /* where ARM and RISC-V enter the kernel by faults, calls and interrupts alike */
+        static const char *const entries[] = { "el0_sync", "el0_sync_handler", "el0t_64_sync", "el0t_64_sync_handler",
+                                               "ret_from_exception", NULL };
 
         if (is_one_of(name, starting))
                 return FRAME_START;
         if (is_one_of(name, interrupts))
                 return FRAME_INTERRUPT;
+        if (is_one_of(name, entries))
+                return FRAME_CALLER;
         return is_one_of(name, faults) ? FRAME_FAULT : FRAME_INHERIT;
 }
 
@@ -280,13 +292,13 @@ int frame_read(const char *text, const char *program, const struct frame_rules *
         ret->class = class_of(strcmp(ret->name, "[unknown]") == 0 ? ret->name : text, ret->name, dso, annotation,
                               program, rules);
         special = special_class(ret->name);
-        if (special == FRAME_START || ((special == FRAME_INTERRUPT || special == FRAME_FAULT) &&
-                                       (annotation == 'k' || !dso || is_kernel(dso)))) {
+        if (special == FRAME_START ||
+            (special != FRAME_INHERIT && (annotation == 'k' || !dso || is_kernel(dso)))) {
                 ret->class = special;
                 return 0;
         }
-        if (ret->class == FRAME_APP)
-                return 0;
+        if (ret->class == FRAME_APP) /* the C library may be in its file */
+                return name_clean_variant(ret->name);
         err = name_clean_library(ret->name);
         if (ret->class == FRAME_FRAMEWORK && is_carrier(ret->name))
                 ret->class = FRAME_CARRIER;

@@ -20,7 +20,7 @@ enum frame_class {
         FRAME_START,     /* code before main() or a thread's function, which the program does not choose */
         FRAME_INTERRUPT, /* not asked for by the code that it interrupts */
         FRAME_FAULT,     /* a page fault, likewise */
-        FRAME_CALLER,    /* the loop of an interpreter: its self cost is added to its caller's */
+        FRAME_CALLER,    /* the loop of an interpreter, the kernel's entry: its self cost is its caller's */
         FRAME_INHERIT,   /* inlined, or without a name: it has the class of its caller */
 };
 

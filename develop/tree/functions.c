@@ -312,13 +312,25 @@ static bool is_taken(const struct finder *finder, int32_t key, int32_t label)
         return (size_t)label < finder->n_labels && finder->short_key[label] >= 0 && finder->short_key[label] != key;
 }
 
+/* Is it ":(anonymous)" of "x.js:(anonymous)", the code of a script outside of its functions? */
+static bool is_script(const char *word)
+{
+        return word && (strcmp(word, ":(anonymous)") == 0 || strcmp(word, ":<module>") == 0 ||
+                        strcmp(word, ":<main>") == 0);
+}
+
+/* A script meets the one of another name, as x1.js x2.js, if each program has only one that the others do not have. */
 static int choose_labels(struct finder *finder)
 {
+        size_t scripts = 0;
+
         for (size_t i = 0; i < finder->n; i++)
                 finder->order[i] = &finder->list[i];
         qsort(finder->order, finder->n, sizeof(*finder->order), compare_functions);
         for (size_t i = 0, same; i < finder->n; i += same) {
                 int32_t key = finder->order[i]->key, label = 0;
+                struct function *one;
+                const char *word;
                 int err = 0;
 
                 same = count_same(finder->order, finder->n, i);
@@ -330,7 +342,15 @@ static int choose_labels(struct finder *finder)
                                 finder->label[finder->order[j]->whole] = label;
                 if (err < 0 || label < 0)
                         return err < 0 ? err : label;
+                word = strrchr(labels_text(&finder->keys, key), ':');
+                if (same > 1 || !is_script(word))
+                        continue;
+                one = finder->order[scripts++] = finder->order[i];
+                one->key = make_key(finder, one, word);
+                if (one->key < 0)
+                        return one->key;
         }
+        join_groups(finder, finder->order, scripts);
         return 0;
 }
 

@@ -24,9 +24,14 @@ struct row {
         regex_t compiled;
 };
 
+/* The file of a function of an interpreter, as "/a/x.py" or "<internal:numeric>". */
+#define SOURCE "([^@():]*[^@():0-9]|<[^<>]*>)"
+
 static struct row rows[] = {
         /* marks of profilers and compilers of code that runs: how far it is optimised */
         { "]", "_\\[[kijw0-9]\\]$", "" },
+        { ": ", "^(Ion|Baseline(Interpreter)?): ", "" },
+        { "-", "-([0-9]+)-(liftoff|turbofan)$", "#\\1" },
         { "]",
           "\\[(Optimized|Instrumented|PreJIT|ReadyToRun|((MinOpt|Quick)Jitted)|((Optimized|Instrumented)?Tier[01]["
           "A-Za-z]*))( [a-z]+)?\\]$",
@@ -49,6 +54,7 @@ static struct row rows[] = {
         { "::h", "::h[0-9a-f]{16}$", "" },
         { "17h", "17h[0-9a-f]{16}E", "E" },
         { "]::", "\\[[0-9a-f]{6,16}\\]::", "::" },
+        { "{closure#", "\\{closure#([0-9]+)\\}$", "{{closure}}#\\1" },
         { "::<", "::(<.*>)$", "\\1" },
         { "$LT$", "[_]*\\$LT\\$", "<" },
         { "$GT$", "\\$GT\\$", ">" },
@@ -56,32 +62,53 @@ static struct row rows[] = {
         { "$u7b$", "[_]*\\$u7b\\$", "{" },
         { "$u7d$", "\\$u7d\\$", "}" },
         { "$RF$", "\\$RF\\$", "&" },
+        { "$C$", "\\$C\\$", "," },
         { "..", "([A-Za-z0-9_>])\\.\\.([A-Za-z0-9_<])", "\\1::\\2" },
-        /* Java: lambdas, accessors, proxies, and classes that libraries make; names of perf-map-agent */
+        /* Java and others: lambdas, accessors, proxies, and classes that libraries make; names of perf-map-agent */
         { "$$Lambda", "\\$\\$Lambda(\\$[0-9]+)?(/[0-9a-f]+|\\.[0-9]{4,})?", "$$Lambda" },
         { "LambdaForm$", "LambdaForm\\$([A-Z]+)[0-9]+", "LambdaForm$\\1" },
-        { "lambda$", "lambda\\$(.*)\\$([0-9]+)", "lambda$\\1#\\2" },
+        { "lambda$", "lambda\\$((.*)\\$)?([0-9]+)(.*)$", "lambda$\\2\\4#\\3" },
+        { "anonfun$", "anonfun\\$((.*)\\$)?([0-9]+)(.*)$", "anonfun$\\2\\4#\\3" },
+        { "$fn__", "\\$fn__([0-9]+)(.*)$", "$fn\\2#\\1" },
         { "access$", "access\\$([0-9]+)", "access#\\1" },
         { "Accessor", "(Generated[A-Za-z]*Accessor)[0-9]+", "\\1" },
         { "roxy", "(\\$Proxy|jdk[./]proxy)[0-9]+", "\\1" },
         { "$", "(CGLIB|ByteBuddy|HibernateProxy|MockitoMock|Instance)\\$+[0-9A-Za-z]+", "\\1" },
         { "::", "^L([A-Za-z_][A-Za-z0-9_/$]*)[;:_]::", "\\1." },
-        /* numbers of local functions: of C, of .NET (also asynchronous ones and lambdas), of OCaml, Julia, Zig */
+        /* numbers of local functions: of C, of .NET (also asynchronous ones and lambdas), of OCaml, Julia, Zig, Nim */
         { ".", "\\.([0-9]{4,})$", "#\\1" },
         { "<>c__", "<>c__DisplayClass[0-9_]+", "<>c__DisplayClass" },
         { "__", "(<[^<>]*>(g__[^|]*\\||[a-z]__))([0-9]+(_[0-9]+)?)(.*)$", "\\1\\5#\\3" },
-        { "caml", "^(caml[A-Z].*)_([0-9]+)$", "\\1#\\2" },
+        { "caml", "^(caml[A-Z].*)_([0-9]+)(_[0-9]+_code)?$", "\\1#\\2" },
         { "julia_", "^(julia_.*)_([0-9]+)$", "\\1#\\2" },
         { "japi1_", "^(japi1_.*)_([0-9]+)$", "\\1#\\2" },
-        { "__anon_", "^(.*__anon)_([0-9]+)$", "\\1#\\2" },
-        /* interpreters: "JS:*f /x.js:2:18" of V8, "py::f:/x.py" of Python, "f (x.py:12)" of py-spy and others */
+        { "jfptr_", "^(jfptr_.*)_([0-9]+)$", "\\1#\\2" },
+        { "julia_#", "^(julia_#[^#0-9]+)#[0-9]+(#.*)$", "\\1\\2" },
+        { "__anon_", "__anon_([0-9]+)(.*)$", "__anon\\2#\\1" },
+        { "__struct_", "__struct_([0-9]+)(.*)$", "__struct\\2#\\1" },
+        { "_u", "(__[A-Za-z0-9_]*_u)([0-9]+)$", "\\1#\\2" },
+        /* types that Crystal returns, and versions of Haskell's packages */
+        { "*", "^\\*(([^:]|::)*):[A-Z({].*$", "\\1" },
+        { "zm", "^([A-Za-z0-9]+)zm[0-9]+(zi[0-9]+)+(zm[0-9A-Za-z]+)?_", "\\1_" },
+        { "{closure:", "\\{closure:(.*):([0-9]+)\\}$", "{closure:\\1}#\\2" }, /* PHP */
+        { "-fun-", "'-([^/]*)/[0-9]+-fun-([0-9]+)-'/[0-9]+$", "\\1-fun#\\2" }, /* Erlang */
+        /*
+         * Interpreters: "JS:*f /x.js:2:18" of V8, "py::f:/x.py" of Python. A single number is the line that ran: in
+         * "f (x.py:12)" of py-spy, "f - /x.rb:12" of rbspy, "f@/x.rb:12" of YJIT, "x.py:12 - f" of pyroscope,
+         * "x.py:f:12" of austin.
+         */
         { ":",
           "^(JS|LazyCompile|Function|InterpretedFunction|Script|Eval):[*~^+]?(((get|set|async|static|bound) )?[^ "
           "]*) (.*[^0-9:][0-9]*)((:[0-9]+)*)$",
           "\\5:\\2#\\6" },
+        { " (", "^(.*[^-]) \\(" SOURCE ":[0-9]+\\)$", "\\2:\\1" },
+        { " - ", "^(.*) - \\(?" SOURCE "\\)?:[0-9]+$", "\\2:\\1" },
+        { " - ", "^([^ ]+):[0-9]+ - (.+)$", "\\1:\\2" },
+        { "@", "^(.*)@" SOURCE ":[0-9]+$", "\\2:\\1" },
+        { ".py:", "^(.*\\.py):([^:]+):[0-9]+$", "\\1:\\2" },
+        { "block (", "block \\(([0-9]+) levels\\) in (.*)$", "block in \\2#\\1" },
         { ":", "^[*~^+]?([^ /]*) \\(?((file:|node:|[a-z]*:?/)[^ ]*[^0-9:][0-9]*)((:[0-9]+)+)\\)?$", "\\2:\\1#\\4" },
-        { "py::", "^py::([^:]*):(.*)$", "\\2:\\1" },
-        { ")", "^([^ (]+) \\(([^():]*[^():0-9])(:[0-9]+)\\)$", "\\2:\\1" },
+        { "py:", "^py::?([^:]*):([0-9]+:)?(.*)$", "\\3:\\1" },
         { ")", "^([^ (]+) \\(([^():]*\\.(py|rb|php|lua|pl|ex))\\)$", "\\2:\\1" },
         { "#", "(:)(#[0-9:]*)$", "\\1(anonymous)\\2" },
         { "#:", "#:", "#" },
@@ -164,7 +191,9 @@ static int apply(struct row *row, char *name)
         regmatch_t parts[PARTS_MAX + 1];
         size_t from = 0;
 
-        if (!strstr(name, row->has))
+        /* most names are without it; a first byte that is no part of an expression is the name's */
+        if (!strstr(name, row->has) || (is_anchored(row) && (isalnum((unsigned char)row->pattern[1]) ||
+                                                             row->pattern[1] == '_') && *name != row->pattern[1]))
                 return 0;
         pattern = compiled(row);
         if (!pattern)

@@ -12,7 +12,8 @@
 #include "name.h"
 #include "util/util.h"
 
-#define WORD_CHARACTERS "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ_abcdefghijklmnopqrstuvwxyz"
+/* "$" and "." are in the older names only, as of "$LT$alloc..string..String$GT$". */
+#define WORD_CHARACTERS "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ_abcdefghijklmnopqrstuvwxyz$."
 #define DEPTH_MAX 64
 #define STEPS_MAX 20000 /* a limit, because references may multiply */
 
@@ -21,7 +22,7 @@ struct symbol {
         char *made;
         size_t length, steps;
         unsigned depth, quiet;
-        bool failed;
+        bool failed, older;
 };
 
 static void take_type(struct symbol *symbol);
@@ -99,7 +100,8 @@ static const char *take_word(struct symbol *symbol, size_t *size)
         if (!take(symbol, '0'))
                 for (; isdigit((unsigned char)*symbol->at) && *size <= left; symbol->at++)
                         *size = *size * 10 + (size_t)(*symbol->at - '0');
-        take(symbol, '_');
+        if (!symbol->older)
+                take(symbol, '_');
         word = symbol->at;
         if (*size > strspn(word, WORD_CHARACTERS)) {
                 fail(symbol);
@@ -351,6 +353,7 @@ static bool demangle_like_cxx(struct symbol *symbol)
 {
         size_t size;
 
+        symbol->older = true;
         symbol->at += strlen("_ZN");
         while (!symbol->failed && *symbol->at != 'E') {
                 const char *word = take_word(symbol, &size);

@@ -71,7 +71,7 @@ size_t name_operator_length(const char *name, const char *at)
         static const char *const signs[] = { "<=>", "<<=", ">>=", "->*", "()", "[]", "<<", ">>", "<=", ">=", "==",
                                              "!=",  "&&",  "||",  "++",  "--", "+=", "-=", "*=", "/=", "%=", "^=",
                                              "&=",  "|=",  "->",  "<",   ">",  "=",  "!",  "+",  "-",  "*",  "/",
-                                             "%",   "^",   "&",   "|",   "~",  "," };
+                                             "%",   "^",   "&",   "|",   "~",  ",",  "\"\"" };
         static const char word[] = "operator";
         const char *end = at + strlen(word);
 
@@ -149,19 +149,25 @@ struct word {
 
 /*
  * The start of the name in "int f(int)", "non-virtual thunk to f()", "int32 [App] Program::Main()": the text before
- * the last blank is no part of it.
+ * the last blank is no part of it. @end: in and out; the type in "f() -> Int" or "x.getter : Int" of Swift is none,
+ * either, but a name follows it in "closure #1 () -> () in f()".
  */
-static size_t name_start(const char *name, size_t end)
+static size_t name_start(const char *name, size_t *end)
 {
-        size_t start = 0, blank = 0;
+        size_t start = 0, blank = 0, type = *end, before = 0;
 
-        for (size_t i = 0; i < end; i += span(name, name + i)) {
+        for (size_t i = 0; i < *end; i += span(name, name + i)) {
+                if (strncmp(name + i, " -> ", 4) == 0 || strncmp(name + i, " : ", 3) == 0)
+                        type = i, before = start;
                 if (name[i] == ' ' && i > 0 && name[i - 1] != ')' && !strchr("(<[{", name[i + 1]))
                         blank = i + 1;
                 else if (name[i] == '(' && i > 0)
                         start = blank;
         }
-        return start;
+        if (type == *end || strstr(name + type, " in "))
+                return start;
+        *end = type;
+        return before;
 }
 
 /* Splits "zip_squeeze" in the program zip: the program's name is an owner. */
@@ -180,7 +186,7 @@ static size_t split_prefix(const char *name, const char *program, struct word *w
 /* Splits a name into words, and keeps the last @n of them. Their number, at least 1. */
 static size_t split(const char *name, const char *program, struct word *words, size_t n)
 {
-        size_t end = name_plain_length(name), at = name_start(name, end), count = 0, between;
+        size_t end = name_plain_length(name), at = name_start(name, &end), count = 0, between;
         struct word word = { at, 0 };
 
         for (bool more = true; more; at += more ? between ? between : span(name, name + at) : 0) {
@@ -247,7 +253,7 @@ const char *name_text(const char *name, const char *program, size_t level, char 
         level = bare ? level : level - NAME_LEVELS / 2;
         last = level > last ? 0 : last - level;
         if (bare)
-                copy_bare(name, words[last].at, name_plain_length(name), buf);
+                copy_bare(name, words[last].at, words[n - 1].at + words[n - 1].length, buf);
         if (!bare || !*buf)
                 snprintf(buf, NAME_MAX_BYTES, "%s", name + (level == NAME_LEVELS / 2 - 1 ? 0 : words[last].at));
         return buf;

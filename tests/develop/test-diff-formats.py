@@ -317,6 +317,8 @@ def damaged():
                                formats.message(2, formats.message(1, b"\1") + formats.message(2, b"\1"))), "one value"),
             ("below 0", lambda p: p.add(["main@a"], [1, (1 << 64) - 5]), "below 0"),
             ("no unit", lambda p: setattr(p, "types", [("samples", "count"), ("x", "parsecs")]), "neither"),
+            ("locks", lambda p: setattr(p, "types", [("contentions", "count"), ("delay", "nanoseconds")]), "locks"),
+            ("goroutines", lambda p: setattr(p, "types", [("samples", "count"), ("goroutine", "count")]), "threads"),
             ("no types", lambda p: setattr(p, "types", []), "")):
         refused("pprof " + name, profile(change), word)
     scope, fox = json.loads(formats.speedscope(A)), json.loads(formats.firefox(A))
@@ -351,7 +353,9 @@ def damaged():
         refused("JSON " + name, data, word)
     for name, data, word in (
             ("perf.data", b"PERFILE2" + bytes(100), "perf script"),
-            ("heap", "heap profile:  1: 2 [ 3: 4] @ x\n", "heap"), ("ELF", b"\x7fELF" + bytes(9), "program"),
+            ("heap", "heap profile:  1: 2 [ 3: 4] @ x\n", "heap"), ("xz", b"\xfd7zXZ" + bytes(9), "unpack"),
+            ("heap", "heap_v2/524288\n  t*: 28106: 56637512 [0: 0]\n", "heap"),
+            ("ELF", b"\x7fELF" + bytes(9), "program"),
             ("UTF-16", "a;f_x 3\n".encode("utf-16"), "UTF-16"), ("zeros", bytes(5000), ""),
             ("callgrind", "events: Ir\nfn=(1)\n1 2\n", "index"),
             ("callgrind", "events: Ir\n1 2\n", "line 2"), ("callgrind", "events: Ir\nfn=x\nhello\n", "line 3"),
@@ -615,6 +619,69 @@ def perf_events():
     expect(ran.returncode == 1 and "two counts" in ran.stderr, "difffolded", ran)
 
 
+def same_code():
+    """One function, as perf and other tools name it and its file on another day or machine."""
+    def sample(*frames):
+        lines = "".join(f"\t 12 {frame}\n" for frame in (*frames, "main+0x1f (/usr/bin/app)"))
+        return ("app 123 4.5: 250000 cpu-clock: \n" + lines + "\n") * 30
+    jit = "JS:*f /x.js:2:3+0x1 (/tmp/.debug/jit/node-jit/jitted-{0}-{1}.so)"
+    for a, b, task in ((jit.format(12, 3), jit.format(45, 6), "f"), (jit.format(12, 3),
+                                                                    "JS:~f /x.js:9:3 (/tmp/perf-12.map)", "f"),
+                       ("read+0x1 (/usr/lib/libc.so.6+0x10f3a)", "read+0x2 (/usr/lib/libc.so.6)", "read"),
+                       ("read+0x1 ([snd_hda])", "read+0x2 (/lib/modules/6.12/snd-hda.ko.xz)", "read"),
+                       ("read+0x1 ([kernel.kallsyms])", "read+0x2 (/usr/lib/debug/boot/vmlinux-6.12.1)", "read")):
+        got = answer(write("d", sample(a)), write("e", sample(b)))
+        expect([(row["task"], row["match"]) for row in got["tasks"]] == [(task, "both")]
+               and got["comparable"]["without_app_b"] == 0, a, b, got["tasks"])
+    # A page fault is no task, and a call of the kernel is one, on each machine.
+    for names in ("asm_exc_page_fault exc_page_fault clear_page", "el0t_64_sync el0t_64_sync_handler el0_da clear_page",
+                  "ret_from_exception do_page_fault clear_page", "ret_from_exception do_irq handle_softirqs"):
+        got = answer(write("d", sample(*(name + "+0x1 ([kernel.kallsyms])" for name in reversed(names.split())))), "d")
+        expect(got["tasks"] == [] and got["comparable"]["total_a"] == 7500000, names, got["tasks"])
+    got = answer(write("d", sample("el0_svc+0x1 ([kernel.kallsyms])", "el0t_64_sync+0x1 ([kernel.kallsyms])")), "d")
+    expect([row["task"] for row in got["tasks"]] == ["el0_svc"], got["tasks"])
+    got = answer(write("d", "app;main@app;read@libc.so.6 20\n"), write("e", "app;main@app;read@librtmp.so.1 20\n"))
+    expect(len(got["tasks"]) == 2, "librtmp is not librt", got["tasks"])
+    for below in ("  app[4011]\n", "  ??:0\n",
+                  " 0x55d1/0x55d0/P/-/-/0 0x1/0x2/M/-/-/3 \n", " ABI:2    AX:0x0    BX:0x1\n"):
+        text = sample("read+0x1 (/usr/lib/libc.so.6)").replace("\n\n", "\n" + below + "\n")
+        ran = run(write("d", text), "d", "--json")
+        expect(ran.returncode == 0 and not ran.stderr
+               and json.loads(ran.stdout)["comparable"]["total_a"] == 7500000, below, ran)
+    # Words like "@safe" of D and "@escaping" of Swift name no file.
+    names = ("pure @safe int app.f()", "pure @safe int app.g()", "thunk from @escaping () -> ()")
+    got = answer(write("d", "".join(f"app;main;{name} 20\n" for name in names)), "d", "--own")
+    expect(len(got["tasks"]) == 3, names, got["tasks"])
+    got = answer(write("d", "app;main;__memcpy_avx512_unaligned_erms 40\n"),
+                 write("e", "app;main;__memcpy_sse2_unaligned 40\n"), "--own")
+    expect([(row["task"], row["match"]) for row in got["tasks"]] == [("memcpy", "both")], "variants", got["tasks"])
+    # Lines that run differ, functions do not.
+    a, b = (f"P1;app.py:<module>:{line};/a/app.py:load:{line + 1} 40\n" for line in (3, 7))
+    got = answer(write("d", "# austin: 3.6.0\n# mode: cpu\n\n" + a), write("e", b), "--own")
+    expect([(row["task"], row["match"]) for row in got["tasks"]] == [("load", "both")], "austin", got["tasks"])
+
+
+def mappings():
+    """The program is the first mapping that is no library."""
+    made = formats.Profile("libc.so.6")
+    made.add(["main@app", "read@libc.so.6"], [20, 20000000])
+    got = answer(write("d", made.data()), "d")
+    expect([(row["task"], row["from"]) for row in got["tasks"]] == [("read", "main")], "mappings", got["tasks"])
+
+
+def comments():
+    """Go writes up to two comments of a profile as single numbers."""
+    data = formats.pprof(A, compressed=False) + formats.number(13, 1)
+    expect(answer(write("d", data), "d")["unit"] == "ns", "comments")
+
+
+def callgrind_of_others():
+    text = "events: Bc Ir\nfn=main\n1 5 100\n"
+    expect(answer(write("d", text), "d", "--own")["unit"] == "instructions", "Ir is the second event")
+    got = answer(write("d", "event: ns : Nanoseconds\nevents: ns\nfl=a.py\nfn=load\n1 100\n"), "d", "--own")
+    expect(got["comparable"]["total_a"] == 100, "pyprof2calltree", got["comparable"])
+
+
 def firefox_time():
     """CPU time only where threads say it, whatever their unit is said to be."""
     samples = {"length": 20, "stack": [1] * 20, "time": list(range(20)), "weight": None, "weightType": "samples"}
@@ -644,6 +711,6 @@ with tempfile.TemporaryDirectory() as place:
     if not ZLIB:
         del WRITERS["pprof"]
     for test in (same_tasks, rounding, samples, recorded, perf_text, dotnet, cycles, damaged, cut, joined, weights,
-                 perf_events, firefox_time, real):
+                 perf_events, same_code, mappings, comments, callgrind_of_others, firefox_time, real):
         test()
 sys.exit(1 if failures else 0)
