@@ -30,6 +30,8 @@
 #define BUG_DEVIATIONS 4.5
 /* lower bound for that deviation, as devices differ more than a small set of them may show */
 #define DEVIATION_MIN 0.05
+/* nor is it less than as if so many more clients differed as they do in the middle app */
+#define USUAL_CLIENTS 20.0
 #define MAD_TO_SIGMA 1.4826
 #define BUG_SHARE 0.1 /* more of the clients are a kind of use, and no bugs */
 #define BUG_FEW 3     /* but so few are always bugs */
@@ -47,6 +49,8 @@ struct finds {
 struct judging {
         const struct report *report;
         struct finds *finds; /* one per thread */
+        double *deviations;  /* the deviation of each app as a whole; 0: too few clients */
+        double usual;        /* the middle one */
         atomic_size_t next;  /* next app to process */
 };
 
@@ -83,8 +87,16 @@ static int compare_parts(const void *a, const void *b)
         return x->part != y->part ? y->part - x->part : x->client < y->client ? -1 : x->client > y->client;
 }
 
-/* Measures the part that @list begins with. */
-static int measure(struct finds *finds, const struct own_use *list, size_t n, struct powers *ret)
+/* By few clients a deviation can seem far too small, and everybody else would then have a bug. */
+static double at_least_usual(double deviation, double clients, double usual)
+{
+        double both = (clients * deviation * deviation + USUAL_CLIENTS * usual * usual) / (clients + USUAL_CLIENTS);
+
+        return MAX(deviation, sqrt(both));
+}
+
+/* Measures the part that @list begins with. @usual: deviation of the middle app; 0: unknown. */
+static int measure(struct finds *finds, const struct own_use *list, size_t n, double usual, struct powers *ret)
 {
         struct powers powers = { .list = list };
         int err;
@@ -100,6 +112,7 @@ static int measure(struct finds *finds, const struct own_use *list, size_t n, st
         for (size_t i = 0; i < powers.n; i++)
                 finds->logs[i] = fabs(finds->logs[i] - powers.middle);
         powers.deviation = MAX(MAD_TO_SIGMA * median(finds->logs, powers.n), DEVIATION_MIN);
+        powers.deviation = at_least_usual(powers.deviation, (double)powers.n, usual);
         *ret = powers;
         return 0;
 }
@@ -251,7 +264,7 @@ static int keep_rare(struct finds *finds, const struct report *report, const str
 }
 
 /* Judges all clients of one app. */
-static int find_bugs_of(struct finds *finds, const struct report *report, const struct app_report *app)
+static int find_bugs_of(struct finds *finds, const struct report *report, const struct app_report *app, double usual)
 {
         struct powers whole, part;
         size_t first = finds->n;
@@ -259,14 +272,13 @@ static int find_bugs_of(struct finds *finds, const struct report *report, const 
 
         if (app->n_own <= BUG_CLIENTS_MIN)
                 return 0;
-        qsort(app->own, app->n_own, sizeof(*app->own), compare_parts);
-        err = measure(finds, app->own, app->n_own, &whole);
+        err = measure(finds, app->own, app->n_own, usual, &whole);
         if (err < 0 || whole.n <= BUG_CLIENTS_MIN)
                 return err;
         finds->pairs += whole.n;
         err = add_bugs(finds, app, &whole, &whole);
         for (size_t i = whole.n; !err && i < app->n_own; i += part.n) {
-                err = measure(finds, app->own + i, app->n_own - i, &part);
+                err = measure(finds, app->own + i, app->n_own - i, usual, &part);
                 if (!err && part.n > BUG_CLIENTS_MIN)
                         err = add_bugs(finds, app, &part, &whole);
         }
@@ -282,10 +294,10 @@ static int compare_found(const void *key, const void *element)
 }
 
 /* Takes the clients of the bugs away, and compares the app on the others. */
-static int judge_app(struct finds *finds, const struct report *report, struct app_report *app)
+static int judge_app(struct finds *finds, const struct report *report, struct app_report *app, double usual)
 {
         size_t first = finds->n, kept = 0;
-        int err = find_bugs_of(finds, report, app);
+        int err = find_bugs_of(finds, report, app, usual);
 
         if (err < 0)
                 return err;
@@ -305,7 +317,45 @@ static int judge_apps(void *data, size_t thread)
         int err = 0;
 
         for (size_t app; !err && (app = atomic_fetch_add(&judging->next, 1)) < judging->report->n_apps;)
-                err = judge_app(&judging->finds[thread], judging->report, &judging->report->apps[app]);
+                err = judge_app(&judging->finds[thread], judging->report, &judging->report->apps[app],
+                                judging->usual);
+        return err;
+}
+
+/* Sorts the powers of all apps, and measures each as a whole. */
+static int measure_apps(void *data, size_t thread)
+{
+        struct judging *judging = data;
+        int err = 0;
+
+        for (size_t i; !err && (i = atomic_fetch_add(&judging->next, 1)) < judging->report->n_apps;) {
+                struct app_report *app = &judging->report->apps[i];
+                struct powers whole;
+
+                if (app->n_own <= BUG_CLIENTS_MIN)
+                        continue;
+                qsort(app->own, app->n_own, sizeof(*app->own), compare_parts);
+                err = measure(&judging->finds[thread], app->own, app->n_own, 0, &whole);
+                judging->deviations[i] = !err && whole.n > BUG_CLIENTS_MIN ? whole.deviation : 0;
+        }
+        return err;
+}
+
+static int find_usual(struct judging *judging, size_t n_threads)
+{
+        size_t n = judging->report->n_apps, kept = 0;
+        int err;
+
+        judging->deviations = calloc(n + 1, sizeof(*judging->deviations));
+        if (!judging->deviations)
+                return -ENOMEM;
+        err = threads_run(measure_apps, judging, n_threads);
+        for (size_t i = 0; i < n; i++)
+                if (judging->deviations[i] > 0)
+                        judging->deviations[kept++] = judging->deviations[i];
+        judging->usual = kept ? median(judging->deviations, kept) : 0;
+        judging->next = 0;
+        free(TAKE_PTR(judging->deviations));
         return err;
 }
 
@@ -332,8 +382,10 @@ static int find_bugs(struct report *report)
         size_t n = threads_count();
         struct finds *finds = calloc(n, sizeof(*finds));
         struct judging judging = { .report = report, .finds = finds };
-        int err = finds ? threads_run(judge_apps, &judging, n) : -ENOMEM;
+        int err = finds ? find_usual(&judging, n) : -ENOMEM;
 
+        if (!err)
+                err = threads_run(judge_apps, &judging, n);
         if (!err)
                 err = take_finds(report, finds, n);
         for (size_t i = 0; finds && i < n; i++) {

@@ -7,6 +7,7 @@ Usage: test-community.py JOULECAST-COMMUNITY MAKE-COMMUNITY [CLIENTS]
 """
 import gzip
 import json
+import math
 import os
 import random
 import re
@@ -220,6 +221,27 @@ def bug_of_a_part(top):
           and bug["watts"] > 2 * bug["others_watts"], f"{bug}")
 
 
+def few_devices(top):
+    """Few devices that happen to agree make no bug of one that differs as devices do, but one of a larger excess."""
+    path, database, spread = os.path.join(top, "few"), os.path.join(top, "few.db"), random.Random(8)
+    with open(path, "w", encoding="utf-8") as file:
+        for number in range(40):
+            watts = {f"app-{i}": math.exp(spread.gauss(0, 0.35)) for i in range(9)}
+            for name, excess in (("rare", 3), ("broken", 12)):
+                if number < 7:
+                    watts[name] = excess if number == 6 else 1 + 0.02 * number
+            ids = {name: str(i) for i, name in enumerate(watts)}
+            file.write(json.dumps({"v": 1, "client": f"{number:032x}", "first": 0,
+                                   "apps": {key: name for name, key in ids.items()}}) + "\n")
+            for i in range(8):
+                file.write(json.dumps({"t": i * 10**12, "t2": i * 10**12 + 6 * 10**11, "level_ppm": 900001,
+                                       "level2_ppm": 890001, "apps": [int(key) for key in ids.values()],
+                                       "own_mj": {ids[name]: round(60000 * w) for name, w in watts.items()}}) + "\n")
+    run("load", path, "--database", database)
+    bugs = [(bug["app"], int(bug["client"], 16)) for bug in json.loads(report(database))["bugs"]]
+    check(bugs == [("broken", 6)], f"bugs of few devices: {bugs}")
+
+
 def reasons(top):
     """Features and versions on which a hog depends, the component of a bug; and parts of a report by commands and as a
     page."""
@@ -403,6 +425,7 @@ with tempfile.TemporaryDirectory() as where:
     private_databases(where)
     world(where)
     bug_of_a_part(where)
+    few_devices(where)
     reasons(where)
     folder_answers(where)
 with tempfile.TemporaryDirectory() as where:
