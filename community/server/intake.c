@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "shared/scan.h"
 #include "forget.h"
 #include "intake.h"
 #include "util/util.h"
@@ -95,7 +96,7 @@ int intake_line(struct intake *intake, const char *line, size_t length)
                 intake->seq++;
                 return 0;
         }
-        if (strspn(line, " \t\r\n") >= length)
+        if (scan_done(&(struct scan){ .at = line, .end = line + length }))
                 return 0;
         if (upload_is_header(line, length))
                 return take_header(intake, line, length);

@@ -8,6 +8,7 @@
 #include <zlib.h>
 
 #include "shared/name-hash.h"
+#include "shared/scan.h"
 #include "intake.h"
 #include "receive.h"
 #include "util/util.h"
@@ -30,7 +31,10 @@ struct upload {
         bool no_memory;
 };
 
-/* Unpacks a body, at most RECEIVE_UNPACKED_MAX bytes. Returns 0; -E2BIG; -EINVAL: damaged; -ENOMEM. */
+/*
+ * Unpacks a body, at most RECEIVE_UNPACKED_MAX bytes, of one or several members, as gzip files may have. Returns 0;
+ * -E2BIG; -EINVAL: damaged; -ENOMEM.
+ */
 static int unpack(const char *body, size_t length, char **ret, size_t *ret_length)
 {
         z_stream stream = { .next_in = (unsigned char *)(uintptr_t)body, .avail_in = (unsigned)length };
@@ -41,8 +45,9 @@ static int unpack(const char *body, size_t length, char **ret, size_t *ret_lengt
                 return -ENOMEM;
         stream.next_out = (unsigned char *)text;
         stream.avail_out = RECEIVE_UNPACKED_MAX;
-        code = inflate(&stream, Z_FINISH);
-        *ret_length = stream.total_out;
+        while ((code = inflate(&stream, Z_FINISH)) == Z_STREAM_END && stream.avail_in)
+                (void)inflateReset(&stream);
+        *ret_length = RECEIVE_UNPACKED_MAX - stream.avail_out;
         inflateEnd(&stream);
         if (code != Z_STREAM_END)
                 return stream.avail_out == 0 ? -E2BIG : -EINVAL;
@@ -87,7 +92,7 @@ static int find_client(void *data, const char *line, size_t length)
         const char *why;
         int err;
 
-        if (length == SIZE_MAX || strspn(line, " \t\r") >= length)
+        if (length == SIZE_MAX || scan_done(&(struct scan){ .at = line, .end = line + length }))
                 return length == SIZE_MAX ? -EINVAL : 0;
         err = upload_read_header(line, length, &header, &why);
         if (err < 0)

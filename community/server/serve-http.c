@@ -184,6 +184,34 @@ static void take_body(struct request *request, const char *data, size_t size)
         request->length += size;
 }
 
+/* What says how long the body of a request is. */
+struct lengths {
+        unsigned n;
+        bool unknown; /* an encoding that nobody here decodes */
+};
+
+static enum MHD_Result count_lengths(void *data, enum MHD_ValueKind kind, const char *key, const char *value)
+{
+        struct lengths *lengths = data;
+        bool encoding = strcasecmp(key, "Transfer-Encoding") == 0;
+
+        lengths->n += encoding || strcasecmp(key, "Content-Length") == 0;
+        lengths->unknown |= encoding && (!value || strcasecmp(value, "chunked") != 0);
+        return MHD_YES;
+}
+
+/*
+ * A proxy may take another of several lengths than this server, and then the rest of a body for the next request, of
+ * somebody else.
+ */
+static bool has_one_length(struct MHD_Connection *connection)
+{
+        struct lengths lengths = { .n = 0 };
+
+        (void)MHD_get_connection_values(connection, MHD_HEADER_KIND, count_lengths, &lengths);
+        return lengths.n <= 1 && !lengths.unknown;
+}
+
 /* Limits of a network come before all else, so that whoever sends nonsense costs no more than an answer. */
 static enum MHD_Result begin_request(struct server *server, struct MHD_Connection *connection, void **request_data)
 {
@@ -191,12 +219,15 @@ static enum MHD_Result begin_request(struct server *server, struct MHD_Connectio
         struct peer peer;
 
         find_peer(connection, &peer);
-        if (peer.local || limits_take(server->receiver.limits, "network", peer.network, RECEIVE_NETWORK_HOUR)) {
+        if (!peer.local && !limits_take(server->receiver.limits, "network", peer.network, RECEIVE_NETWORK_HOUR)) {
+                answer_error(&answer, 429, "too many requests come from this network; try again in an hour");
+                answer.retry_s = 3600;
+        } else if (!has_one_length(connection)) {
+                answer_error(&answer, 400, "a request has one Content-Length, or Transfer-Encoding: chunked");
+        } else {
                 *request_data = calloc(1, sizeof(struct request));
                 return *request_data ? MHD_YES : MHD_NO;
         }
-        answer_error(&answer, 429, "too many requests come from this network; try again in an hour");
-        answer.retry_s = 3600;
         return send_answer(connection, &answer);
 }
 

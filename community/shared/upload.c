@@ -163,6 +163,11 @@ enum {
         HAS_FIRST = 1 << 2,
         HAS_APPS = 1 << 3,
         HAS_FORGET = 1 << 4,
+        HAS_VERSIONS = 1 << 5,
+        HAS_OS = 1 << 6,
+        HAS_MODEL = 1 << 7,
+        HAS_FEATURES = 1 << 8,
+        NEEDED = HAS_V | HAS_CLIENT | HAS_FIRST | HAS_APPS,
 };
 
 /* Only a true value is a request; anything else is none. */
@@ -231,12 +236,16 @@ static int read_header_key(struct scan *scan, const struct scan_text *key, struc
                 bit = HAS_FORGET;
                 err = read_forget(scan, header, why);
         } else if (is_key(key, "versions")) {
+                bit = HAS_VERSIONS;
                 err = scan_value(scan, versions) ? 0 : wrong(why, "it is not JSON");
         } else if (is_key(key, "os")) {
+                bit = HAS_OS;
                 err = read_text(scan, header->os, why);
         } else if (is_key(key, "model")) {
+                bit = HAS_MODEL;
                 err = read_text(scan, header->model, why);
         } else if (is_key(key, "features")) {
+                bit = HAS_FEATURES;
                 err = read_features(scan, header, why);
         } else if (!scan_value(scan, &ignored)) {
                 err = wrong(why, "it is not JSON");
@@ -267,7 +276,7 @@ static int read_header(struct scan *scan, struct upload_header *header, const ch
         if (header->forget && seen == (HAS_V | HAS_CLIENT | HAS_FORGET))
                 return 0;
         header->forget = false;
-        if ((seen | HAS_FORGET) != (HAS_V | HAS_CLIENT | HAS_FIRST | HAS_APPS | HAS_FORGET))
+        if ((seen & NEEDED) != NEEDED)
                 return wrong(why, "a header needs \"v\", \"client\", \"first\" and \"apps\"");
         return versions.length ? read_versions(&versions, header, why) : 0;
 }

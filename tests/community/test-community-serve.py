@@ -96,6 +96,27 @@ def uploads(server):
     check(server.ask("DELETE", "/v1/me", None, token(2))[0] == 404, "another token may remove")
 
 
+def one_reading(server):
+    """What two programs could read in two ways is refused, or read whole; blank lines cost no more than others."""
+    for lengths in ("Content-Length: 3\r\nContent-Length: 5", "Transfer-Encoding: xchunked",
+                    "Transfer-Encoding: chunked\r\nContent-Length: 5"):
+        with socket.create_connection(("127.0.0.1", server.port), timeout=20) as one:
+            one.sendall(f"POST /v1/samples HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {token(71)}\r\n{lengths}"
+                        "\r\n\r\n0\r\n\r\n".encode())
+            check(one.recv(100).startswith(b"HTTP/1.1 400 "), f"{lengths}: not refused")
+    members = gzip.compress(upload(71, n=5)) + gzip.compress(upload(71, first=5, n=5))
+    status, answer, _ = server.ask("POST", "/v1/samples", members, token(71))
+    check(status == 200 and answer["added"] == 10, f"two members: {status} {answer}")
+    check(server.ask("POST", "/v1/samples", members + b"rest", token(71))[0] == 400, "data behind the last member")
+    begun = time.monotonic()
+    status, answer, _ = server.ask("POST", "/v1/samples", gzip.compress(upload(71, n=5) + b"\n" * 4000000), token(71))
+    check(status == 200 and answer["known"] == 5 and time.monotonic() - begun < 20, f"blank lines: {status} {answer}")
+    for key in ("os", "model", "features", "versions"):
+        twice = upload(71).replace(b'{', f'{{"{key}": {{}}, "{key}": {{}}, '.encode(), 1)
+        check(server.ask("POST", "/v1/samples", twice, token(71))[0] == 400, f"{key} twice")
+    check(server.ask("DELETE", "/v1/me", None, token(71))[0] == 200, "what was read cannot be removed")
+
+
 def own_data(server, top):
     """A client's own data are returned as an upload with the same samples."""
     status, text, headers = server.ask("GET", "/v1/me", None, token(1))
@@ -307,6 +328,7 @@ def serve(database, top):
         own_data(server, top)
         names(server)
         half_sent(server)
+        one_reading(server)
         slow(server)
         code, said = server.stop()
         check(code == 0 and "Terminated" in said and "runtime error" not in said and "Sanitizer" not in said,
