@@ -184,7 +184,7 @@ static void take_body(struct request *request, const char *data, size_t size)
         request->length += size;
 }
 
-/* What says how long the body of a request is. */
+/* Headers that say how long the body of a request is. */
 struct lengths {
         unsigned n;
         bool unknown; /* an encoding that nobody here decodes */
