@@ -273,7 +273,7 @@ static int read_header(struct scan *scan, struct upload_header *header, const ch
         } while (scan_take(scan, ','));
         if (!scan_take(scan, '}') || !scan_done(scan))
                 return wrong(why, "it is not JSON, or something follows it");
-        if (header->forget && seen == (HAS_V | HAS_CLIENT | HAS_FORGET))
+        if (header->forget && (seen & (NEEDED | HAS_FORGET)) == (HAS_V | HAS_CLIENT | HAS_FORGET))
                 return 0;
         header->forget = false;
         if ((seen & NEEDED) != NEEDED)
