@@ -37,6 +37,14 @@ const char *MHD_lookup_connection_value(struct MHD_Connection *connection, enum 
         return NULL;
 }
 
+int MHD_get_connection_values(struct MHD_Connection *connection, enum MHD_ValueKind kind, MHD_KeyValueIterator iterator,
+                              void *data)
+{
+        for (size_t i = 0; i < connection->n; i++)
+                (void)iterator(data, kind, connection->headers[i].key, connection->headers[i].value);
+        return (int)connection->n;
+}
+
 const union MHD_ConnectionInfo *MHD_get_connection_info(struct MHD_Connection *connection,
                                                         enum MHD_ConnectionInfoType type, ...)
 {

@@ -56,45 +56,57 @@ static void check_command(const char *app, enum advice_kind kind, const char *wa
         free(command);
 }
 
-/* A program of that name, which waits for its input to end. */
+/* A program of that name, which waits for its input to end. It is detached, as a child can belong to our app. */
 static pid_t start(const char *name, int *input)
 {
         char path[128];
-        int pipes[2];
-        pid_t child;
+        int pipes[2], told[2];
+        pid_t parent, ret = -1;
 
         snprintf(path, sizeof(path), "%s/%s", folder, name);
         check_int(symlink("/bin/cat", path), 0);
         check_int(pipe2(pipes, O_CLOEXEC), 0);
-        child = fork();
-        if (child == 0) {
-                dup2(pipes[0], STDIN_FILENO);
-                execl(path, path, NULL);
-                _exit(127);
+        check_int(pipe2(told, O_CLOEXEC), 0);
+        parent = fork();
+        if (parent == 0) {
+                setsid();
+                ret = fork();
+                if (ret == 0) {
+                        dup2(pipes[0], STDIN_FILENO);
+                        execl(path, path, NULL);
+                        _exit(127);
+                }
+                _exit(write(told[1], &ret, sizeof(ret)) != sizeof(ret));
         }
         close(pipes[0]);
+        close(told[1]);
+        check(read(told[0], &ret, sizeof(ret)) == sizeof(ret));
+        close(told[0]);
+        waitpid(parent, NULL, 0);
         *input = pipes[1];
-        return child;
+        return ret;
 }
 
 static void processes(void)
 {
         char app[JOULECAST_APP_MAX] = "", own[JOULECAST_APP_MAX], want[64], *command = NULL;
         int input = -1;
-        pid_t child = start("jc-sleeper", &input);
+        pid_t pid = start("jc-sleeper", &input);
 
         check_int(joulecast_app_of_pid(0, own, sizeof(own)), 0);
         /* Until it has become that program. */
-        while (kill(child, 0) == 0 && strcmp(app, "jc-sleeper") != 0 &&
-               joulecast_app_of_pid(child, app, sizeof(app)) == 0)
-                ;
+        for (int tries = 0; tries < 1000 && strcmp(app, "jc-sleeper") != 0; tries++) {
+                usleep(10 * 1000);
+                check_int(joulecast_app_of_pid(pid, app, sizeof(app)), 0);
+        }
         check_text(app, "jc-sleeper");
-        snprintf(want, sizeof(want), "kill %d", (int)child);
+        snprintf(want, sizeof(want), "kill %d", (int)pid);
         check_command("jc-sleeper", ADVICE_CLOSE, want);
         check_int(find("chess", ADVICE_CLOSE, &command), -ENOENT); /* it does not run */
         check_int(find(own, ADVICE_CLOSE, &command), -ENOENT);     /* this program runs in it */
         close(input);
-        waitpid(child, NULL, 0);
+        for (int tries = 0; tries < 1000 && kill(pid, 0) == 0; tries++)
+                usleep(10 * 1000);
         check_int(find("jc-sleeper", ADVICE_CLOSE, &command), -ENOENT);
         remove_program("jc-sleeper");
 }
