@@ -8,308 +8,270 @@
 
 #include "shared/name-hash.h"
 #include "report.h"
+#include "model/json-print.h"
+#include "util/fields.h"
 #include "util/util.h"
 
 #define NANO 1e-9
+#define NUMBER(type, key, member) FIELD_AS(type, key, member, FIELD_NUMBER, FIELD_SHORT)
 
-/* Prints few enough digits that results that differ in the last bit only look the same. */
-static bool add_number(cJSON *object, const char *key, double value)
+static const struct field string_field[] = { { "", 0, sizeof(char *), FIELD_STRING }, FIELDS_END };
+
+static const struct field part_fields[] = {
+        FIELD_AS(part_report, "part", part, FIELD_WORD, .words = component_names, .n_words = COMPONENT_COUNT),
+        NUMBER(part_report, "share", share),
+        FIELDS_END,
+};
+
+static const struct field why_fields[] = {
+        FIELD(why_report, feature, STRING),
+        FIELD(why_report, is, STRING),
+        FIELD(why_report, actionable, BOOL),
+        NUMBER(why_report, "minutes_there", minutes_there),
+        NUMBER(why_report, "minutes_else", minutes_else),
+        NUMBER(why_report, "gain.low", gain_low),
+        NUMBER(why_report, "gain.high", gain_high),
+        NUMBER(why_report, "clients", clients),
+        FIELD_ARRAY_OF(why_report, "within", within, n_within, string_field),
+        FIELDS_END,
+};
+
+static const struct field hog_fields[] = {
+        NUMBER(app_report, "minutes.value", drop.minutes),
+        NUMBER(app_report, "minutes.low", drop.minutes_low),
+        NUMBER(app_report, "minutes.high", drop.minutes_high),
+        NUMBER(app_report, "clients", clients),
+        NUMBER(app_report, "rates", rates),
+        NUMBER(app_report, "rate_with", drop.rate_with),
+        NUMBER(app_report, "rate_without", drop.rate_without),
+        NUMBER(app_report, "effect", drop.effect),
+        FIELD_AS(app_report, "held_by", drop.held_by, FIELD_U64),
+        FIELD_AS(app_report, "odd", drop.odd, FIELD_U64),
+        NUMBER(app_report, "q", drop.q),
+        FIELD_AS(app_report, "paper_rule", drop.paper_rule, FIELD_BOOL),
+        /* others that always ran together with it: any of them may be the hog */
+        FIELD_LIST_OF(app_report, "together", together, n_together, string_field, FIELD_SOME),
+        FIELD_LIST_OF(app_report, "why", why, n_why, why_fields, FIELD_SOME),
+        FIELD_LIST_OF(app_report, "parts", parts, n_parts, part_fields, FIELD_SOME),
+        FIELDS_END,
+};
+
+/* Further ones of the app that was asked for. */
+static const struct field asked_fields[] = {
+        NUMBER(app_report, "hours", hours),
+        FIELD_AS(app_report, "enough", drop.enough, FIELD_BOOL),
+        FIELD_AS(app_report, "thin", drop.thin, FIELD_BOOL),
+        FIELD_AS(app_report, "hog", drop.hog, FIELD_BOOL),
+        NUMBER(app_report, "effect_low", drop.effect_low),
+        FIELDS_END,
+};
+
+static const struct field bug_fields[] = {
+        FIELD_AS(bug_report, "client", client_hex, FIELD_STRING),
+        NUMBER(bug_report, "watts", watts),
+        NUMBER(bug_report, "others_watts", others_watts),
+        NUMBER(bug_report, "others_low", others_low),
+        NUMBER(bug_report, "others_high", others_high),
+        NUMBER(bug_report, "rate", rate),
+        FIELD(bug_report, confirmed, BOOL),
+        FIELD(bug_report, clients, U64),
+        FIELD_LIST_OF(bug_report, "parts", parts, n_parts, part_fields, FIELD_SOME),
+        FIELDS_END,
+};
+
+static const struct field version_fields[] = {
+        FIELD(version_report, version, STRING),
+        NUMBER(version_report, "clients", clients),
+        NUMBER(version_report, "effect", effect),
+        NUMBER(version_report, "effect_low", effect_low),
+        NUMBER(version_report, "effect_high", effect_high),
+        FIELDS_END,
+};
+
+static const struct field not_yet_fields[] = { NUMBER(app_report, "hours", hours_more), FIELDS_END };
+static const struct field thin_fields[] = { NUMBER(app_report, "clients", clients), FIELDS_END };
+
+static const struct field report_fields[] = {
+        FIELD(report, clients, U64),
+        FIELD(report, samples, U64),
+        FIELD(report, rates, U64),
+        FIELD_AS(report, "left_out.overlapping", overlapping, FIELD_U64),
+        FIELD_AS(report, "left_out.too_many_a_day", too_many, FIELD_U64),
+        FIELD_AS(report, "left_out.too_fast", fast, FIELD_U64),
+        FIELD_AS(report, "left_out.clients_extreme", extreme, FIELD_U64),
+        FIELD_AS(report, "left_out.clients_quarantined", quarantined, FIELD_U64),
+        FIELD_AS(report, "apps", n_apps, FIELD_U64),
+        FIELD(report, tested, U64),
+        FIELD_AS(report, "paper_rule_only", paper_only, FIELD_U64),
+        NUMBER(report, "middle_rate", middle_rate),
+        FIELDS_END,
+};
+
+static const struct field rate_fields[] = {
+        NUMBER(asleep_like, "rate.value", value),
+        NUMBER(asleep_like, "rate.low", low),
+        NUMBER(asleep_like, "rate.high", high),
+        FIELDS_END,
+};
+
+static void add_number(cJSON *object, const char *key, double value)
 {
-        char text[32];
-        double rounded = value;
-
-        if (!isfinite(value))
-                return cJSON_AddNullToObject(object, key) != NULL;
-        snprintf(text, sizeof(text), "%.9g", value);
-        (void)util_parse_double(text, &rounded);
-        return cJSON_AddNumberToObject(object, key, rounded) != NULL;
+        cJSON_AddItemToObject(object, key, fields_short(value));
 }
 
-/* Lists other apps that always ran together with it; any of them may be the hog. */
-static bool add_together(cJSON *hog, const struct app_report *app)
-{
-        cJSON *list = app->n_together ? cJSON_AddArrayToObject(hog, "together") : NULL;
-
-        for (size_t i = 0; i < app->n_together; i++)
-                if (!list || !cJSON_AddItemToArray(list, cJSON_CreateString(app->together[i])))
-                        return false;
-        return true;
-}
-
-/* Adds the name's hash, too, as a device may know the app by that only. */
-static bool add_app(cJSON *object, const char *name, bool hash)
-{
-        char text[NAME_HASH_SIZE];
-
-        name_hash_of(name, text);
-        return cJSON_AddStringToObject(object, "app", name) && (!hash || cJSON_AddStringToObject(object, "hash", text));
-}
-
-static bool add_parts(cJSON *object, const struct part_report *parts, size_t n)
-{
-        cJSON *list = n ? cJSON_AddArrayToObject(object, "parts") : NULL;
-
-        for (size_t i = 0; i < n; i++) {
-                cJSON *part = cJSON_CreateObject();
-
-                if (!list || !part || !cJSON_AddItemToArray(list, part) ||
-                    !cJSON_AddStringToObject(part, "part", component_names[parts[i].part]) ||
-                    !add_number(part, "share", parts[i].share))
-                        return false;
-        }
-        return true;
-}
-
-static bool add_why(cJSON *hog, const struct app_report *app)
-{
-        cJSON *list = app->n_why ? cJSON_AddArrayToObject(hog, "why") : NULL;
-
-        for (size_t i = 0; i < app->n_why; i++) {
-                const struct why_report *why = &app->why[i];
-                cJSON *object = cJSON_CreateObject();
-                cJSON *within = NULL, *gain = NULL;
-
-                if (!list || !object || !cJSON_AddItemToArray(list, object) ||
-                    !cJSON_AddStringToObject(object, "feature", why->feature) ||
-                    !cJSON_AddStringToObject(object, "is", why->is) ||
-                    !cJSON_AddBoolToObject(object, "actionable", why->actionable) ||
-                    !add_number(object, "minutes_there", why->minutes_there) ||
-                    !add_number(object, "minutes_else", why->minutes_else) ||
-                    !(gain = cJSON_AddObjectToObject(object, "gain")) || !add_number(gain, "low", why->gain_low) ||
-                    !add_number(gain, "high", why->gain_high) || !add_number(object, "clients", why->clients) ||
-                    !(within = cJSON_AddArrayToObject(object, "within")))
-                        return false;
-                for (size_t j = 0; j < why->n_within; j++)
-                        if (!cJSON_AddItemToArray(within, cJSON_CreateString(why->within[j])))
-                                return false;
-        }
-        return true;
-}
-
-static bool add_hog(cJSON *list, const struct app_report *app, bool hash)
-{
-        cJSON *hog = cJSON_CreateObject(), *minutes;
-
-        if (!hog || !cJSON_AddItemToArray(list, hog) || !add_app(hog, app->name, hash))
-                return false;
-        minutes = cJSON_AddObjectToObject(hog, "minutes");
-        return minutes && add_number(minutes, "value", app->drop.minutes) &&
-               add_number(minutes, "low", app->drop.minutes_low) &&
-               add_number(minutes, "high", app->drop.minutes_high) && add_number(hog, "clients", app->clients) &&
-               add_number(hog, "rates", app->rates) && add_number(hog, "rate_with", app->drop.rate_with) &&
-               add_number(hog, "rate_without", app->drop.rate_without) && add_number(hog, "effect", app->drop.effect) &&
-               add_number(hog, "held_by", (double)app->drop.held_by) && add_number(hog, "odd", (double)app->drop.odd) &&
-               add_number(hog, "q", app->drop.q) && cJSON_AddBoolToObject(hog, "paper_rule", app->drop.paper_rule) &&
-               add_together(hog, app) && add_why(hog, app) && add_parts(hog, app->parts, app->n_parts);
-}
-
-static bool add_bug(cJSON *list, const struct bug_report *bug, bool hash)
+/* @hash: adds the name's hash, too, as a device may know the app by that only. */
+static cJSON *app_json(const char *name, bool hash, const struct field *fields, const void *from)
 {
         cJSON *object = cJSON_CreateObject();
+        char text[NAME_HASH_SIZE];
 
-        return object && cJSON_AddItemToArray(list, object) && add_app(object, bug->app_name, hash) &&
-               cJSON_AddStringToObject(object, "client", bug->client_hex) && add_number(object, "watts", bug->watts) &&
-               add_number(object, "others_watts", bug->others_watts) &&
-               add_number(object, "others_low", bug->others_low) &&
-               add_number(object, "others_high", bug->others_high) && add_number(object, "rate", bug->rate) &&
-               cJSON_AddBoolToObject(object, "confirmed", bug->confirmed) &&
-               add_number(object, "clients", (double)bug->clients) && add_parts(object, bug->parts, bug->n_parts);
+        cJSON_AddStringToObject(object, "app", name);
+        name_hash_of(name, text);
+        if (hash)
+                cJSON_AddStringToObject(object, "hash", text);
+        fields_to_json(fields, from, object);
+        return object;
 }
 
-static bool add_versions(cJSON *root, const struct report *report, bool hash)
+static void add_versions(cJSON *root, const struct report *report, bool hash)
 {
         cJSON *list = cJSON_AddArrayToObject(root, "versions");
 
         for (size_t i = 0; i < report->n_versions; i++) {
                 const struct version_report *version = &report->versions[i];
-                cJSON *object;
 
-                if (report->asked >= 0 && version->app != report->apps[report->asked].id)
-                        continue;
-                object = cJSON_CreateObject();
-                if (!list || !object || !cJSON_AddItemToArray(list, object) ||
-                    !add_app(object, report_app(report, version->app)->name, hash) ||
-                    !cJSON_AddStringToObject(object, "version", version->version) ||
-                    !add_number(object, "clients", version->clients) ||
-                    !add_number(object, "effect", version->effect) ||
-                    !add_number(object, "effect_low", version->effect_low) ||
-                    !add_number(object, "effect_high", version->effect_high))
-                        return false;
+                if (report->asked < 0 || version->app == report->apps[report->asked].id)
+                        cJSON_AddItemToArray(list, app_json(report_app(report, version->app)->name, hash,
+                                                            version_fields, version));
         }
-        return list != NULL;
 }
 
-static bool add_not_yet(cJSON *root, const struct report *report, bool hash)
+static void add_apps(cJSON *root, const char *key, const struct report *report, bool hash, const size_t *order,
+                     size_t n, const struct field *fields)
 {
-        cJSON *list = cJSON_AddArrayToObject(root, "not_yet");
-        _cleanup_free_ size_t *order = NULL;
-        size_t n = report_not_yet(report, &order);
+        cJSON *list = cJSON_AddArrayToObject(root, key);
 
-        for (size_t i = 0; i < n; i++) {
-                const struct app_report *app = &report->apps[order[i]];
-                cJSON *object = cJSON_CreateObject();
-
-                if (!list || !object || !cJSON_AddItemToArray(list, object) || !add_app(object, app->name, hash) ||
-                    !add_number(object, "hours", app->hours_more))
-                        return false;
-        }
-        return list != NULL;
+        for (size_t i = 0; i < n; i++)
+                cJSON_AddItemToArray(list, app_json(report->apps[order[i]].name, hash, fields,
+                                                    &report->apps[order[i]]));
 }
 
-/* Apps that are in use nearly only with other features than those without them. */
-static bool add_thin(cJSON *root, const struct report *report, bool hash)
+/* Apps that may become hogs, and those that are in use nearly only with other features than those without them. */
+static void add_unknown(cJSON *root, const struct report *report, bool hash)
 {
-        cJSON *list = cJSON_AddArrayToObject(root, "thin");
-        _cleanup_free_ size_t *order = NULL;
-        size_t n = report_thin(report, &order);
+        _cleanup_free_ size_t *not_yet = NULL, *thin = NULL;
+        size_t n = report_not_yet(report, &not_yet);
 
-        for (size_t i = 0; i < n; i++) {
-                const struct app_report *app = &report->apps[order[i]];
-                cJSON *object = cJSON_CreateObject();
-
-                if (!list || !object || !cJSON_AddItemToArray(list, object) || !add_app(object, app->name, hash) ||
-                    !add_number(object, "clients", app->clients))
-                        return false;
-        }
-        return list != NULL;
+        add_apps(root, "not_yet", report, hash, not_yet, n, not_yet_fields);
+        n = report_thin(report, &thin);
+        add_apps(root, "thin", report, hash, thin, n, thin_fields);
 }
 
-static bool add_score(cJSON *root, const struct report *report, const char *client)
+static void add_score(cJSON *root, const struct report *report, const char *client)
 {
         const struct score_report *score = &report->score;
         double rate, own;
         cJSON *object = cJSON_AddObjectToObject(root, "jscore"), *points;
 
-        if (!object || !add_number(object, "clients", (double)score->clients))
-                return false;
+        add_number(object, "clients", (double)score->clients);
         if (score->clients < COMMUNITY_CLIENTS_MIN)
-                return true;
+                return;
         points = cJSON_AddArrayToObject(object, "points");
-        if (!points || !add_number(object, "mean_rate", score->mean_rate))
-                return false;
+        add_number(object, "mean_rate", score->mean_rate);
         for (int i = 0; i < SCORE_POINTS; i++) {
                 cJSON *point = cJSON_CreateObject();
 
-                if (!point || !cJSON_AddItemToArray(points, point) || !add_number(point, "score", score_percent[i]) ||
-                    !add_number(point, "rate", score->rates[i]) ||
-                    !add_number(point, "hours", 1 / NANO / score->rates[i] / 3600))
-                        return false;
+                add_number(point, "score", score_percent[i]);
+                add_number(point, "rate", score->rates[i]);
+                add_number(point, "hours", 1 / NANO / score->rates[i] / 3600);
+                cJSON_AddItemToArray(points, point);
         }
-        return !client || !report_score(report, name_hash_client(client), &rate, &own) ||
-               (add_number(object, "own_rate", rate) && add_number(object, "own_score", own));
+        if (!client || !report_score(report, name_hash_client(client), &rate, &own))
+                return;
+        add_number(object, "own_rate", rate);
+        add_number(object, "own_score", own);
 }
 
-static bool add_asleep(cJSON *root, const struct report *report, const char *client)
+static int add_asleep(cJSON *root, const struct report *report, const char *client)
 {
+        cJSON *object = cJSON_AddObjectToObject(root, "asleep");
         struct asleep_like like;
-        cJSON *object = cJSON_AddObjectToObject(root, "asleep"), *rate;
+        int err = report_asleep_like(report, client ? name_hash_client(client) : 0, &like);
 
-        if (!object || report_asleep_like(report, client ? name_hash_client(client) : 0, &like) < 0 ||
-            !add_number(object, "samples", (double)report->asleep.samples) ||
-            !add_number(object, "clients", (double)like.clients))
-                return false;
-        if (client && !isnan(like.own) && !add_number(object, "own_rate", like.own))
-                return false;
+        if (err)
+                return err;
+        add_number(object, "samples", (double)report->asleep.samples);
+        add_number(object, "clients", (double)like.clients);
+        if (client && !isnan(like.own))
+                add_number(object, "own_rate", like.own);
         if (isnan(like.value))
-                return true;
-        rate = cJSON_AddObjectToObject(object, "rate");
-        return rate && add_number(rate, "value", like.value) && add_number(rate, "low", like.low) &&
-               add_number(rate, "high", like.high) &&
-               (!client || cJSON_AddBoolToObject(object, "same_model", like.same_model));
+                return 0;
+        fields_to_json(rate_fields, &like, object);
+        if (client)
+                cJSON_AddBoolToObject(object, "same_model", like.same_model);
+        return 0;
 }
 
-static bool fill(cJSON *root, const struct report *report, const char *client, bool only)
+/* NULL where some allocation failed. */
+static cJSON *if_whole(cJSON *json, int err)
 {
-        cJSON *hogs, *bugs, *left_out;
-
-        if (!add_number(root, "clients", (double)report->clients) ||
-            !add_number(root, "samples", (double)report->samples) ||
-            !add_number(root, "rates", (double)report->rates))
-                return false;
-        left_out = cJSON_AddObjectToObject(root, "left_out");
-        if (!left_out || !add_number(left_out, "overlapping", (double)report->overlapping) ||
-            !add_number(left_out, "too_many_a_day", (double)report->too_many) ||
-            !add_number(left_out, "too_fast", (double)report->fast) ||
-            !add_number(left_out, "clients_extreme", (double)report->extreme) ||
-            !add_number(left_out, "clients_quarantined", (double)report->quarantined))
-                return false;
-        if (!add_number(root, "apps", (double)report->n_apps) || !add_number(root, "tested", (double)report->tested) ||
-            !add_number(root, "paper_rule_only", (double)report->paper_only) ||
-            !add_number(root, "middle_rate", report->middle_rate))
-                return false;
-        hogs = cJSON_AddArrayToObject(root, "hogs");
-        for (size_t i = 0; i < report->n_hogs; i++)
-                if (!hogs || !add_hog(hogs, &report->apps[report->hogs[i]], only))
-                        return false;
-        bugs = cJSON_AddArrayToObject(root, "bugs");
-        for (size_t i = 0; i < report->n_bugs; i++)
-                if (!bugs || ((!only || strcmp(report->bugs[i].client_hex, client) == 0) &&
-                              !add_bug(bugs, &report->bugs[i], only)))
-                        return false;
-        return hogs && bugs && add_versions(root, report, only) && add_not_yet(root, report, only) &&
-               add_thin(root, report, only) &&
-               add_score(root, report, client) && add_asleep(root, report, client);
+        if (!json_failed() && !err)
+                return json;
+        cJSON_Delete(json);
+        return NULL;
 }
 
 cJSON *report_json(const struct report *report, const char *client, bool only)
 {
-        cJSON *root = cJSON_CreateObject();
+        cJSON *root = cJSON_CreateObject(), *bugs;
 
-        if (root && fill(root, report, client, only))
-                return root;
-        cJSON_Delete(root);
-        return NULL;
+        fields_to_json(report_fields, report, root);
+        add_apps(root, "hogs", report, only, report->hogs, report->n_hogs, hog_fields);
+        bugs = cJSON_AddArrayToObject(root, "bugs");
+        for (size_t i = 0; i < report->n_bugs; i++)
+                if (!only || strcmp(report->bugs[i].client_hex, client) == 0)
+                        cJSON_AddItemToArray(bugs, app_json(report->bugs[i].app_name, only, bug_fields,
+                                                            &report->bugs[i]));
+        add_versions(root, report, only);
+        add_unknown(root, report, only);
+        add_score(root, report, client);
+        return if_whole(root, add_asleep(root, report, client));
 }
 
 static int print(cJSON *root)
 {
-        char *text = root ? cJSON_Print(root) : NULL;
+        _cleanup_free_ char *text = root ? json_print(root, JSON_INDENTED) : NULL;
 
-        cJSON_Delete(root);
         if (!text)
                 return -ENOMEM;
         puts(text);
-        free(text);
         return 0;
 }
 
-static bool add_distribution(cJSON *object, const char *key, const struct distribution *distribution)
+static void add_distribution(cJSON *object, const char *key, const struct distribution *distribution)
 {
-        cJSON *inner = cJSON_AddObjectToObject(object, key),
-                *points = inner ? cJSON_AddArrayToObject(inner, "points") : NULL;
+        cJSON *inner = cJSON_AddObjectToObject(object, key), *points = cJSON_AddArrayToObject(inner, "points");
 
-        if (!points || !add_number(inner, "samples", (double)distribution->n))
-                return false;
+        add_number(inner, "samples", (double)distribution->n);
         for (int i = 0; distribution->n && i < SCORE_POINTS; i++) {
                 cJSON *point = cJSON_CreateObject();
 
-                if (!point || !cJSON_AddItemToArray(points, point) || !add_number(point, "percent", score_percent[i]) ||
-                    !add_number(point, "rate", distribution->rates[i]))
-                        return false;
+                add_number(point, "percent", score_percent[i]);
+                add_number(point, "rate", distribution->rates[i]);
+                cJSON_AddItemToArray(points, point);
         }
-        return true;
 }
 
 static cJSON *asked_json(const struct report *report)
 {
         const struct app_report *app = &report->apps[report->asked];
-        cJSON *list = cJSON_CreateArray(), *object;
+        cJSON *object = app_json(app->name, true, hog_fields, app);
 
-        if (!list || !add_hog(list, app, true)) {
-                cJSON_Delete(list);
-                return NULL;
-        }
-        object = cJSON_DetachItemFromArray(list, 0);
-        cJSON_Delete(list);
-        if (add_number(object, "hours", app->hours) && cJSON_AddBoolToObject(object, "enough", app->drop.enough) &&
-            cJSON_AddBoolToObject(object, "thin", app->drop.thin) &&
-            cJSON_AddBoolToObject(object, "hog", app->drop.hog) &&
-            add_number(object, "effect_low", app->drop.effect_low) &&
-            add_number(object, "hours_more", app->hours_more > 0 ? app->hours_more : NAN) &&
-            add_distribution(object, "with", &report->with) && add_distribution(object, "without", &report->without))
-                return object;
-        cJSON_Delete(object);
-        return NULL;
+        fields_to_json(asked_fields, app, object);
+        add_number(object, "hours_more", app->hours_more > 0 ? app->hours_more : NAN);
+        add_distribution(object, "with", &report->with);
+        add_distribution(object, "without", &report->without);
+        return object;
 }
 
 int report_print_json_part(const struct report *report, const char *key)
@@ -319,13 +281,12 @@ int report_print_json_part(const struct report *report, const char *key)
         if (!key)
                 return print(asked_json(report));
         root = report_json(report, NULL, false);
-        part = root ? cJSON_DetachItemFromObject(root, key) : NULL;
+        part = cJSON_DetachItemFromObject(root, key);
         cJSON_Delete(root);
-        root = cJSON_CreateObject();
-        if (!root || !part || !cJSON_AddItemToObject(root, key, part)) {
-                cJSON_Delete(root);
+        if (!part)
                 return -ENOMEM;
-        }
+        root = cJSON_CreateObject();
+        cJSON_AddItemToObject(root, key, part);
         return print(root);
 }
 

@@ -8,15 +8,6 @@
 #include "util/util.h"
 
 #define LEVEL(level) { "level", .kind = FIELD_FIXED, .number = level }
-/* Elements of both are as @table describes them. */
-#define LIST(type, key, member, n, table, ...)                                                                         \
-        FIELD_AS(type, key, member, FIELD_LIST, __VA_ARGS__, .of = table,                                              \
-                 .element = sizeof(*((struct type *)0)->member), .count = offsetof(struct type, n))
-#define ARRAY(type, key, member, n, table)                                                                             \
-        FIELD_AS(type, key, member, FIELD_ARRAY, .of = table, .element = sizeof(*((struct type *)0)->member),          \
-                 .count = offsetof(struct type, n))
-#define WORD(type, key, member, list)                                                                                  \
-        FIELD_AS(type, key, member, FIELD_WORD, .words = list, .n_words = ARRAY_SIZE(list))
 
 static const char *const state_words[] = { [STATE_BACKGROUND] = "background", [STATE_FOREGROUND] = "foreground" };
 
@@ -52,7 +43,7 @@ const struct field budget_fields[] = {
 };
 
 const struct field gain_fields[] = {
-        ARRAY(gain, "close", apps, n_apps, id_field),
+        FIELD_ARRAY_OF(gain, "close", apps, n_apps, id_field),
         LEVEL(FORECAST_LEVEL),
         FIELD_AS(gain, "gained_minutes", gained, FIELD_VALUE),
         FIELD(gain, minutes, VALUE),
@@ -64,7 +55,7 @@ const struct field gain_fields[] = {
 };
 
 static const struct field one_advice_fields[] = {
-        WORD(advice, "action", kind, advice_words),
+        FIELD_WORD_OF(advice, "action", kind, advice_words),
         FIELD(advice, app, TEXT, FIELD_EMPTY),
         FIELD(advice, name, TEXT, FIELD_EMPTY),
         FIELD(advice, brightness_percent, NUMBER),
@@ -74,12 +65,12 @@ static const struct field one_advice_fields[] = {
 
 const struct field advice_fields[] = {
         LEVEL(FORECAST_LEVEL),
-        ARRAY(advice_list, "advice", list, n, one_advice_fields),
+        FIELD_ARRAY_OF(advice_list, "advice", list, n, one_advice_fields),
         FIELDS_END,
 };
 
 static const struct field change_fields[] = {
-        WORD(endure_change, "action", kind, endure_words),
+        FIELD_WORD_OF(endure_change, "action", kind, endure_words),
         FIELD(endure_change, app, TEXT, FIELD_EMPTY),
         FIELD(endure_change, name, TEXT, FIELD_EMPTY),
         FIELD(endure_change, brightness_percent, NUMBER),
@@ -95,7 +86,7 @@ const struct field endurance_fields[] = {
         FIELD(endurance, short_minutes, NUMBER),
         FIELD_AS(endurance, "minutes", before, FIELD_VALUE),
         FIELD_AS(endurance, "changed_minutes", after, FIELD_VALUE),
-        ARRAY(endurance, "changes", list, n, change_fields),
+        FIELD_ARRAY_OF(endurance, "changes", list, n, change_fields),
         FIELD(endurance, battery_percent, NUMBER),
         FIELD(endurance, basis, TEXT, FIELD_CUT),
         FIELDS_END,
@@ -104,7 +95,7 @@ const struct field endurance_fields[] = {
 const struct field cost_app_fields[] = {
         FIELD(cost_app, app, TEXT, FIELD_MUST),
         FIELD(cost_app, name, STRING),
-        WORD(cost_app, "state", state, state_words),
+        FIELD_WORD_OF(cost_app, "state", state, state_words),
         FIELD(cost_app, active_s, NUMBER),
         FIELD(cost_app, energy_j, VALUE),
         FIELD(cost_app, percent, VALUE),
@@ -131,13 +122,15 @@ const struct field cost_fields[] = {
         FIELD_AS(cost, "base.parts_j.display", base_display_j, FIELD_NUMBER),
         FIELD_AS(cost, "unexplained.energy_j", unexplained_j.value, FIELD_NUMBER),
         FIELD_AS(cost, "unexplained.interval_j", unexplained_j, FIELD_VALUE),
-        LIST(cost, "not_measured", not_measured, n_not_measured, string_field, 0),
+        FIELD_LIST_OF(cost, "not_measured", not_measured, n_not_measured, string_field, 0),
         FIELD(cost, cpu_spread_j, NUMBER),
         FIELD(cost, disk_spread_j, NUMBER),
         FIELDS_END,
 };
 
-const struct field cost_list_fields[] = { LIST(cost, "apps", apps, n_apps, cost_app_fields, FIELD_MUST), FIELDS_END };
+const struct field cost_list_fields[] = {
+        FIELD_LIST_OF(cost, "apps", apps, n_apps, cost_app_fields, FIELD_MUST), FIELDS_END
+};
 
 const struct field live_fields[] = {
         FIELD(answer_live, number, U64),
@@ -173,7 +166,7 @@ const struct field usage_table_fields[] = {
 const struct field usage_row_fields[] = {
         FIELD_AS(usage_table_row, "app", name, FIELD_TEXT, FIELD_MUST),
         FIELD_AS(usage_table_row, "name", label, FIELD_TEXT, FIELD_MUST),
-        WORD(usage_table_row, "state", state, state_words),
+        FIELD_WORD_OF(usage_table_row, "state", state, state_words),
         FIELD_AS(usage_table_row, "active_s", time_ms, FIELD_NUMBER, FIELD_AMOUNT, .number = 1e3),
         FIELD_AS(usage_table_row, "first", first_ns, FIELD_TIME, FIELD_MUST),
         FIELD_AS(usage_table_row, "last", last_ns, FIELD_TIME, FIELD_MUST),
@@ -209,7 +202,7 @@ static const struct field slot_fields[] = {
         FIELD(timeline_slot, suspend_s, NUMBER, FIELD_AMOUNT),
         FIELD(timeline_slot, base_j, NUMBER),
         FIELD(timeline_slot, others_j, NUMBER, FIELD_MUST),
-        ARRAY(timeline_slot, "apps_j", apps_j, n_apps, number_field),
+        FIELD_ARRAY_OF(timeline_slot, "apps_j", apps_j, n_apps, number_field),
         FIELDS_END,
 };
 
@@ -229,7 +222,7 @@ static const struct field level_fields[] = {
 
 static const struct field charge_fields[] = {
         FIELD_AS(store_charge, "start", start_ns, FIELD_TIME, FIELD_MUST),
-        WORD(store_charge, "state", state, power_words),
+        FIELD_WORD_OF(store_charge, "state", state, power_words),
         FIELD_AS(store_charge, "percent", level_percent, FIELD_NUMBER),
         FIELD(store_charge, charge_full_uah, NUMBER),
         FIELD(store_charge, energy_full_uwh, NUMBER),
@@ -251,12 +244,12 @@ const struct field timeline_fields[] = {
         FIELD_AS(timeline, "from", from_ns, FIELD_TIME, FIELD_MUST),
         FIELD_AS(timeline, "to", to_ns, FIELD_TIME, FIELD_MUST),
         FIELD(timeline, slot_s, U32),
-        ARRAY(timeline, "apps", apps, n_apps, timeline_app_fields),
-        LIST(timeline, "slots", slots, n_slots, slot_fields, FIELD_MUST, .max = TIMELINE_SLOTS_MAX),
-        LIST(timeline, "hours", hours, n_hours, hour_fields, FIELD_MUST, .max = TIMELINE_HOURS_MAX),
-        LIST(timeline, "levels", levels, n_levels, level_fields, FIELD_MUST, .max = BATTERY_MAX),
-        LIST(timeline, "charges", charges, n_charges, charge_fields, FIELD_MUST, .max = BATTERY_MAX),
-        LIST(timeline, "sleeps", sleeps, n_sleeps, sleep_fields, FIELD_MUST, .max = BATTERY_MAX),
+        FIELD_ARRAY_OF(timeline, "apps", apps, n_apps, timeline_app_fields),
+        FIELD_LIST_OF(timeline, "slots", slots, n_slots, slot_fields, FIELD_MUST, .max = TIMELINE_SLOTS_MAX),
+        FIELD_LIST_OF(timeline, "hours", hours, n_hours, hour_fields, FIELD_MUST, .max = TIMELINE_HOURS_MAX),
+        FIELD_LIST_OF(timeline, "levels", levels, n_levels, level_fields, FIELD_MUST, .max = BATTERY_MAX),
+        FIELD_LIST_OF(timeline, "charges", charges, n_charges, charge_fields, FIELD_MUST, .max = BATTERY_MAX),
+        FIELD_LIST_OF(timeline, "sleeps", sleeps, n_sleeps, sleep_fields, FIELD_MUST, .max = BATTERY_MAX),
         FIELDS_END,
 };
 

@@ -47,6 +47,18 @@ static struct cJSON *exact_to_json(double value)
         return cJSON_CreateRaw(util_print_double(value, text, sizeof(text)));
 }
 
+struct cJSON *fields_short(double value)
+{
+        locale_t before = util_enter_c_locale();
+        char text[32];
+        double rounded = value;
+
+        snprintf(text, sizeof(text), "%.9g", value);
+        (void)util_parse_double(text, &rounded);
+        util_leave_c_locale(before);
+        return cJSON_CreateNumber(rounded);
+}
+
 static struct cJSON *i64_to_json(int64_t value)
 {
         char text[24];
@@ -111,7 +123,7 @@ static struct cJSON *to_json(const struct field *field, const void *from)
         case FIELD_REAL:
                 return exact_to_json(*(const double *)at);
         case FIELD_NUMBER:
-                return cJSON_CreateNumber(*(const double *)at / per);
+                return (field->flags & FIELD_SHORT ? fields_short : cJSON_CreateNumber)(*(const double *)at / per);
         case FIELD_BOOL:
                 return cJSON_CreateBool(*(const bool *)at);
         case FIELD_KNOWN:
@@ -166,6 +178,10 @@ void fields_to_json(const struct field *fields, const void *from, struct cJSON *
                 struct cJSON *parent = find_parent(to, &key, true);
                 struct cJSON *item = to_json(fields, from);
 
+                if (fields->flags & FIELD_SOME && item && !item->child) {
+                        cJSON_Delete(item);
+                        continue;
+                }
                 if (!cJSON_AddItemToObject(parent, key, item))
                         cJSON_Delete(item);
         }

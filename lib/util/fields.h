@@ -39,10 +39,11 @@ enum field_kind {
  */
 #define FIELD_MUST 1u   /* must be there; TEXT: and not be "" */
 #define FIELD_AMOUNT 3u /* a number that must be there, and not below 0 */
+#define FIELD_CUT 4u    /* TEXT: a longer one is cut, as it is words for people */
 /* For a writer. */
-#define FIELD_EMPTY 4u  /* TEXT: "" is null */
-/* For a reader. */
-#define FIELD_CUT 8u    /* TEXT: a longer one is cut, as it is words for people */
+#define FIELD_EMPTY 8u  /* TEXT: "" is null */
+#define FIELD_SHORT 16u /* NUMBER: 9 digits, so that results which differ in the last bits only look the same */
+#define FIELD_SOME 32u  /* LIST: an empty one is left out */
 
 struct field {
         const char *key;  /* a path through objects of JSON, "base.parts_j.idle"; "": the element of a list itself */
@@ -63,6 +64,15 @@ struct field {
 #define FIELD_AS(type, key_, member, ...)                                                                              \
         { key_, offsetof(struct type, member), sizeof(((struct type *)0)->member), __VA_ARGS__ }
 #define FIELD(type, member, ...) FIELD_AS(type, #member, member, FIELD_##__VA_ARGS__)
+#define FIELD_WORD_OF(type, key, member, list)                                                                         \
+        FIELD_AS(type, key, member, FIELD_WORD, .words = list, .n_words = ARRAY_SIZE(list))
+/* Elements of both are as @table describes them; @n: the member with their count. */
+#define FIELD_LIST_OF(type, key, member, n, table, ...)                                                                \
+        FIELD_AS(type, key, member, FIELD_LIST, __VA_ARGS__, .of = table,                                              \
+                 .element = sizeof(*((struct type *)0)->member), .count = offsetof(struct type, n))
+#define FIELD_ARRAY_OF(type, key, member, n, table)                                                                    \
+        FIELD_AS(type, key, member, FIELD_ARRAY, .of = table,                                                          \
+                 .element = sizeof(*((struct type *)0)->member), .count = offsetof(struct type, n))
 #define FIELDS_END { .kind = FIELD_END }
 
 /* Adds the keys of @fields to the object @to. Without memory something is missing (model/json-print.h). */
@@ -77,6 +87,7 @@ int fields_from_json(const struct field *fields, const struct cJSON *json, void 
 struct cJSON *fields_text(const char *text); /* NULL: null */
 struct cJSON *fields_time(int64_t time_ns);
 struct cJSON *fields_value(const double value[3]);
+struct cJSON *fields_short(double value); /* as FIELD_SHORT */
 /* An integer as it is: cJSON prints 15 digits. */
 struct cJSON *fields_integer(uint64_t value);
 /* A whole number from 0 to @max. 0; -EINVAL. */
