@@ -126,6 +126,8 @@ static const char *base_name(const char *path, size_t *length)
 
 bool read_is_jit(const char *file, size_t length)
 {
+        if (length == 0) /* then there may be no text */
+                return false;
         file = base_name(file, &length);
         return (length > 9 && memcmp(file, "perf-", 5) == 0 && memcmp(file + length - 4, ".map", 4) == 0) ||
                (length > 10 && memcmp(file, "jitted-", 7) == 0 && memcmp(file + length - 3, ".so", 3) == 0);

@@ -80,13 +80,15 @@ int apps_find_pid(struct apps *apps, pid_t pid, char *ret)
 
 /*
  * Can a window give this process the name of its desktop entry? Not that of a document or web app, which starts the
- * program with arguments: the program has other windows, too; nor that of a program in a terminal.
+ * program with arguments: the program has other windows, too; nor that of a program in a terminal, unless Steam
+ * started the terminal itself.
  */
 static bool renames(struct apps *apps, const struct app_window *window, const struct app_entry *process)
 {
         const struct desktop_entry *entry = window->entry;
 
-        if (!*window->app || process->lead == LEAD_TERMINAL || app_after(process->app, "steam:") ||
+        if (!*window->app || app_after(process->app, "steam:") ||
+            (process->lead == LEAD_TERMINAL && !app_after(window->app, "steam:")) ||
             app_window_fit(apps, window, process->app) >= APP_FIT_WORDS || !may_correct(apps, process))
                 return false;
         return !entry || entry->plain || (entry->program && strcmp(entry->program, process->comm) == 0 &&

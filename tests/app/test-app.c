@@ -264,6 +264,7 @@ static void windows(void)
                 { 67, "mpv", "mpv" },
                 { 31, "firefox", "org.inkscape.Inkscape" }, /* a sandbox cannot pose as another */
                 { 43, "firefox", "foot" }, /* a terminal stays one */
+                { 43, "steam_app_413150", "steam:413150" }, /* but where Steam started it */
                 { 52, "firefox", "firefox" },
                 { 91, "waydroid.com.example.game", "android:10123" },
                 { 52, "", "firefox" },
