@@ -178,7 +178,8 @@ def rows_end():
             with open(tree + "/proc/uptime", "w", encoding="ascii") as file:
                 file.write("1 1\n")
             with subprocess.Popen([JOULECAST, "top", "--profile", DEVICE, "--machine", tree, "--batch", "1000"],
-                                  stdout=subprocess.PIPE, stdin=subprocess.DEVNULL) as top:
+                                  stdout=subprocess.PIPE, stdin=subprocess.DEVNULL,
+                                  preexec_fn=lambda: signal.signal(number, signal.SIG_DFL)) as top:  # nohup ignores one
                 assert top.stdout.readline()
                 top.send_signal(number)
                 assert top.wait(timeout=60) == -number, (number, top.returncode)
