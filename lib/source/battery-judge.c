@@ -15,7 +15,6 @@
 #define MANY 3.0                /* a full charge above this times its design is wrong */
 #define CONTRADICTS_PERCENT 5.0 /* gauges smooth their percentage, and some hide a reserve at both ends */
 #define SAME_PERCENT 1.0
-#define EMPTIES_PER_HOUR 8      /* more power than that times a full battery, new or now, is in another unit */
 #define DERIVE_PERCENT 10       /* below this a percentage, which is rounded down, is too coarse to divide by */
 #define TWIN_PERCENT 5          /* each driver estimates the percentage in its own way */
 #define TWIN_UV 50000           /* two drivers read one battery at different moments */
@@ -151,18 +150,6 @@ static void add_energies(struct battery_unit *unit, uint64_t others_uv)
                                                                       : energy_at(battery->charge_full_uah, voltage_uv);
                 unit->energy_have |= BATTERY_ENERGY_FULL;
         }
-}
-
-/* Where a battery shows no current, only its size can tell that its power is in a wrong unit. */
-static void judge_power(struct battery_unit *unit)
-{
-        uint64_t most_uwh = MAX(unit->energy_full_uwh, unit->energy_full_design_uwh);
-
-        if (!has(unit, BATTERY_POWER) || most_uwh == 0 || unit->battery.power_uw <= EMPTIES_PER_HOUR * most_uwh)
-                return;
-        battery_quirk(unit, "its power would empty a full battery in minutes: %llu uW",
-                      (unsigned long long)unit->battery.power_uw);
-        drop(unit, BATTERY_POWER);
 }
 
 static uint64_t highest_uv(const struct battery_unit *units, size_t n)
@@ -347,7 +334,6 @@ void battery_judge(struct battery_unit *units, size_t n)
                 units[i].supply = supply;
                 judge_levels(&units[i]);
                 add_energies(&units[i], others_uv);
-                judge_power(&units[i]);
                 judge_rest(&units[i]);
         }
         apply_rules(units, n);
