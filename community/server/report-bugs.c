@@ -30,7 +30,7 @@
 #define BUG_DEVIATIONS 4.5
 /* lower bound for that deviation, as devices differ more than a small set of them may show */
 #define DEVIATION_MIN 0.05
-/* nor is it less than as if so many more clients differed as they do in the middle app */
+/* where clients are few, so many more with the middle app's deviation are assumed */
 #define USUAL_CLIENTS 20.0
 #define MAD_TO_SIGMA 1.4826
 #define BUG_SHARE 0.1 /* more of the clients are a kind of use, and no bugs */
@@ -49,8 +49,8 @@ struct finds {
 struct judging {
         const struct report *report;
         struct finds *finds; /* one per thread */
-        double *deviations;  /* the deviation of each app as a whole; 0: too few clients */
-        double usual;        /* the middle one */
+        double *deviations;  /* each app's deviation as a whole; 0: too few clients */
+        double usual;        /* that of the middle app */
         atomic_size_t next;  /* next app to process */
 };
 
@@ -87,7 +87,7 @@ static int compare_parts(const void *a, const void *b)
         return x->part != y->part ? y->part - x->part : x->client < y->client ? -1 : x->client > y->client;
 }
 
-/* By few clients a deviation can seem far too small, and everybody else would then have a bug. */
+/* Few clients can agree by chance; then every client that differs as clients usually do would have a bug. */
 static double at_least_usual(double deviation, double clients, double usual)
 {
         double both = (clients * deviation * deviation + USUAL_CLIENTS * usual * usual) / (clients + USUAL_CLIENTS);

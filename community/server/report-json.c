@@ -15,8 +15,6 @@
 #define NANO 1e-9
 #define NUMBER(type, key, member) FIELD_AS(type, key, member, FIELD_NUMBER, FIELD_SHORT)
 
-static const struct field string_field[] = { { "", 0, sizeof(char *), FIELD_STRING }, FIELDS_END };
-
 static const struct field part_fields[] = {
         FIELD_AS(part_report, "part", part, FIELD_WORD, .words = component_names, .n_words = COMPONENT_COUNT),
         NUMBER(part_report, "share", share),
@@ -32,7 +30,7 @@ static const struct field why_fields[] = {
         NUMBER(why_report, "gain.low", gain_low),
         NUMBER(why_report, "gain.high", gain_high),
         NUMBER(why_report, "clients", clients),
-        FIELD_ARRAY_OF(why_report, "within", within, n_within, string_field),
+        FIELD_ARRAY_OF(why_report, "within", within, n_within, fields_strings),
         FIELDS_END,
 };
 
@@ -50,7 +48,7 @@ static const struct field hog_fields[] = {
         NUMBER(app_report, "q", drop.q),
         FIELD_AS(app_report, "paper_rule", drop.paper_rule, FIELD_BOOL),
         /* others that always ran together with it: any of them may be the hog */
-        FIELD_LIST_OF(app_report, "together", together, n_together, string_field, FIELD_SOME),
+        FIELD_LIST_OF(app_report, "together", together, n_together, fields_strings, FIELD_SOME),
         FIELD_LIST_OF(app_report, "why", why, n_why, why_fields, FIELD_SOME),
         FIELD_LIST_OF(app_report, "parts", parts, n_parts, part_fields, FIELD_SOME),
         FIELDS_END,

@@ -13,7 +13,6 @@ static const char *const state_words[] = { [STATE_BACKGROUND] = "background", [S
 
 /* Elements of lists that are no objects. */
 static const struct field id_field[] = { { "", 0, APP_ID_MAX, FIELD_TEXT, FIELD_MUST }, FIELDS_END };
-static const struct field string_field[] = { { "", 0, sizeof(char *), FIELD_STRING, FIELD_MUST }, FIELDS_END };
 
 const struct field forecast_fields[] = {
         FIELD(forecast, app, TEXT),
@@ -122,7 +121,7 @@ const struct field cost_fields[] = {
         FIELD_AS(cost, "base.parts_j.display", base_display_j, FIELD_NUMBER),
         FIELD_AS(cost, "unexplained.energy_j", unexplained_j.value, FIELD_NUMBER),
         FIELD_AS(cost, "unexplained.interval_j", unexplained_j, FIELD_VALUE),
-        FIELD_LIST_OF(cost, "not_measured", not_measured, n_not_measured, string_field, 0),
+        FIELD_LIST_OF(cost, "not_measured", not_measured, n_not_measured, fields_strings, 0),
         FIELD(cost, cpu_spread_j, NUMBER),
         FIELD(cost, disk_spread_j, NUMBER),
         FIELDS_END,

@@ -75,8 +75,8 @@ int apps_find_pid(struct apps *apps, pid_t pid, char *ret);
  * The app of the process. Without one, or where that is an X server or another that shows the windows of others, the
  * running app that @app_id belongs to: by its id, its desktop entry, its programs, or the words of both ids.
  *
- * A process of a session other than a terminal gets the app that a desktop entry names so, with its children:
- * apps_find() is corrected from then on.
+ * A process of a session gets the app that a desktop entry names so, with its children: apps_find() is corrected from
+ * then on. A terminal keeps its app, unless Steam started it.
  * Return: 0; -ENODATA: no such process, and no running app with this id, or several; -ENOMEM.
  */
 int apps_find_window(struct apps *apps, pid_t pid, uint64_t start_time, const char *app_id, char *ret);

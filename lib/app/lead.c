@@ -31,10 +31,16 @@ bool lead_same_name(const char *name, const char *text)
         return *name <= ' ' && text + strspn(text, "0123456789.") == end;
 }
 
+static const char *next_name(const char *at)
+{
+        at += strcspn(at, " ");
+        return at + (*at == ' ');
+}
+
 static const struct lead_line *find(const char *name, bool cut)
 {
         for (size_t i = 0; *name && i < lead_table_length; i++)
-                for (const char *at = lead_table[i].names; *at; at += strcspn(at, " "), at += *at == ' ')
+                for (const char *at = lead_table[i].names; *at; at = next_name(at))
                         if (lead_same_name(at, name) || (cut && strcspn(at, " ") > COMM_LENGTH &&
                                                     strncmp(at, name, COMM_LENGTH) == 0))
                                 return &lead_table[i];

@@ -270,8 +270,8 @@ struct battery_source {
         struct table table;
         struct memory memories[MEMORIES_MAX];
         enum battery_status said;           /* at the last look */
-        double turn;                        /* percentage from which the level moved on; NaN: unknown */
-        bool falls;                         /* ... downward */
+        double turn;                        /* percentage at the latest end of its movement; NaN: unknown */
+        bool falls;                         /* did it move last downward? */
         unsigned silent;                    /* looks in a row at which a battery could not be read */
         char told[BATTERY_QUIRKS_MAX][112]; /* quirks that were logged already */
         size_t n_told;
@@ -302,8 +302,8 @@ static void tell_quirks(struct battery_source *self)
 }
 
 /*
- * A battery without a word discharges while its level falls. Where all supplies are offline, so does one that says
- * something else; but its level must fall by more than gauges waver, since it says so.
+ * A battery without a status discharges while its level falls. Where all supplies are offline, one with another status
+ * discharges, too, once its level has fallen by more than gauges waver.
  */
 static void watch_level(struct battery_source *self, struct battery *battery)
 {

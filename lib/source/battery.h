@@ -97,7 +97,7 @@ bool battery_parse(const char *uevent, struct battery_unit *ret);
 /* Energy when full, in mWh, by the values of the sum; NaN: not shown. */
 double battery_full_mwh(const struct battery *battery);
 
-/* Only a level that falls can show that this battery discharges: it has no word, or one against all its supplies. */
+/* Can only its level show whether it discharges? It has no status, or one that its offline supplies contradict. */
 static inline bool battery_is_to_watch(const struct battery *battery)
 {
         return battery->status == BATTERY_UNKNOWN || (battery->unfed && battery->status != BATTERY_DISCHARGING);

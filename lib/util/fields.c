@@ -14,6 +14,8 @@
 
 static const char *const value_words[] = { "value", "low", "high" };
 
+const struct field fields_strings[] = { { "", 0, sizeof(char *), FIELD_STRING, FIELD_MUST }, FIELDS_END };
+
 struct cJSON *fields_integer(uint64_t value)
 {
         char text[24];

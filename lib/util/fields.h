@@ -88,6 +88,9 @@ struct cJSON *fields_text(const char *text); /* NULL: null */
 struct cJSON *fields_time(int64_t time_ns);
 struct cJSON *fields_value(const double value[3]);
 struct cJSON *fields_short(double value); /* as FIELD_SHORT */
+
+extern const struct field fields_strings[]; /* elements of a list of char * */
+
 /* An integer as it is: cJSON prints 15 digits. */
 struct cJSON *fields_integer(uint64_t value);
 /* A whole number from 0 to @max. 0; -EINVAL. */

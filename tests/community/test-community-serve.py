@@ -97,7 +97,8 @@ def uploads(server):
 
 
 def one_reading(server):
-    """What two programs could read in two ways is refused, or read whole; blank lines cost no more than others."""
+    """What two programs could read in two ways is refused, or read whole. Blank lines are answered before ask() gives
+    up."""
     for lengths in ("Content-Length: 3\r\nContent-Length: 5", "Transfer-Encoding: xchunked",
                     "Transfer-Encoding: chunked\r\nContent-Length: 5"):
         with socket.create_connection(("127.0.0.1", server.port), timeout=20) as one:
@@ -108,9 +109,8 @@ def one_reading(server):
     status, answer, _ = server.ask("POST", "/v1/samples", members, token(71))
     check(status == 200 and answer["added"] == 10, f"two members: {status} {answer}")
     check(server.ask("POST", "/v1/samples", members + b"rest", token(71))[0] == 400, "data behind the last member")
-    begun = time.monotonic()
     status, answer, _ = server.ask("POST", "/v1/samples", gzip.compress(upload(71, n=5) + b"\n" * 4000000), token(71))
-    check(status == 200 and answer["known"] == 5 and time.monotonic() - begun < 20, f"blank lines: {status} {answer}")
+    check(status == 200 and answer["known"] == 5, f"blank lines: {status} {answer}")
     for key in ("os", "model", "features", "versions"):
         twice = upload(71).replace(b'{', f'{{"{key}": {{}}, "{key}": {{}}, '.encode(), 1)
         check(server.ask("POST", "/v1/samples", twice, token(71))[0] == 400, f"{key} twice")

@@ -98,12 +98,12 @@ static int read_text(const char *text, struct tree *ret)
         return err;
 }
 
-static void check_written(const struct tree *tree, const char *want)
+static void check_json(const struct field *fields, const void *from, const char *want)
 {
         struct cJSON *json = cJSON_CreateObject();
         char *text;
 
-        fields_to_json(tree_fields, tree, json);
+        fields_to_json(fields, from, json);
         text = cJSON_PrintUnformatted(json);
         check_text(text, want);
         cJSON_free(text);
@@ -121,7 +121,7 @@ static void test_both_ways(void)
         };
         struct tree again = { 0 };
 
-        check_written(&tree, whole);
+        check_json(tree_fields, &tree, whole);
         check_int(read_text(whole, &again), 0);
         check(again.small == tree.small && again.large == (uint64_t)(double)tree.large);
         check(again.exact == tree.exact && again.span_ns == tree.span_ns && again.real == 0.1 && again.age_ms == 2500);
@@ -132,6 +132,24 @@ static void test_both_ways(void)
         check_text(again.leaves[0].name, "first");
         check_text(again.ids[1], "y");
         clear(&again);
+}
+
+static void test_flags_of_writers(void)
+{
+        static const struct field some_fields[] = {
+                FIELD(leaf, name, STRING),
+                FIELD_AS(leaf, "short", sizes[0], FIELD_NUMBER, FIELD_SHORT),
+                FIELD_AS(leaf, "unknown", sizes[1], FIELD_NUMBER, FIELD_SHORT),
+                FIELD(leaf, sizes, ARRAY, FIELD_SOME, .of = size_field, .element = sizeof(double),
+                         .count = offsetof(struct leaf, n_sizes)),
+                FIELDS_END,
+        };
+        struct leaf leaf = { (char *)(uintptr_t)"oak", { 1.0 / 3, NAN }, 0 };
+
+        check_json(some_fields, &leaf, "{\"name\":\"oak\",\"short\":0.333333333,\"unknown\":null}");
+        leaf.n_sizes = 1;
+        leaf.sizes[0] = 2;
+        check_json(some_fields, &leaf, "{\"name\":\"oak\",\"short\":2,\"unknown\":null,\"sizes\":[2]}");
 }
 
 static void test_unknown(void)
@@ -215,6 +233,7 @@ static void test_times(void)
 int main(void)
 {
         test_both_ways();
+        test_flags_of_writers();
         test_unknown();
         test_hostile();
         test_no_object();
