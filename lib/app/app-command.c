@@ -85,6 +85,11 @@ static bool is_text_option(const struct lead_line *line, const char *word)
                strncmp(line->names, "java", 4) != 0;
 }
 
+bool app_command_is_unnamed(const char *path)
+{
+        return strncmp(path, "/dev/fd/", 8) == 0 || strcmp(path, "/dev/stdin") == 0 || strncmp(path, "/proc/", 6) == 0;
+}
+
 /* The file, module, jar or class that an interpreter runs. NULL: none. @text: the argument of "-c". */
 static const char *script(const struct lead_line *line, struct words *words, const char **text)
 {
@@ -111,7 +116,9 @@ static const char *script(const struct lead_line *line, struct words *words, con
                         next(&at);
         }
         found = argument(line, words);
-        return found && lead_has_word(line, ".") && !strchr(found, '.') ? NULL : found;
+        if (found && (app_command_is_unnamed(found) || (lead_has_word(line, ".") && !strchr(found, '.'))))
+                return NULL;
+        return found;
 }
 
 /* Shell commands that start nothing, or nothing that is worth a name. */

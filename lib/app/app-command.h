@@ -56,6 +56,7 @@ void app_command_bundle_name(const char *folder, char *name, size_t size); /* "i
 bool app_command_same(const char *name, const char *other);
 
 bool app_command_is_windows(const char *name); /* "x.exe" */
+bool app_command_is_unnamed(const char *path); /* a descriptor, as of `bash <(...)`, "/dev/fd/63" */
 const char *app_command_base(const char *path); /* without folders; Windows programs have backslashes */
 
 /* The beginnings and endings of names. */

@@ -107,7 +107,8 @@ static const char *choose(const struct app_program *program, const char *argv, c
                 return comm;
         if (program->command.interpreted)
                 return program->command.own;
-        if (is_named_as(comm, util_base_name(argv)) || (is_named_as(comm, argv) && !strchr(argv, '/')))
+        if (!app_command_is_unnamed(argv) &&
+            (is_named_as(comm, util_base_name(argv)) || (is_named_as(comm, argv) && !strchr(argv, '/'))))
                 return argv;
         if (*program->exe && !names_no_app(program->exe))
                 return program->exe;
