@@ -69,7 +69,7 @@ static __always_inline __u64 tell_cgroup(struct task_struct *task, struct user_e
 
         if (!bpf_core_field_exists(task->cgroups))
                 return 0;
-        node = task->cgroups->dfl_cgrp->kn;
+        node = read_only(task)->cgroups->dfl_cgrp->kn;
         id = node->id;
         if (bpf_map_lookup_elem(&told_cgroups, &id))
                 return id;

@@ -55,7 +55,7 @@ static __always_inline bool read_counters(__u32 cpu, __u32 n, __u64 *ret)
 
 static __always_inline void add_stretch(const struct cpu_state *state, __u32 cpu, struct task_struct *task)
 {
-        struct counted_key key = { .start_ns = task->group_leader->start_boottime,
+        struct counted_key key = { .start_ns = read_only(task)->group_leader->start_boottime,
                                    .pid = task->tgid,
                                    .policy = policy_of_cpu[WITHIN(cpu, BPF_CPUS_MAX)] };
         struct counted_sums *sums;

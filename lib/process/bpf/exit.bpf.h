@@ -48,7 +48,7 @@ static __always_inline void finish_record(struct process_record *record, struct 
  */
 static __always_inline __u64 find_heir(struct task_struct *task)
 {
-        struct task_struct *parent = task->real_parent;
+        struct task_struct *parent = read_only(task)->real_parent;
         const struct k_sigaction *action = &parent->sighand->action[SIGCHLD - 1];
         void *handler = BPF_CORE_READ(action, sa.sa_handler);
         unsigned long flags = BPF_CORE_READ(action, sa.sa_flags);
@@ -66,7 +66,7 @@ static __always_inline void lose_end(struct user_ends *user, struct task_struct 
                 return;
         }
         __sync_fetch_and_add(&lost_exits.n, 1);
-        __sync_fetch_and_add(&lost_exits.cpu_ns, task->signal->sum_sched_runtime);
+        __sync_fetch_and_add(&lost_exits.cpu_ns, read_only(task)->signal->sum_sched_runtime);
 }
 
 static __always_inline void tell_exit(struct task_struct *task)
@@ -79,8 +79,8 @@ static __always_inline void tell_exit(struct task_struct *task)
                 lose_end(user, task);
                 return;
         }
-        start_record(record, task, RECORD_EXIT);
-        record->parent_pid = task->real_parent->tgid;
+        start_record(record, read_only(task), RECORD_EXIT);
+        record->parent_pid = read_only(task)->real_parent->tgid;
         record->cgroup_id = cgroup_id;
         record->parent_start_ns = find_heir(task);
         finish_record(record, task);
@@ -125,8 +125,8 @@ int BPF_PROG(record_exec, struct task_struct *task)
                 __sync_fetch_and_add(&lost_exits.n, 1);
                 return 0;
         }
-        start_record(record, task, RECORD_EXEC);
-        record->parent_pid = task->real_parent->tgid;
+        start_record(record, read_only(task), RECORD_EXEC);
+        record->parent_pid = read_only(task)->real_parent->tgid;
         record->parent_start_ns = 0;
         record->cgroup_id = 0;
         add_thread(&record->totals, task);

@@ -31,7 +31,7 @@ struct net_storage {
  */
 static __always_inline __u64 who_is(struct task_struct *task)
 {
-        return number_of(task->signal) ^ task->tgid * FIBONACCI;
+        return number_of(read_only(task)->signal) ^ task->tgid * FIBONACCI;
 }
 
 static __always_inline __u64 who_runs(void)
@@ -82,7 +82,7 @@ static __always_inline struct net_storage *net_storage_of(__u64 who)
 
 static __always_inline struct net_storage *set_owner(struct net_storage *storage)
 {
-        struct task_struct *leader = bpf_get_current_task_btf()->group_leader;
+        const struct task_struct *leader = read_only(bpf_get_current_task_btf())->group_leader;
 
         if (storage && with_bursts) {
                 storage->bursts.pid = leader->tgid;
@@ -287,7 +287,7 @@ static __always_inline void count_bytes(struct sock *sk, bool received, __u64 by
 
         if (family != AF_INET && family != AF_INET6)
                 return;
-        kind = kind_of_socket(sk);
+        kind = kind_of_socket(read_only_socket(sk));
         if (kind == KIND_LOOPBACK)
                 return;
         who = who_runs();

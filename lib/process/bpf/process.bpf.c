@@ -46,14 +46,6 @@ static __always_inline __u64 number_of(const void *address)
         return ret;
 }
 
-#include "ring.bpf.h"
-#include "cpu.bpf.h"
-#include "net.bpf.h"
-#include "totals.bpf.h"
-#include "user.bpf.h"
-#include "cgroup.bpf.h"
-#include "exit.bpf.h"
-
 #ifndef WITHOUT_WALK
 extern int bpf_iter_task_new(struct bpf_iter_task *it, struct task_struct *task,
                              unsigned int flags) __ksym __weak;
@@ -92,6 +84,28 @@ static __always_inline void *nothing(const void *from)
 #define bpf_task_acquire(task) ((struct task_struct *)nothing(task))
 #define bpf_task_release(task) ((void)0)
 #endif
+
+/*
+ * Plain reads. For each pointer read through a trusted one, the verifier searches the names of all the kernel's types,
+ * in each state of the program: that took 15 times as long as all else. Helpers take trusted pointers alone.
+ */
+static __always_inline struct task_struct *read_only(const struct task_struct *task)
+{
+        return bpf_rdonly_cast(task, bpf_core_type_id_kernel(struct task_struct));
+}
+
+static __always_inline struct sock *read_only_socket(const struct sock *sk)
+{
+        return bpf_rdonly_cast(sk, bpf_core_type_id_kernel(struct sock));
+}
+
+#include "ring.bpf.h"
+#include "cpu.bpf.h"
+#include "net.bpf.h"
+#include "totals.bpf.h"
+#include "user.bpf.h"
+#include "cgroup.bpf.h"
+#include "exit.bpf.h"
 
 struct {
         __uint(type, BPF_MAP_TYPE_ARRAY);
@@ -171,15 +185,6 @@ struct {
         __u32 at, n_before;
         __u32 unused; /* the size is the same where 64 bits are aligned to 4 bytes */
 } walk_state;
-
-/*
- * Plain reads. For each pointer read through a trusted one, the verifier searches the names of all the
- * kernel's types, in each state of the program, which took 15 times as long as the rest.
- */
-static __always_inline struct task_struct *read_only(struct task_struct *task)
-{
-        return bpf_rdonly_cast(task, bpf_core_type_id_kernel(struct task_struct));
-}
 
 static __always_inline void add_threads(struct task_struct *leader, struct process_record *record,
                                         __u64 *opps)

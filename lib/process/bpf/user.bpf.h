@@ -43,7 +43,7 @@ __u64 summed_ends; /* over all users */
  */
 static __always_inline __u32 who_answers(const struct task_struct *task)
 {
-        const struct cred *cred = task->cred;
+        const struct cred *cred = read_only(task)->cred;
         struct user_namespace *namespace = cred->user_ns;
         __u32 uid = cred->uid.val;
 
@@ -138,8 +138,8 @@ static __always_inline void sum_end(struct user_ends *user, struct task_struct *
         struct process_totals own = {};
 
         if (io)
-                add_io(&own, &task->signal->ioac);
-        add(&user->totals.cpu_ns, task->signal->sum_sched_runtime);
+                add_io(&own, &read_only(task)->signal->ioac);
+        add(&user->totals.cpu_ns, read_only(task)->signal->sum_sched_runtime);
         add(&user->totals.read_bytes, own.read_bytes);
         add(&user->totals.write_bytes, own.write_bytes);
         add(&user->totals.cancelled_write_bytes, own.cancelled_write_bytes);
