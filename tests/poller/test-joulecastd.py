@@ -4,6 +4,7 @@
 """joulecastd as a process: this machine's real /proc, machine trees, signals, wrong usage, a second instance."""
 
 import contextlib
+import errno
 import fcntl
 import os
 import resource
@@ -21,6 +22,7 @@ import usage_db  # noqa: E402
 
 JOULECASTD = sys.argv[1]
 TREES = sys.argv[2]
+FAILING_DISK = sys.argv[3]  # a library for LD_PRELOAD
 APP = "steam:4242"  # app of Case.child()
 
 
@@ -274,6 +276,29 @@ class RealMachine(Case):
         self.assertEqual(words.count("cannot write to the database"), 1, words)
         self.assertEqual(words.count("the database can be written again"), 1, words)
         self.check_nothing_is_missing()
+
+    def test_a_disk_that_fails_is_told_once_and_loses_nothing(self):
+        failure = os.path.join(self.folder.name, "failure")
+        environment = {**os.environ, "LD_PRELOAD": FAILING_DISK, "FAILING_DISK": failure,
+                       "ASAN_OPTIONS": "verify_asan_link_order=0"}
+        for error in errno.EIO, errno.EROFS:
+            with self.subTest(os.strerror(error)):
+                self.database = os.path.join(self.folder.name, f"usage-{error}.db")
+                with self.spinner(1.2) as child, \
+                        self.start("--collector", "proc", "--interval", "0.2", env=environment) as daemon:
+                    self.wait_for_interval()
+                    self.write(failure, b"%d" % error)
+                    self.run_child(child)
+                    os.unlink(failure)
+                    time.sleep(0.6)
+                    daemon.terminate()
+                    _, words = daemon.communicate(timeout=20)
+                    child.kill()
+                self.assertEqual(daemon.returncode, 0, words)
+                self.assertEqual(words.count("cannot write to the database"), 1, words)
+                self.assertEqual(words.count("the database can be written again"), 1, words)
+                self.check_nothing_is_missing()
+                os.unlink(os.path.join(self.folder.name, "reaper"))
 
     def test_killed_it_leaves_a_database_that_goes_on(self):
         daemon = self.start("--interval", "0.2")
