@@ -242,6 +242,34 @@ def few_devices(top):
     check(bugs == [("broken", 6)], f"bugs of few devices: {bugs}")
 
 
+def rare_apps(top):
+    """Apps that one device each has are never compared, but cost something, and run at the hours of a hog."""
+    path, database, use = os.path.join(top, "rare"), os.path.join(top, "rare.db"), random.Random(4)
+    rates, sums = [], [0, 0]
+    with open(path, "w", encoding="utf-8") as file:
+        for number in range(40):
+            names = ["hog", *(f"rare-{number}-{i}" for i in range(10))]
+            file.write(json.dumps({"v": 1, "client": f"{number:032x}", "first": 0,
+                                   "apps": {str(i): name for i, name in enumerate(names)}}) + "\n")
+            with_it, without = [], []
+            for i in range(40):
+                busy = use.random() < 0.3
+                apps = [app for app in range(11) if use.random() < (0.7 if busy else 0.15)]
+                rate = 15000 * (1 + (0.15 if 0 in apps else 0) + 0.03 * len(set(apps) - {0})) * \
+                    math.exp(use.gauss(0, 0.1))
+                (with_it if 0 in apps else without).append(rate)
+                file.write(json.dumps({"t": i * 10**12, "t2": i * 10**12 + 9 * 10**11, "level_ppm": 950001,
+                                       "level2_ppm": 950001 - round(rate * 0.9), "apps": apps}) + "\n")
+            rates.append((sum(with_it) + sum(without)) / 40)
+            sums[0] += 15000 * 0.15 / rates[-1] / 40
+            sums[1] += sum(without) / len(without) / rates[-1] / 40
+    run("load", path, "--database", database)
+    found = json.loads(report(database))
+    hog = next(hog for hog in found["hogs"] if hog["app"] == "hog")
+    truth = (1 / sums[1] - 1 / sum(sums)) / (found["middle_rate"] * 60e-9)
+    check(hog["minutes"]["low"] <= truth <= hog["minutes"]["high"], f"beside rare apps: {truth}, not {hog['minutes']}")
+
+
 def reasons(top):
     """Features and versions on which a hog depends, the component of a bug; and parts of a report by commands and as a
     page."""
@@ -426,6 +454,7 @@ with tempfile.TemporaryDirectory() as where:
     world(where)
     bug_of_a_part(where)
     few_devices(where)
+    rare_apps(where)
     reasons(where)
     folder_answers(where)
 with tempfile.TemporaryDirectory() as where:
