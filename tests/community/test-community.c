@@ -8,6 +8,7 @@
 
 #include "check.h"
 #include "shared/drop-groups.h"
+#include "shared/drop-shrink.h"
 #include "shared/client-rates.h"
 #include "shared/client-sums.h"
 #include "shared/upload.h"
@@ -447,6 +448,50 @@ static void check_decision(void)
         check(drops[1].hog && !drops[0].hog && !drops[2].hog && !drops[3].hog);
 }
 
+/*
+ * Of 400 fleets with 40 apps, a tenth of which costs much and the others little: of those that seem to cost more than
+ * three standard errors, as few are outside their bounds as are promised, though those that came out high are chosen.
+ */
+static void check_shrunk(void)
+{
+        int chosen = 0, before = 0, inside = 0, large = 0, large_inside = 0;
+
+        for (int fleet = 0; fleet < 400; fleet++) {
+                struct drop drops[40];
+                double truth[40];
+
+                for (int i = 0; i < 40; i++) {
+                        double error = 4 + 2 * draw(), seen;
+
+                        truth[i] = fabs(draw_normal()) * (i % 10 == 0 ? 60 : 6);
+                        seen = truth[i] + error * draw_normal();
+                        drops[i] = (struct drop){ .enough = true };
+                        drop_set_minutes(seen, seen - 1.96 * error, seen + 1.96 * error, &drops[i]);
+                        if (drops[i].minutes < 3 * error)
+                                drops[i].held_by = 1; /* not chosen */
+                        else
+                                before += drops[i].minutes_low <= truth[i] && truth[i] <= drops[i].minutes_high;
+                }
+                check_int(drop_shrink(drops, 40), 0);
+                for (int i = 0; i < 40; i++) {
+                        bool held = drops[i].minutes_low <= truth[i] && truth[i] <= drops[i].minutes_high;
+
+                        if (drops[i].held_by)
+                                continue;
+                        chosen++;
+                        inside += held;
+                        large += i % 10 == 0;
+                        large_inside += i % 10 == 0 && held;
+                }
+        }
+        printf("bounds of %d chosen apps: %d hold alone, %d given all others; of %d that cost much, %d\n", chosen,
+               before, inside, large, large_inside);
+        check(before < 0.93 * chosen);
+        check(inside > 0.93 * chosen && inside < 0.98 * chosen);
+        check(large_inside > 0.93 * large);
+        check_int(drop_shrink(NULL, 0), 0);
+}
+
 int main(void)
 {
         check_headers();
@@ -460,5 +505,6 @@ int main(void)
         check_groups();
         check_thin();
         check_decision();
+        check_shrunk();
         return check_result();
 }
