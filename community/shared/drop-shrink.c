@@ -10,8 +10,8 @@
 
 #define SCALES_MAX 64
 #define SCALE_STEP M_SQRT2
-#define SCALE_FIRST 0.25 /* of the least error: no wider than nothing */
-#define SCALE_LAST 2.0   /* of the largest estimate */
+#define SCALE_FIRST 0.25 /* part of the least error: hardly wider than nothing */
+#define SCALE_LAST 2.0   /* so many of the largest estimate */
 #define ROUNDS 200
 #define BEFORE 1.0 /* so many apps, spread over all scales, are assumed before any was seen */
 #define NORMAL_95 1.959964
@@ -85,7 +85,7 @@ static void find_weights(const double *likelihoods, size_t n, struct prior *prio
         }
 }
 
-/* What is known of an app after both: a mixture of normal distributions. */
+/* An app's minutes, by its estimate and by the prior: a mixture of normal distributions. */
 struct posterior {
         double weights[SCALES_MAX], means[SCALES_MAX], errors[SCALES_MAX];
         size_t n;

@@ -449,8 +449,8 @@ static void check_decision(void)
 }
 
 /*
- * Of 400 fleets with 40 apps, a tenth of which costs much and the others little: of those that seem to cost more than
- * three standard errors, as few are outside their bounds as are promised, though those that came out high are chosen.
+ * 400 fleets with 40 apps, a tenth of which costs much and the others little. Those that seem to cost more than three
+ * standard errors are chosen, which came out too high more often than too low; their bounds hold as often as promised.
  */
 static void check_shrunk(void)
 {
