@@ -33,8 +33,8 @@
 /* where clients are few, so many more with the middle app's deviation are assumed */
 #define USUAL_CLIENTS 20.0
 #define MAD_TO_SIGMA 1.4826
-#define BUG_SHARE 0.1 /* more of the clients are a kind of use, and no bugs */
-#define BUG_FEW 3     /* but so few are always bugs */
+#define BUG_SHARE 0.1 /* more of all clients are a kind of use, and no bugs */
+#define BUG_SHARE_P 0.05 /* where so many of these clients would be less likely than that by chance */
 #define NORMAL_95 1.96
 #define WATTS_MIN 1e-3
 
@@ -258,7 +258,7 @@ static int keep_rare(struct finds *finds, const struct report *report, const str
                 }
                 finds->n = kept;
         }
-        if ((double)(finds->n - first) > MAX(BUG_FEW, BUG_SHARE * (double)whole->n))
+        if (drop_binomial_upper(finds->n - first, whole->n, BUG_SHARE) < BUG_SHARE_P)
                 finds->n = first;
         return 0;
 }

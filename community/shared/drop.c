@@ -67,6 +67,11 @@ double drop_student_upper(double t, double degrees_of_freedom)
         return t >= 0 ? tail : 1 - tail;
 }
 
+double drop_binomial_upper(size_t k, size_t n, double share)
+{
+        return k ? incomplete_beta((double)k, (double)(n - k + 1), share) : 1;
+}
+
 /* Sample mean's half-width, as in the paper: h s / sqrt(n). */
 static double paper_error(double n, double s1, double s2)
 {

@@ -88,5 +88,7 @@ void drop_decide(struct drop *drops, size_t n, size_t *order);
  */
 double drop_more(const struct drop *drop);
 
+/* P(K >= k) of n clients, if a part @share of all is like that (Abramowitz and Stegun 26.5.24). */
+double drop_binomial_upper(size_t k, size_t n, double share);
 /* P(T > t) of Student's t. */
 double drop_student_upper(double t, double degrees_of_freedom);
