@@ -439,6 +439,9 @@ static void check_decision(void)
         check_near(drop_student_upper(1.812461, 10), 0.05, 1e-6); /* tables of t */
         check_near(drop_student_upper(4.032143, 5), 0.005, 1e-6);
         check_near(drop_student_upper(-2.015048, 5), 0.95, 1e-6);
+        check_near(drop_binomial_upper(3, 10, 0.1), 0.070191, 1e-6); /* 1 - 0.9^10 - 10 0.1 0.9^9 - 45 0.01 0.9^8 */
+        check_near(drop_binomial_upper(0, 10, 0.1), 1, 1e-12);
+        check_near(drop_binomial_upper(10, 10, 0.5), 1.0 / 1024, 1e-12);
         for (size_t i = 0; i < 4; i++)
                 drops[i].q = drops[i].effect_low = 1;
         drop_decide(drops, 4, order);
