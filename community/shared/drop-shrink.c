@@ -10,8 +10,8 @@
 
 #define SCALES_MAX 64
 #define SCALE_STEP M_SQRT2
-#define SCALE_FIRST 0.25 /* part of the least error: hardly wider than nothing */
-#define SCALE_LAST 2.0   /* so many of the largest estimate */
+#define SCALE_LEAST 0.25 /* part of the least error: hardly wider than nothing */
+#define SCALE_MOST 2.0   /* so many of the largest estimate */
 #define ROUNDS 200
 #define BEFORE 1.0 /* so many apps, spread over all scales, are assumed before any was seen */
 #define NORMAL_95 1.959964
@@ -39,9 +39,9 @@ static void find_scales(const struct estimate *list, size_t n, struct prior *pri
                 most = fmax(most, fmax(fabs(list[i].x), list[i].error));
         }
         prior->n = 0;
-        for (double scale = SCALE_FIRST * least; prior->n < SCALES_MAX; scale *= SCALE_STEP) {
+        for (double scale = SCALE_MOST * most; prior->n < SCALES_MAX; scale /= SCALE_STEP) {
                 prior->scales[prior->n++] = scale;
-                if (scale >= SCALE_LAST * most)
+                if (scale <= SCALE_LEAST * least)
                         break;
         }
         for (size_t k = 0; k < prior->n; k++)

@@ -457,6 +457,7 @@ static void check_decision(void)
  */
 static void check_shrunk(void)
 {
+        struct drop sure[2] = { { .enough = true }, { .enough = true } };
         int chosen = 0, before = 0, inside = 0, large = 0, large_inside = 0;
 
         for (int fleet = 0; fleet < 400; fleet++) {
@@ -493,6 +494,11 @@ static void check_shrunk(void)
         check(inside > 0.93 * chosen && inside < 0.98 * chosen);
         check(large_inside > 0.93 * large);
         check_int(drop_shrink(NULL, 0), 0);
+        drop_set_minutes(100, 100 - 1e-12, 100 + 1e-12, &sure[0]); /* one without noise says nothing of the other */
+        drop_set_minutes(100, 90, 110, &sure[1]);
+        check_int(drop_shrink(sure, 2), 0);
+        check_near(sure[0].minutes, 100, 1e-9);
+        check_near(sure[1].minutes, 100, 1);
 }
 
 int main(void)
