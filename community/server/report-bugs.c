@@ -6,7 +6,7 @@
  *
  * Method: compare the app's own power, as each device's model attributes it, with the app's median over all
  * clients, on a logarithmic scale; the spread is the median absolute deviation. An excess of BUG_RATIO times
- * and BUG_DEVIATIONS deviations is a bug, unless many clients have it: that is a kind of device. The battery's
+ * that is no chance is a bug, unless many clients have it: that is a kind of device. The battery's
  * rate is no use for this: only 1 to 8 of 100 bugs found with it were real (community/METHOD.md).
  *
  * A client with a bug of an app says nothing of that app on others. So bugs are found first, and each app is then
@@ -26,15 +26,17 @@
 
 #define BUG_CLIENTS_MIN 5     /* least number of other clients with the app */
 #define BUG_RATIO 2.0         /* least ratio to the median of all clients */
-/* least distance in standard deviations of the logarithm, estimated from the median absolute deviation */
-#define BUG_DEVIATIONS 4.5
-/* lower bound for that deviation, as devices differ more than a small set of them may show */
+#define BUG_Q 0.02            /* false discovery rate of the pairs of an app and a client; lies come on top */
+/* lower bound for the standard deviation of the logarithm, as devices differ more than a small set of them may show */
 #define DEVIATION_MIN 0.05
 /* where clients are few, so many more with the middle app's deviation are assumed */
 #define USUAL_CLIENTS 20.0
 #define MAD_TO_SIGMA 1.4826
-#define BUG_SHARE 0.1 /* more of the clients are a kind of use, and no bugs */
-#define BUG_FEW 3     /* but so few are always bugs */
+/* The deviation is of those within so many from the median, whose variance is that part of a normal distribution's. */
+#define WITHIN 2.5
+#define WITHIN_VARIANCE 0.911
+#define BUG_SHARE 0.1 /* more of all clients are a kind of use, and no bugs */
+#define BUG_SHARE_P 0.05 /* where so many of these clients would be less likely than that by chance */
 #define NORMAL_95 1.96
 #define WATTS_MIN 1e-3
 
@@ -42,6 +44,8 @@
 struct finds {
         struct bug_report *bugs;
         size_t n, capacity, pairs;
+        double *chances; /* that a client differs so much by chance, of each pair that may be a bug */
+        size_t n_chances, chances_capacity, tests;
         double *logs; /* scratch: logarithms of an app's power on each client */
         size_t logs_capacity;
 };
@@ -51,6 +55,7 @@ struct judging {
         struct finds *finds; /* one per thread */
         double *deviations;  /* each app's deviation as a whole; 0: too few clients */
         double usual;        /* that of the middle app */
+        double chance_max;   /* a bug's chance is at most this */
         atomic_size_t next;  /* next app to process */
 };
 
@@ -77,6 +82,7 @@ struct powers {
         const struct own_use *list;
         size_t n;
         double middle, deviation; /* median and deviation of the logarithms */
+        double degrees;           /* Student's t needs them, as the deviation is estimated */
 };
 
 /* Sorts by part, with the whole app first. */
@@ -95,6 +101,20 @@ static double at_least_usual(double deviation, double clients, double usual)
         return MAX(deviation, sqrt(both));
 }
 
+/*
+ * Standard deviation, without those that are far off: they may be bugs. The median absolute deviation says which these
+ * are, but is itself as uncertain as a standard deviation of a third of the clients.
+ */
+static double deviation_of(double *distances, size_t n)
+{
+        double limit = WITHIN * MAD_TO_SIGMA * median(distances, n), sum = 0;
+        size_t kept = 0;
+
+        for (; kept < n && distances[kept] <= limit; kept++)
+                sum += distances[kept] * distances[kept];
+        return sqrt(sum / (double)kept / WITHIN_VARIANCE);
+}
+
 /* Measures the part that @list begins with. @usual: deviation of the middle app; 0: unknown. */
 static int measure(struct finds *finds, const struct own_use *list, size_t n, double usual, struct powers *ret)
 {
@@ -111,31 +131,51 @@ static int measure(struct finds *finds, const struct own_use *list, size_t n, do
         powers.middle = median(finds->logs, powers.n);
         for (size_t i = 0; i < powers.n; i++)
                 finds->logs[i] = fabs(finds->logs[i] - powers.middle);
-        powers.deviation = MAX(MAD_TO_SIGMA * median(finds->logs, powers.n), DEVIATION_MIN);
+        powers.deviation = MAX(deviation_of(finds->logs, powers.n), DEVIATION_MIN);
         powers.deviation = at_least_usual(powers.deviation, (double)powers.n, usual);
+        powers.degrees = (double)powers.n - 1 + (usual > 0 ? USUAL_CLIENTS : 0);
         *ret = powers;
         return 0;
 }
 
 /*
- * The excess of a component alone must make the app take BUG_RATIO times its power elsewhere. Otherwise a
- * component that is a small part of the app would count, too.
+ * Can it be a bug? The excess of a component alone must make the app take BUG_RATIO times its power elsewhere.
+ * Otherwise a component that is a small part of the app would count, too.
  */
-static bool is_bug(const struct own_use *own, const struct powers *powers, const struct powers *whole)
+static bool is_large(const struct own_use *own, const struct powers *powers, const struct powers *whole)
 {
-        double above = log_of(own) - powers->middle;
-
-        if (!(above > log(BUG_RATIO) && above > BUG_DEVIATIONS * powers->deviation) || own->contradicted)
+        if (!(log_of(own) - powers->middle > log(BUG_RATIO)) || own->contradicted)
                 return false;
         return own->part == OWN_WHOLE || (double)own->watts - exp(powers->middle) > (BUG_RATIO - 1) *
                exp(whole->middle);
 }
 
-static int add_bugs(struct finds *finds, const struct app_report *app, const struct powers *powers,
-                    const struct powers *whole)
+static double chance_of(const struct own_use *own, const struct powers *powers)
+{
+        return drop_student_upper((log_of(own) - powers->middle) / powers->deviation, powers->degrees);
+}
+
+static int add_chances(const struct judging *judging, struct finds *finds, const struct app_report *app,
+                       const struct powers *powers, const struct powers *whole)
+{
+        finds->tests += powers->n;
+        for (size_t i = 0; i < powers->n; i++) {
+                if (!is_large(&powers->list[i], powers, whole))
+                        continue;
+                if (util_grow(&finds->chances, &finds->chances_capacity, finds->n_chances + 1,
+                              sizeof(*finds->chances)) < 0)
+                        return -ENOMEM;
+                finds->chances[finds->n_chances++] = chance_of(&powers->list[i], powers);
+        }
+        return 0;
+}
+
+static int add_bugs(const struct judging *judging, struct finds *finds, const struct app_report *app,
+                    const struct powers *powers, const struct powers *whole)
 {
         for (size_t i = 0; i < powers->n; i++) {
-                if (!is_bug(&powers->list[i], powers, whole))
+                if (!is_large(&powers->list[i], powers, whole) ||
+                    chance_of(&powers->list[i], powers) > judging->chance_max)
                         continue;
                 if (util_grow(&finds->bugs, &finds->capacity, finds->n + 1, sizeof(*finds->bugs)) < 0)
                         return -ENOMEM;
@@ -258,32 +298,47 @@ static int keep_rare(struct finds *finds, const struct report *report, const str
                 }
                 finds->n = kept;
         }
-        if ((double)(finds->n - first) > MAX(BUG_FEW, BUG_SHARE * (double)whole->n))
+        if (drop_binomial_upper(finds->n - first, whole->n, BUG_SHARE) < BUG_SHARE_P)
                 finds->n = first;
         return 0;
 }
 
-/* Judges all clients of one app. */
-static int find_bugs_of(struct finds *finds, const struct report *report, const struct app_report *app, double usual)
-{
-        struct powers whole, part;
-        size_t first = finds->n;
-        int err;
+typedef int visit_powers(const struct judging *judging, struct finds *finds, const struct app_report *app,
+                         const struct powers *powers, const struct powers *whole);
 
-        if (app->n_own <= BUG_CLIENTS_MIN)
-                return 0;
-        err = measure(finds, app->own, app->n_own, usual, &whole);
-        if (err < 0 || whole.n <= BUG_CLIENTS_MIN)
+/* Visits the powers of an app, as a whole and by component. @whole: gets those as a whole; n is 0 if they are few. */
+static int each_part(const struct judging *judging, struct finds *finds, const struct app_report *app,
+                     struct powers *whole, visit_powers *visit)
+{
+        struct powers part;
+        int err = 0;
+
+        *whole = (struct powers){ .n = 0 };
+        if (app->n_own > BUG_CLIENTS_MIN)
+                err = measure(finds, app->own, app->n_own, judging->usual, whole);
+        if (err < 0 || whole->n <= BUG_CLIENTS_MIN) {
+                whole->n = 0;
                 return err;
-        finds->pairs += whole.n;
-        err = add_bugs(finds, app, &whole, &whole);
-        for (size_t i = whole.n; !err && i < app->n_own; i += part.n) {
-                err = measure(finds, app->own + i, app->n_own - i, usual, &part);
-                if (!err && part.n > BUG_CLIENTS_MIN)
-                        err = add_bugs(finds, app, &part, &whole);
         }
+        err = visit(judging, finds, app, whole, whole);
+        for (size_t i = whole->n; !err && i < app->n_own; i += part.n) {
+                err = measure(finds, app->own + i, app->n_own - i, judging->usual, &part);
+                if (!err && part.n > BUG_CLIENTS_MIN)
+                        err = visit(judging, finds, app, &part, whole);
+        }
+        return err;
+}
+
+/* Judges all clients of one app. */
+static int find_bugs_of(const struct judging *judging, struct finds *finds, const struct app_report *app)
+{
+        struct powers whole;
+        size_t first = finds->n;
+        int err = each_part(judging, finds, app, &whole, add_bugs);
+
+        finds->pairs += whole.n;
         keep_once(finds, first);
-        return err ? err : keep_rare(finds, report, &whole, first);
+        return err ? err : keep_rare(finds, judging->report, &whole, first);
 }
 
 static int compare_found(const void *key, const void *element)
@@ -294,10 +349,11 @@ static int compare_found(const void *key, const void *element)
 }
 
 /* Takes the clients of the bugs away, and compares the app on the others. */
-static int judge_app(struct finds *finds, const struct report *report, struct app_report *app, double usual)
+static int judge_app(const struct judging *judging, struct finds *finds, struct app_report *app)
 {
+        const struct report *report = judging->report;
         size_t first = finds->n, kept = 0;
-        int err = find_bugs_of(finds, report, app, usual);
+        int err = find_bugs_of(judging, finds, app);
 
         if (err < 0)
                 return err;
@@ -317,8 +373,7 @@ static int judge_apps(void *data, size_t thread)
         int err = 0;
 
         for (size_t app; !err && (app = atomic_fetch_add(&judging->next, 1)) < judging->report->n_apps;)
-                err = judge_app(&judging->finds[thread], judging->report, &judging->report->apps[app],
-                                judging->usual);
+                err = judge_app(judging, &judging->finds[thread], &judging->report->apps[app]);
         return err;
 }
 
@@ -359,6 +414,49 @@ static int find_usual(struct judging *judging, size_t n_threads)
         return err;
 }
 
+static int find_chances(void *data, size_t thread)
+{
+        struct judging *judging = data;
+        int err = 0;
+
+        for (size_t i; !err && (i = atomic_fetch_add(&judging->next, 1)) < judging->report->n_apps;) {
+                struct powers whole;
+
+                err = each_part(judging, &judging->finds[thread], &judging->report->apps[i], &whole, add_chances);
+        }
+        return err;
+}
+
+/*
+ * Finds the largest chance with which a pair is a bug: the k-th least of n is at most BUG_Q k / n (Benjamini and
+ * Hochberg). A part of the app counts as a pair, too.
+ */
+static int find_chance_max(struct judging *judging, size_t n_threads)
+{
+        _cleanup_free_ double *all = NULL;
+        size_t n = 0, tests = 0;
+        int err = threads_run(find_chances, judging, n_threads);
+
+        for (size_t i = 0; i < n_threads; i++)
+                n += judging->finds[i].n_chances;
+        all = malloc((n + 1) * sizeof(*all));
+        if (err < 0 || !all)
+                return err < 0 ? err : -ENOMEM;
+        n = 0;
+        for (size_t i = 0; i < n_threads; i++) {
+                tests += judging->finds[i].tests;
+                for (size_t k = 0; k < judging->finds[i].n_chances; k++)
+                        all[n++] = judging->finds[i].chances[k];
+        }
+        if (n)
+                qsort(all, n, sizeof(*all), compare_doubles);
+        while (n > 0 && all[n - 1] * (double)tests > BUG_Q * (double)n)
+                n--;
+        judging->chance_max = n > 0 ? all[n - 1] : -1;
+        judging->next = 0;
+        return 0;
+}
+
 static int take_finds(struct report *report, struct finds *finds, size_t n)
 {
         size_t all = 0;
@@ -385,12 +483,15 @@ static int find_bugs(struct report *report)
         int err = finds ? find_usual(&judging, n) : -ENOMEM;
 
         if (!err)
+                err = find_chance_max(&judging, n);
+        if (!err)
                 err = threads_run(judge_apps, &judging, n);
         if (!err)
                 err = take_finds(report, finds, n);
         for (size_t i = 0; finds && i < n; i++) {
                 free(finds[i].bugs);
                 free(finds[i].logs);
+                free(finds[i].chances);
         }
         free(finds);
         return err;

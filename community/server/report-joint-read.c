@@ -22,7 +22,7 @@ struct bit {
 struct stratum_sums {
         double *both;       /* for each pair of its apps: rates with both, by span */
         struct sums_of_app {
-                double s, n, weight, more;
+                double s, n, rest, weight, more, more_rest, all_s;
         } *apps;
         size_t both_capacity, apps_capacity;
 };
@@ -103,6 +103,15 @@ static bool same_cell(const struct joint_part *part, size_t cell, int64_t contex
                memcmp(part->ranks + first, ranks, n * sizeof(*ranks)) == 0;
 }
 
+static size_t apps_in_use(const struct client_rates *rates, const struct client_rate *rate)
+{
+        size_t sum = 0;
+
+        for (size_t byte = 0; byte < (rates->n_apps + 7) / 8; byte++)
+                sum += (size_t)__builtin_popcount(rate->apps[byte]);
+        return sum;
+}
+
 /* Appends a cell. */
 static int add_cell(struct joint_part *part, int64_t context, uint32_t stratum, const uint16_t *ranks, size_t n)
 {
@@ -121,9 +130,10 @@ static int add_cell(struct joint_part *part, int64_t context, uint32_t stratum, 
         return 0;
 }
 
-static int add_rate(struct finder *finder, const struct client_rate *rate, int64_t context)
+static int add_rate(struct finder *finder, const struct client_rates *rates, const struct client_rate *rate)
 {
         struct joint_part *part = finder->part;
+        int64_t context = rates->contexts[rate->context];
         uint64_t hash = (uint64_t)context;
         size_t n = 0, slot;
 
@@ -144,6 +154,7 @@ static int add_rate(struct finder *finder, const struct client_rate *rate, int64
                 finder->slots[slot] = part->n_cells;
         }
         part->cells[finder->slots[slot] - 1].n += rate->span;
+        part->cells[finder->slots[slot] - 1].rest += rate->span * (float)(apps_in_use(rates, rate) - n);
         part->cells[finder->slots[slot] - 1].s += (double)rate->span * rate->rate;
         return 0;
 }
@@ -158,27 +169,30 @@ static void add_to_stratum(struct finder *finder, size_t cell)
                 size_t index = finder->index_of[part->ranks[i]];
 
                 finder->sums.apps[index].s += part->cells[cell].s;
+                finder->sums.apps[index].rest += (double)part->cells[cell].rest;
                 for (size_t j = part->cells[cell].first; j < end; j++)
                         finder->sums.both[index * finder->n_bits + finder->index_of[part->ranks[j]]] +=
                                 (double)part->cells[cell].n;
         }
 }
 
-/* Ends a stratum of @n rates with sum @s. @rows: the client's overlaps. */
-static void end_stratum(struct finder *finder, double n, double s, float *rows)
+/* Ends a stratum of @n rates with sum @s and @rest other apps. @rows: the client's overlaps. */
+static void end_stratum(struct finder *finder, double n, double s, double rest, float *rows)
 {
         size_t apps = finder->n_bits;
         double *both = finder->sums.both;
 
         for (size_t i = 0; i < apps; i++) {
                 struct sums_of_app *app = &finder->sums.apps[i];
-                double app_n = both[i * apps + i];
+                double app_n = both[i * apps + i], weight = 0;
 
+                drop_stratum(app_n, app->rest, n, rest, &weight, &app->more_rest);
                 drop_stratum(app_n, app->s, n, s, &app->weight, &app->more);
                 app->n += app_n;
-                app->s = 0;
+                app->all_s += app->s;
+                app->s = app->rest = 0;
                 for (size_t j = 0; app_n > 0 && j < apps; j++) {
-                        double weight = 0, more = 0;
+                        double more = 0;
 
                         if (j != i && both[j * apps + j] > 0)
                                 drop_stratum(app_n, both[i * apps + j], n, both[j * apps + j], &weight, &more);
@@ -195,7 +209,7 @@ static int sum_apps(struct finder *finder, struct joint_client *client)
         struct stratum_sums *sums = &finder->sums;
         size_t apps = finder->n_bits;
         struct one_use *uses = part->uses + part->n_uses - apps;
-        double n = 0, s = 0;
+        double n = 0, s = 0, rest = 0;
 
         if (util_grow(&sums->both, &sums->both_capacity, apps * apps, sizeof(*sums->both)) < 0 ||
             util_grow(&sums->apps, &sums->apps_capacity, apps, sizeof(*sums->apps)) < 0 ||
@@ -212,19 +226,46 @@ static int sum_apps(struct finder *finder, struct joint_client *client)
         for (size_t i = client->first; i < client->end; i++) {
                 n += (double)part->cells[i].n;
                 s += part->cells[i].s;
+                rest += (double)part->cells[i].rest;
                 add_to_stratum(finder, i);
                 if (i + 1 < client->end && part->cells[i + 1].stratum == part->cells[i].stratum)
                         continue;
-                end_stratum(finder, n, s, part->overlaps + client->first_overlap);
+                end_stratum(finder, n, s, rest, part->overlaps + client->first_overlap);
                 client->n += n;
-                n = s = 0;
+                n = s = rest = 0;
         }
         for (size_t i = 0; i < apps && client->mean > 0; i++) {
                 uses[i].weight = (float)sums->apps[i].weight;
                 uses[i].more = (float)(sums->apps[i].more / client->mean);
+                uses[i].rest = (float)sums->apps[i].more_rest;
                 uses[i].n = (float)sums->apps[i].n;
+                uses[i].s = (float)(sums->apps[i].all_s / client->mean);
         }
         return 0;
+}
+
+/* How the client's rates and the number of its other apps in use vary together, within strata. */
+static void sum_rest(const struct finder *finder, const struct client_rates *rates, struct joint_client *client)
+{
+        double n = 0, s = 0, rest = 0, squares = 0, products = 0;
+
+        for (size_t i = 0; i < rates->n; i++) {
+                const struct client_rate *rate = &rates->list[i];
+                double others = (double)apps_in_use(rates, rate), span = (double)rate->span;
+
+                for (size_t bit = 0; bit < finder->n_bits; bit++)
+                        others -= rate->apps[finder->bits[bit].bit / 8] >> finder->bits[bit].bit % 8 & 1;
+                n += span;
+                s += span * rate->rate;
+                rest += span * others;
+                squares += span * others * others;
+                products += span * others * rate->rate;
+                if (i + 1 < rates->n && rate[1].stratum == rate->stratum)
+                        continue;
+                client->rest_weight += squares - rest * rest / n;
+                client->rest_more += (products - rest * s / n) / client->mean;
+                n = s = rest = squares = products = 0;
+        }
 }
 
 /* Collects the client's rates with and without the app that was asked for, if the client has it. */
@@ -263,10 +304,12 @@ static int add_client(void *state, size_t client, struct client_rates *rates)
         joint->clients[client].part = part;
         joint->clients[client].first = part->n_cells;
         for (size_t i = 0; !err && i < rates->n; i++)
-                err = add_rate(finder, &rates->list[i], rates->contexts[rates->list[i].context]);
+                err = add_rate(finder, rates, &rates->list[i]);
         joint->clients[client].end = part->n_cells;
         if (!err)
                 err = sum_apps(finder, &joint->clients[client]);
+        if (joint->clients[client].mean > 0)
+                sum_rest(finder, rates, &joint->clients[client]);
         if (!err && joint->report->asked >= 0)
                 err = add_asked(part, rates, joint->report->apps[joint->report->asked].id);
         return err;

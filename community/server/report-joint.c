@@ -93,7 +93,8 @@ double joint_sum(const struct joint_client *client, size_t cell, size_t rank, bo
 {
         const struct cell *rates = &client->part->cells[cell];
 
-        return rates->s - others(client->part, cell, rank, with) * (double)rates->n * client->mean;
+        return rates->s - client->mean * (others(client->part, cell, rank, with) * (double)rates->n +
+                                          client->part->joint->rest_effect * (double)rates->rest);
 }
 
 static int compare_rank(const void *key, const void *element)
@@ -118,15 +119,15 @@ static struct drop_use adjust_client(const struct joint *joint, const struct one
         const uint16_t *apps = client->part->apps + client->first_app;
         const float *overlaps = client->part->overlaps + client->first_overlap + use->index * client->n_apps;
         struct drop_use made = { .client = use->client };
-        double more = (double)use->more;
+        double more = (double)use->more - (double)use->rest * joint->rest_effect;
 
         if (use->bug)
                 return made;
         for (size_t i = 0; i < client->n_apps; i++)
                 if (counts(joint, use->rank, apps[i]))
                         more -= (double)overlaps[i] * joint->effects[apps[i]];
-        made = drop_use_of((double)use->weight, more * client->mean, (double)use->n, client->n, client->mean,
-                           client->spread);
+        made = drop_use_of((double)use->weight, more * client->mean, (double)use->n, (double)use->s * client->mean,
+                           client->n, client->mean, client->spread);
         made.client = use->client;
         return made;
 }
@@ -181,6 +182,41 @@ static double effect_of(const struct joint *joint, const struct drop *drop)
         return drop->enough ? (drop->rate_with - drop->rate_without) / joint->report->middle_rate : 0;
 }
 
+/*
+ * Apps beside the hogs have small effects, each too small to be known, but they add up where all apps of a user run
+ * at the same hours. So their number is a covariate: its slope is their mean effect, weighted as they vary (analysis
+ * of covariance: Snedecor and Cochran, Statistical Methods, chapter 18).
+ */
+static int adjust_rest(struct joint *joint, double *ret)
+{
+        _cleanup_free_ struct drop_use *uses = calloc(joint->n_clients + 1, sizeof(*uses));
+        _cleanup_free_ double *more = calloc(joint->n_clients + 1, sizeof(*more));
+        struct drop drop = { .p = 1 };
+        int err;
+
+        if (!uses || !more)
+                return -ENOMEM;
+        for (size_t i = 0; i < joint->n_clients; i++)
+                more[i] = joint->clients[i].rest_more;
+        for (size_t i = 0; i < joint->n_uses; i++)
+                if (joint->first[joint->uses[i].rank] == joint->uses[i].rank)
+                        more[joint->uses[i].client] -= (double)joint->uses[i].rest *
+                                                       joint->effects[joint->uses[i].rank];
+        for (size_t i = 0; i < joint->n_clients; i++) {
+                const struct joint_client *client = &joint->clients[i];
+
+                uses[i] = drop_use_of(client->rest_weight, more[i] * client->mean, 0, 0, client->n, client->mean,
+                                      client->spread);
+                uses[i].client = (uint32_t)i;
+        }
+        err = drop_compare(uses, joint->n_clients, joint->report->middle_rate, &joint->report->groups, &drop);
+        if (err < 0)
+                return err;
+        *ret = MAX(*ret, fabs(effect_of(joint, &drop) - joint->rest_effect));
+        joint->rest_effect = effect_of(joint, &drop);
+        return 0;
+}
+
 /* @ret: the largest change. */
 static int sweep(struct joint *joint, double *ret)
 {
@@ -195,7 +231,7 @@ static int sweep(struct joint *joint, double *ret)
                 joint->effects[rank] = effect_of(joint, &app_of(joint, rank)->drop);
                 *ret = MAX(*ret, fabs(joint->effects[rank] - before));
         }
-        return 0;
+        return adjust_rest(joint, ret);
 }
 
 /* If apps always run together, reports only the first by name, with the names of the others. */

@@ -16,6 +16,7 @@ struct cell {
         int64_t context;
         double s;        /* sum of the rates, each with its span */
         float n;         /* sum of the spans: the number of rates, for a fine gauge */
+        float rest;      /* number of all other apps in use, summed likewise */
         uint32_t first;
         uint32_t stratum; /* ascending within a client */
 };
@@ -48,6 +49,8 @@ struct joint_client {
         size_t first_app, n_apps, first_overlap; /* in part->apps and part->overlaps */
         double n;            /* number of its rates, by span */
         double mean, spread; /* mean of its rates, and their squared coefficient of variation */
+        /* squares of the number of other apps in use, and its products with the rate, within strata */
+        double rest_weight, rest_more;
 };
 
 /*
@@ -58,7 +61,8 @@ struct one_use {
         uint32_t rank, client;
         uint32_t index;     /* the app's place among the client's */
         float weight, more; /* see drop_use_of(); relative to the client's mean */
-        float n;            /* rates with the app, by span */
+        float rest;         /* like `more`, where a rate is the number of other apps in use */
+        float n, s;         /* rates with the app, by span, and their sum */
         bool bug;           /* it has a bug of it, and is not compared */
 };
 
@@ -67,6 +71,7 @@ struct joint {
         size_t n;               /* number of apps */
         size_t *apps;           /* indices in report->apps, sorted by name */
         double *effects;        /* by which each app raises the rate, relative to a client's mean */
+        double rest_effect;     /* likewise, one of the apps that are not in this list, on average */
         uint32_t *pairs;        /* n * n: rates with both apps, in sixteenths */
         size_t *first;          /* the first app that always runs with this one, or itself */
         int32_t *rank_of;       /* for each of report->apps; -1: not in this list */

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "shared/drop-shrink.h"
 #include "shared/name-hash.h"
 #include "report-features.h"
 #include "shards.h"
@@ -118,6 +119,8 @@ static int decide(struct report *report, bool candidates)
                 return -ENOMEM;
         for (size_t i = 0; i < n; i++)
                 drops[i] = report->apps[i].drop;
+        if (!candidates && drop_shrink(drops, n) < 0)
+                return -ENOMEM;
         drop_decide(drops, n, order);
         report->n_hogs = report->tested = report->paper_only = 0;
         for (size_t i = 0; i < n; i++) {

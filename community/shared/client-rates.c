@@ -358,7 +358,8 @@ static void end_sums(struct client_rates *rates, double n)
         for (size_t i = 0; i < rates->n_apps; i++) {
                 const struct app_tally *tally = &rates->tallies[i];
 
-                rates->uses[i] = drop_use_of(tally->weight, tally->more, tally->all_n, n, rates->mean, spread);
+                rates->uses[i] = drop_use_of(tally->weight, tally->more, tally->all_n, tally->all_s, n, rates->mean,
+                                             spread);
                 rates->errors[i] = sqrt(spread / tally->weight);
         }
 }

@@ -67,6 +67,11 @@ double drop_student_upper(double t, double degrees_of_freedom)
         return t >= 0 ? tail : 1 - tail;
 }
 
+double drop_binomial_upper(size_t k, size_t n, double share)
+{
+        return k ? incomplete_beta((double)k, (double)(n - k + 1), share) : 1;
+}
+
 /* Sample mean's half-width, as in the paper: h s / sqrt(n). */
 static double paper_error(double n, double s1, double s2)
 {
@@ -93,7 +98,7 @@ void drop_stratum(double n, double s, double all_n, double all_s, double *weight
         *more += w * (s / n - (all_s - s) / rest);
 }
 
-struct drop_use drop_use_of(double weight, double more, double n, double all_n, double mean, double spread)
+struct drop_use drop_use_of(double weight, double more, double n, double s, double all_n, double mean, double spread)
 {
         double discount = spread > DROP_SPREAD_MAX ? DROP_SPREAD_MAX / spread : 1, relative, without;
         struct drop_use use = { .client = 0 };
@@ -104,7 +109,7 @@ struct drop_use drop_use_of(double weight, double more, double n, double all_n, 
         if (!(weight > 0))
                 return use;
         relative = MAX(MIN(more / weight / mean, DROP_RELATIVE_MAX), -DROP_RELATIVE_MAX);
-        without = MIN(MAX(1 - n / all_n * relative, 0), DROP_RELATIVE_MAX);
+        without = MAX(MIN((all_n * mean - s) / (all_n - n) / mean, DROP_RELATIVE_MAX), 0);
         use.weight = (float)(MIN(weight, WEIGHT_MAX) * discount);
         use.without = (float)without;
         use.with = (float)MIN(MAX(without + relative, 0), DROP_RELATIVE_MAX);
@@ -147,11 +152,23 @@ static void add_use(struct moments *sums, const struct drop_use *use, double sig
         sums->wwab += ww * a * b;
 }
 
+void drop_set_minutes(double value, double low, double high, struct drop *ret)
+{
+        ret->minutes = value;
+        ret->minutes_low = low;
+        /*
+         * Rates are skewed: a mean that came out low comes with a variance that did, too, and most of what
+         * was outside of symmetric bounds was above them. So the upper one is that of the logarithm
+         * (tests/accuracy/community-promises).
+         */
+        ret->minutes_high = value > 0 && low > 0 ? value * exp((high - value) / value) : high;
+}
+
 /* Minutes of a full charge, and their error by the delta method: a and b are of the same clients. */
 static void find_minutes(const struct moments *sums, double rate, double clients, struct drop *ret)
 {
         double a = sums->a / sums->w, b = sums->b / sums->w, factor = clients / (clients - 1) / (sums->w * sums->w);
-        double vaa, vbb, vab, error, per_a = 1 / (a * a), per_b = 1 / (b * b);
+        double vaa, vbb, vab, error, minutes, per_a = 1 / (a * a), per_b = 1 / (b * b);
 
         vaa = (sums->wwaa - 2 * a * sums->wwa + a * a * sums->ww) * factor;
         vbb = (sums->wwbb - 2 * b * sums->wwb + b * b * sums->ww) * factor;
@@ -160,14 +177,8 @@ static void find_minutes(const struct moments *sums, double rate, double clients
                 quantile_student_t(clients - 1, LEVEL) / (rate * NANO * 60);
         ret->rate_with = a * rate;
         ret->rate_without = b * rate;
-        ret->minutes = (1 / b - 1 / a) / (rate * NANO * 60);
-        ret->minutes_low = ret->minutes - error;
-        /*
-         * Rates are skewed: a mean that came out low comes with a variance that did, too, and most of what
-         * was outside of symmetric bounds was above them. So the upper one is that of the logarithm
-         * (tests/accuracy/community-promises).
-         */
-        ret->minutes_high = ret->minutes > 0 ? ret->minutes * exp(error / ret->minutes) : ret->minutes + error;
+        minutes = (1 / b - 1 / a) / (rate * NANO * 60);
+        drop_set_minutes(minutes, minutes - error, minutes + error, ret);
 }
 
 static void compare(const struct moments *sums, double rate, struct drop *ret)

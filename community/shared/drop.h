@@ -55,10 +55,10 @@ struct drop {
 void drop_stratum(double n, double s, double all_n, double all_s, double *weight, double *more);
 /*
  * Makes a use of sums over strata. @more: by which rates are higher with the app, times @weight. @n: rates with the
- * app, of @all_n with mean @mean and squared coefficient of variation @spread. With and without the app are those of
- * the client's mean circumstances, not of those in which it is in use.
+ * app, with sum @s, of @all_n with mean @mean and squared coefficient of variation @spread. Without the app the rate is
+ * that of all rates without it; with it, it is higher by the difference within strata.
  */
-struct drop_use drop_use_of(double weight, double more, double n, double all_n, double mean, double spread);
+struct drop_use drop_use_of(double weight, double more, double n, double s, double all_n, double mean, double spread);
 
 /* By how much the rate is higher with the app, relative to the client's mean; at most as much again. */
 double drop_effect(const struct drop_use *use);
@@ -75,6 +75,9 @@ int drop_compare(const struct drop_use *uses, size_t n, double rate, const struc
                  struct drop *ret);
 bool drop_paper_rule(const struct drop_rates *with, const struct drop_rates *all);
 
+/* Sets minutes and their 95 % bounds. @high: that of a symmetric distribution. */
+void drop_set_minutes(double value, double low, double high, struct drop *ret);
+
 /* q and hog of all that were tested; @order is room for n numbers. */
 void drop_decide(struct drop *drops, size_t n, size_t *order);
 
@@ -85,5 +88,7 @@ void drop_decide(struct drop *drops, size_t n, size_t *order);
  */
 double drop_more(const struct drop *drop);
 
+/* P(K >= k) of n clients, if a part @share of all is like that (Abramowitz and Stegun 26.5.24). */
+double drop_binomial_upper(size_t k, size_t n, double share);
 /* P(T > t) of Student's t. */
 double drop_student_upper(double t, double degrees_of_freedom);

@@ -38,6 +38,14 @@ def device(rng, model, spread):
                                          math.sqrt(0.5) * rng.gauss(0, 1))) * value for key, value in model.items()}
 
 
+def least_half_width(model, spread, uses):
+    """Half-width of the narrowest symmetric 95 % interval for a further device, as if mean and spread were known."""
+    parts = {}
+    for key, amount in uses.items():
+        parts.setdefault(key.split(".")[0], []).append(amount * model[key])
+    return 1.96 * spread * math.sqrt(sum(sum(part)**2 + sum(one * one for one in part) for part in parts.values()) / 2)
+
+
 def write_card(path, values, errors, when=EDITION_S - 2 * WEEK, model="Acme Book 14", more="x-cpu = Acme Core 7\n"):
     sections = {}
     for key, value in values.items():
@@ -179,7 +187,8 @@ def fetch(joulecast, machine, pools, profile, *more):
 
 
 def judge(joulecast, program, where, seeds, further=5, **fleet):
-    """Results for further devices of each fleet: (inside, half-width / truth, half-width / the class's)."""
+    """Results for further devices of each fleet: (inside, half-width / truth, half-width and the least possible one /
+    the class's)."""
     machine = make_machine(os.path.join(where, "machine"))
     spread = fleet.get("spread", 0.3)
     subprocess.run([joulecast, "profile", "use", "class-laptop", "--machine", machine, "--profile",
@@ -203,5 +212,6 @@ def judge(joulecast, program, where, seeds, further=5, **fleet):
                 for use in list_of:
                     energy = sum(amount * truth[key] for key, amount in use.items())
                     value, half = prior.energy(use)
-                    found[kind].append((abs(value - energy) <= half, half / energy, half / usual.energy(use)[1]))
+                    found[kind].append((abs(value - energy) <= half, half / energy, half / usual.energy(use)[1],
+                                        least_half_width(model, spread, use) / usual.energy(use)[1]))
     return found

@@ -12,6 +12,7 @@ import pathlib
 import random
 import re
 import shutil
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -54,10 +55,11 @@ class Pool(unittest.TestCase):
         """20 devices that differ by 30 %, and three liars: a further device is inside as often as promised."""
         found = pools.judge(JOULECAST, PROGRAM, self.top, range(101, 121), further=10)
         for kind in ("coefficients", "an hour"):
-            held = sum(inside for inside, _, _ in found[kind]) / len(found[kind])
+            held = sum(inside for inside, _, _, _ in found[kind]) / len(found[kind])
             self.assertTrue(0.93 <= held <= 0.98, f"{kind}: {held}")
-        widths = sorted(part for _, _, part in found["coefficients"])
-        self.assertLess(widths[len(widths) // 2], 0.5)
+        _, _, parts, least = zip(*found["coefficients"])
+        self.assertLess(statistics.median(parts), 0.5)
+        self.assertLess(statistics.median(parts), 1.15 * statistics.median(least))
 
     def test_one_lie_moves_little(self):
         self.cards(12, 4)

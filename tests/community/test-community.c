@@ -8,6 +8,7 @@
 
 #include "check.h"
 #include "shared/drop-groups.h"
+#include "shared/drop-shrink.h"
 #include "shared/client-rates.h"
 #include "shared/client-sums.h"
 #include "shared/upload.h"
@@ -438,6 +439,9 @@ static void check_decision(void)
         check_near(drop_student_upper(1.812461, 10), 0.05, 1e-6); /* tables of t */
         check_near(drop_student_upper(4.032143, 5), 0.005, 1e-6);
         check_near(drop_student_upper(-2.015048, 5), 0.95, 1e-6);
+        check_near(drop_binomial_upper(3, 10, 0.1), 0.070191, 1e-6); /* 1 - 0.9^10 - 10 0.1 0.9^9 - 45 0.01 0.9^8 */
+        check_near(drop_binomial_upper(0, 10, 0.1), 1, 1e-12);
+        check_near(drop_binomial_upper(10, 10, 0.5), 1.0 / 1024, 1e-12);
         for (size_t i = 0; i < 4; i++)
                 drops[i].q = drops[i].effect_low = 1;
         drop_decide(drops, 4, order);
@@ -445,6 +449,56 @@ static void check_decision(void)
         check_near(drops[3].q, 3e-6, 1e-12);
         check_near(drops[0].q, 0.5, 1e-12);
         check(drops[1].hog && !drops[0].hog && !drops[2].hog && !drops[3].hog);
+}
+
+/*
+ * 400 fleets with 40 apps, a tenth of which costs much and the others little. Those that seem to cost more than three
+ * standard errors are chosen, which came out too high more often than too low; their bounds hold as often as promised.
+ */
+static void check_shrunk(void)
+{
+        struct drop sure[2] = { { .enough = true }, { .enough = true } };
+        int chosen = 0, before = 0, inside = 0, large = 0, large_inside = 0;
+
+        for (int fleet = 0; fleet < 400; fleet++) {
+                struct drop drops[40];
+                double truth[40];
+
+                for (int i = 0; i < 40; i++) {
+                        double error = 4 + 2 * draw(), seen;
+
+                        truth[i] = fabs(draw_normal()) * (i % 10 == 0 ? 60 : 6);
+                        seen = truth[i] + error * draw_normal();
+                        drops[i] = (struct drop){ .enough = true };
+                        drop_set_minutes(seen, seen - 1.96 * error, seen + 1.96 * error, &drops[i]);
+                        if (drops[i].minutes < 3 * error)
+                                drops[i].held_by = 1; /* not chosen */
+                        else
+                                before += drops[i].minutes_low <= truth[i] && truth[i] <= drops[i].minutes_high;
+                }
+                check_int(drop_shrink(drops, 40), 0);
+                for (int i = 0; i < 40; i++) {
+                        bool held = drops[i].minutes_low <= truth[i] && truth[i] <= drops[i].minutes_high;
+
+                        if (drops[i].held_by)
+                                continue;
+                        chosen++;
+                        inside += held;
+                        large += i % 10 == 0;
+                        large_inside += i % 10 == 0 && held;
+                }
+        }
+        printf("bounds of %d chosen apps: %d hold alone, %d given all others; of %d that cost much, %d\n", chosen,
+               before, inside, large, large_inside);
+        check(before < 0.93 * chosen);
+        check(inside > 0.93 * chosen && inside < 0.98 * chosen);
+        check(large_inside > 0.93 * large);
+        check_int(drop_shrink(NULL, 0), 0);
+        drop_set_minutes(100, 100 - 1e-12, 100 + 1e-12, &sure[0]); /* one without noise says nothing of the other */
+        drop_set_minutes(100, 90, 110, &sure[1]);
+        check_int(drop_shrink(sure, 2), 0);
+        check_near(sure[0].minutes, 100, 1e-9);
+        check_near(sure[1].minutes, 100, 1);
 }
 
 int main(void)
@@ -460,5 +514,6 @@ int main(void)
         check_groups();
         check_thin();
         check_decision();
+        check_shrunk();
         return check_result();
 }

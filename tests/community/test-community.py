@@ -221,15 +221,11 @@ def bug_of_a_part(top):
           and bug["watts"] > 2 * bug["others_watts"], f"{bug}")
 
 
-def few_devices(top):
-    """Few devices that happen to agree make no bug of one that differs as devices do, but one of a larger excess."""
-    path, database, spread = os.path.join(top, "few"), os.path.join(top, "few.db"), random.Random(8)
+def bugs_of(top, devices):
+    """Bugs of devices that each have apps with a power in W: their apps and numbers."""
+    path, database = os.path.join(top, "few"), os.path.join(top, "few.db")
     with open(path, "w", encoding="utf-8") as file:
-        for number in range(40):
-            watts = {f"app-{i}": math.exp(spread.gauss(0, 0.35)) for i in range(9)}
-            for name, excess in (("rare", 3), ("broken", 12)):
-                if number < 7:
-                    watts[name] = excess if number == 6 else 1 + 0.02 * number
+        for number, watts in enumerate(devices):
             ids = {name: str(i) for i, name in enumerate(watts)}
             file.write(json.dumps({"v": 1, "client": f"{number:032x}", "first": 0,
                                    "apps": {key: name for name, key in ids.items()}}) + "\n")
@@ -238,8 +234,61 @@ def few_devices(top):
                                        "level2_ppm": 890001, "apps": [int(key) for key in ids.values()],
                                        "own_mj": {ids[name]: round(60000 * w) for name, w in watts.items()}}) + "\n")
     run("load", path, "--database", database)
-    bugs = [(bug["app"], int(bug["client"], 16)) for bug in json.loads(report(database))["bugs"]]
-    check(bugs == [("broken", 6)], f"bugs of few devices: {bugs}")
+    bugs = {(bug["app"], int(bug["client"], 16)) for bug in json.loads(report(database))["bugs"]}
+    os.remove(database)
+    return bugs
+
+
+def few_devices(top):
+    """Few devices that happen to agree make no bug of one that differs as devices do, but one of a larger excess."""
+    spread, devices = random.Random(8), []
+    for number in range(40):
+        devices.append({f"app-{i}": math.exp(spread.gauss(0, 0.35)) for i in range(9)})
+        for name, excess in (("rare", 3), ("broken", 12)):
+            if number < 7:
+                devices[-1][name] = excess if number == 6 else 1 + 0.02 * number
+    bugs = bugs_of(top, devices)
+    check(bugs == {("broken", 6)}, f"bugs of few devices: {bugs}")
+
+
+def wide_and_many(top):
+    """Where devices differ much, seven times is a bug; four bugs on 26 devices are some, nine are a kind of use."""
+    spread = random.Random(2)
+    devices = [{f"app-{i}": math.exp(spread.gauss(0, 0.5)) for i in range(10)} for _ in range(60)]
+    for number in range(26):
+        devices[number] |= {"four": (1 if number % 7 else 8) * math.exp(spread.gauss(0, 0.1)),
+                            "nine": (1 if number % 3 else 8) * math.exp(spread.gauss(0, 0.1))}
+    devices[30]["app-3"] = 7
+    bugs, want = bugs_of(top, devices), {("four", number) for number in (0, 7, 14, 21)} | {("app-3", 30)}
+    check(bugs == want, f"bugs of many devices: {bugs}")
+
+
+def rare_apps(top):
+    """Apps that one device each has are never compared, but cost something, and run at the hours of a hog."""
+    path, database, use = os.path.join(top, "rare"), os.path.join(top, "rare.db"), random.Random(4)
+    rates, sums = [], [0, 0]
+    with open(path, "w", encoding="utf-8") as file:
+        for number in range(40):
+            names = ["hog", *(f"rare-{number}-{i}" for i in range(10))]
+            file.write(json.dumps({"v": 1, "client": f"{number:032x}", "first": 0,
+                                   "apps": {str(i): name for i, name in enumerate(names)}}) + "\n")
+            with_it, without = [], []
+            for i in range(40):
+                busy = use.random() < 0.3
+                apps = [app for app in range(11) if use.random() < (0.7 if busy else 0.15)]
+                rate = 15000 * (1 + (0.15 if 0 in apps else 0) + 0.03 * len(set(apps) - {0})) * \
+                    math.exp(use.gauss(0, 0.1))
+                (with_it if 0 in apps else without).append(rate)
+                file.write(json.dumps({"t": i * 10**12, "t2": i * 10**12 + 9 * 10**11, "level_ppm": 950001,
+                                       "level2_ppm": 950001 - round(rate * 0.9), "apps": apps}) + "\n")
+            rates.append((sum(with_it) + sum(without)) / 40)
+            sums[0] += 15000 * 0.15 / rates[-1] / 40
+            sums[1] += sum(without) / len(without) / rates[-1] / 40
+    run("load", path, "--database", database)
+    found = json.loads(report(database))
+    hog = next(hog for hog in found["hogs"] if hog["app"] == "hog")
+    truth = (1 / sums[1] - 1 / sum(sums)) / (found["middle_rate"] * 60e-9)
+    check(hog["minutes"]["low"] <= truth <= hog["minutes"]["high"], f"beside rare apps: {truth}, not {hog['minutes']}")
 
 
 def reasons(top):
@@ -426,6 +475,8 @@ with tempfile.TemporaryDirectory() as where:
     world(where)
     bug_of_a_part(where)
     few_devices(where)
+    wide_and_many(where)
+    rare_apps(where)
     reasons(where)
     folder_answers(where)
 with tempfile.TemporaryDirectory() as where:
