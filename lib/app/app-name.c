@@ -16,7 +16,7 @@
 
 bool app_command_is_windows(const char *name)
 {
-        return app_before(name, ".exe");
+        return app_before(name, ".exe") || app_before(name, ".lnk");
 }
 
 const char *app_command_base(const char *path)
@@ -212,6 +212,8 @@ void app_command_name(const char *path, char *name, size_t size)
         if (cut_end(copy, ".AppImage") || cut_end(copy, ".jar"))
                 cut_version(copy);
         cut_end(copy, ".dll");
+        if (cut_end(copy, ".lnk")) /* a menu's link to a program mostly has its name */
+                strcat(copy, ".exe");
         if (!app_command_is_windows(copy))
                 cut_release(copy);
         util_printable(copy, name, size);

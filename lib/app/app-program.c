@@ -194,7 +194,8 @@ enum app_lead app_lead_of(const struct apps *apps, const struct app_entry *entry
                 if (known && known->terminal)
                         return LEAD_TERMINAL;
         }
-        if (lead != LEAD_SHELL && lead != LEAD_INTERPRETER && entry->comm[0] != '.')
+        if (lead != LEAD_SHELL && lead != LEAD_INTERPRETER && entry->comm[0] != '.' &&
+            !(lead == LEAD_WRAPPER && lead_needs_word(line)))
                 return lead;
         app_program_read(apps, entry, &program);
         return program.command.lead;

@@ -23,6 +23,7 @@ const struct lead_line lead_table[] = {
         { "busctl dbus-send exo-open flatpak gapplication gdbus gio gtk-launch kde-open kioclient kstart qdbus snap "
           "true waydroid xdg-open", LEAD_SENDER },
 
+        { "beam.smp", LEAD_INTERPRETER },
         { "box64 box86 busybox electron FEX* love mono mono-sgen nw R rosetta Rscript tclsh wine-preloader "
           "wine64-preloader wish", LEAD_INTERPRETER },
         { "bun", LEAD_INTERPRETER, NULL, "run ." },
@@ -46,6 +47,7 @@ const struct lead_line lead_table[] = {
         { "ruby", LEAD_INTERPRETER, "-I -r" },
         { "ts-node", LEAD_INTERPRETER, "-P --project -r --require" },
         { "tsx", LEAD_INTERPRETER, "--tsconfig --import", "watch" },
+        { "start.exe", LEAD_INTERPRETER, NULL, "/unix /Unix /wait" },
         { "wasmtime", LEAD_INTERPRETER, "--dir --env", "run" },
         { "wine wine-stable wine-staging", LEAD_INTERPRETER, NULL, "start /unix /Unix /wait" },
 
@@ -60,17 +62,24 @@ const struct lead_line lead_table[] = {
            "--exec-label") },
         { "catchsegv chrt command dbus-launch dumb-init fakeroot faketime firejail game-performance gamemoderun "
           "lxqt-sudo mangohud* nixGL nixVulkan nohup numactl nvidia-offload obs-gamecapture padsp pressure-vessel-* "
-          "prime-run primusrun rlwrap runapp setarch setpriv setsid setuidgid strangle systemd-inhibit taskset "
+          "prime-run primusrun rlwrap runapp setpriv setsid setuidgid strangle systemd-inhibit taskset "
           "torsocks umu-run unbuffer unshare valgrind x11docker xdg-terminal-exec", LEAD_WRAPPER },
         { "cgexec", LEAD_WRAPPER, "-g" },
         { "conda *mamba", LEAD_WRAPPER, "-n --name -p --prefix --cwd", "run!" },
         { "dbus-run-session", LEAD_WRAPPER, "--config-file --dbus-daemon" },
         { "deepspeed", LEAD_WRAPPER, "--num_gpus --num_nodes --hostfile --include --exclude --master_port" },
-        { "distrobox-enter", LEAD_WRAPPER, "-n --name" },
+        { "direnv", LEAD_WRAPPER, NULL, "exec! 1" },
+        { "distrobox distrobox-enter", LEAD_WRAPPER, "-n --name", "--! -e!", .bridge = true },
         { "doas", LEAD_WRAPPER, "-u -C -a" },
-        { "env", LEAD_WRAPPER, "-u --unset -C --chdir" },
+        { "env", LEAD_WRAPPER, "-u --unset -C --chdir", "-S" },
         { "exec", LEAD_WRAPPER, "-a" },
-        { "flock", LEAD_WRAPPER, "-w -E" },
+        { "chroot flock", LEAD_WRAPPER, "-w -E", "1" },
+        { "flatpak-spawn host-spawn", LEAD_WRAPPER },
+        { "guix", LEAD_WRAPPER, NULL, "--!" },
+        { "incus lxc", LEAD_WRAPPER, NULL, "exec! 1", .bridge = true },
+        { "ip", LEAD_WRAPPER, "-n", "netns exec! 1" },
+        { "machinectl", LEAD_WRAPPER, NULL, "shell! 1", .bridge = true },
+        { "nix nix-shell", LEAD_WRAPPER, NULL, "-c! --command! --run!" },
         { "gdb", LEAD_WRAPPER, "-x -ex" },
         { "gksu* kdesu* runuser", LEAD_WRAPPER, "-u" },
         { "gnome-session-inhibit", LEAD_WRAPPER, "--app-id --reason --inhibit" },
@@ -85,6 +94,11 @@ const struct lead_line lead_table[] = {
         { "optirun", LEAD_WRAPPER, "-b" },
         { "parallel", LEAD_WRAPPER, "-j -S -a --jobs" },
         { "pdm pipenv", LEAD_WRAPPER, NULL, "run!" },
+        { "docker nerdctl podman", LEAD_WRAPPER,
+          ("-a -e -h -l -p -u -v -w --cpus --detach-keys --device --entrypoint --env --env-file --hostname --ipc "
+           "--label --memory --mount --name --network --pid --security-opt --shm-size --user --userns --volume "
+           "--workdir"),
+          "exec! run! 1", .bridge = true },
         { "perf", LEAD_WRAPPER, "-e -F -o -g", "record! stat! trace!" },
         { "pipx", LEAD_WRAPPER, "--spec", "run!" },
         { "pkexec", LEAD_WRAPPER, "--user" },
@@ -95,6 +109,7 @@ const struct lead_line lead_table[] = {
         { "proxychains", LEAD_WRAPPER, "-f" },
         { "run0", LEAD_WRAPPER, "-u --user" },
         { "script", LEAD_WRAPPER, "-c" },
+        { "setarch", LEAD_WRAPPER, NULL, "aarch64 i386 i686 linux32 linux64 x86_64" },
         { "stdbuf", LEAD_WRAPPER, "-i -o -e" },
         { "strace", LEAD_WRAPPER, "-e -o -p -s -u -E -P" },
         { "sudo sudo-rs", LEAD_WRAPPER, "-u -g -h -p -C -D -R -T --user --group" },
@@ -103,7 +118,7 @@ const struct lead_line lead_table[] = {
         { "systemd-run", LEAD_WRAPPER, "-u -p -M --unit --property --slice --description" },
         { "time", LEAD_WRAPPER, "-f -o" },
         { "timeout", LEAD_WRAPPER, "-s -k --signal --kill-after" },
-        { "toolbox", LEAD_WRAPPER, "-c --container", "run!" },
+        { "toolbox", LEAD_WRAPPER, "-c --container", "run!", .bridge = true },
         { "torchrun", LEAD_WRAPPER,
           "--nproc-per-node --nproc_per_node --nnodes --node-rank --rdzv-endpoint --rdzv-backend --rdzv-id "
           "--master-port" },
@@ -115,11 +130,13 @@ const struct lead_line lead_table[] = {
         { "xargs", LEAD_WRAPPER, "-I -n -P -L -d -a" },
         { "xvfb-run", LEAD_WRAPPER, "-e -f -n -p -s -w" },
 
-        { "bottles caja cartridges cosmic-files dde-file-manager dolphin doublecmd faugus-launcher gamehub heroic "
-          "itch krusader legendary lf lutris minecraft-launcher minigalaxy modrinth-app multimc nautilus nemo nnn "
-          "pcmanfm* peony* playonlinux prismlauncher ranger retroarch steam thunar vifm yazi", LEAD_STARTER },
+        { "atlauncher bottles caja cartridges cosmic-files dde-file-manager dolphin doublecmd faugus-launcher gamehub heroic "
+          "hgl itch krusader legendary lf lutris minecraft-launcher minigalaxy modrinth-app modrinthapp multimc nautilus nemo nnn "
+          "pcmanfm* peony* playonlinux polymc portproton prismlauncher ranger retroarch steam thunar vifm yazi", LEAD_STARTER },
 
         { "lutris-wrapper:", LEAD_GAME },
+        { "cpw.mods.* net.fabricmc.* net.minecraft.* net.neoforged.* NewLaunch org.multimc.EntryPoint "
+          "org.prismlauncher.EntryPoint org.quiltmc.*", LEAD_GAME, NULL, NULL, "Minecraft" },
 
         { "abduco alacritty blackbox byobu contour cool-retro-term cosmic-term darktile ddterm deepin-terminal dtach "
           "dvtm eterm etserver extraterm fbterm ghostty gnome-console guake havoc hyper io.elementary.terminal kgx "
