@@ -110,14 +110,16 @@ static void user_word(const char *word, bool *slice, struct cgroup_app *ret)
 
                 *slice = app_before(word, ".slice");
                 *ret = app;
-                if (launcher && launcher->lead == LEAD_TERMINAL && !*slice)
+                if (launcher && launcher->lead == LEAD_TERMINAL && !*slice) {
                         *ret = (struct cgroup_app){ .kind = CGROUP_SPAWN };
+                        snprintf(ret->id, sizeof(ret->id), "%s", app.launcher);
+                }
         } else if (app_after(word, "session-") && app_before(word, ".scope")) {
                 set_id(ret, CGROUP_SESSION, "", "", 0);
         } else if (strcmp(word, "init.scope") == 0) {
                 set_id(ret, CGROUP_USER, "usr:", "systemd", 7);
         } else if (app_before(word, ".scope") && (ret->kind != CGROUP_APP || in_slice || strstr(word, "-spawn-"))) {
-                if (ret->kind != CGROUP_APP)
+                if (ret->kind != CGROUP_APP && ret->kind != CGROUP_SPAWN)
                         ret->id[0] = '\0';
                 ret->kind = CGROUP_SPAWN; /* an enclosing slice belongs to the terminal */
         } else if (app_before(word, ".service") && !app_after(word, "user@")) {

@@ -130,9 +130,10 @@ const struct lead_line lead_table[] = {
         { "xargs", LEAD_WRAPPER, "-I -n -P -L -d -a" },
         { "xvfb-run", LEAD_WRAPPER, "-e -f -n -p -s -w" },
 
-        { "atlauncher bottles caja cartridges cosmic-files dde-file-manager dolphin doublecmd faugus-launcher gamehub heroic "
-          "hgl itch krusader legendary lf lutris minecraft-launcher minigalaxy modrinth-app modrinthapp multimc nautilus nemo nnn "
-          "pcmanfm* peony* playonlinux polymc portproton prismlauncher ranger retroarch steam thunar vifm yazi", LEAD_STARTER },
+        { "atlauncher bottles caja cartridges cosmic-files dde-file-manager dolphin doublecmd faugus-launcher "
+          "gamehub heroic hgl itch krusader legendary lf lutris minecraft-launcher minigalaxy modrinth-app "
+          "modrinthapp multimc nautilus nemo nnn pcmanfm* peony* playonlinux polymc portproton prismlauncher ranger "
+          "retroarch steam thunar vifm yazi", LEAD_STARTER },
 
         { "lutris-wrapper:", LEAD_GAME },
         { "cpw.mods.* net.fabricmc.* net.minecraft.* net.neoforged.* NewLaunch org.multimc.EntryPoint "
@@ -140,7 +141,7 @@ const struct lead_line lead_table[] = {
 
         { "abduco alacritty blackbox byobu contour cool-retro-term cosmic-term darktile ddterm deepin-terminal dtach "
           "dvtm eterm etserver extraterm fbterm ghostty gnome-console guake havoc hyper io.elementary.terminal kgx "
-          "kmscon konsole lomiri-terminal-app lxterm* mate-terminal mlterm mosh-server pantheon-terminal ptyxis* "
+          "kmscon konsole lomiri-terminal-app lxterm* mate-terminal mlterm mosh-server pantheon-terminal "
           "qmlkonsole qterminal ratty rio roxterm rxvt sakura screen shpool stterm tabby TerminalEmulator terminator "
           "terminology terminus termite termonad tilda tilix tmate tmux ttyd tym uxterm warp-terminal waveterm "
           "x-terminal-emulator xfce4-terminal xst xterm yakuake zellij zutty", LEAD_TERMINAL },
@@ -149,6 +150,7 @@ const struct lead_line lead_table[] = {
         { "gnome-terminal*", LEAD_TERMINAL, NULL, NULL, "gnome-terminal" },
         { "kitten", LEAD_TERMINAL, NULL, NULL, "kitty" },
         { "kitty", LEAD_TERMINAL, "-c -d -o -T --class --name --title --config --directory --override" },
+        { "ptyxis*", LEAD_TERMINAL, NULL, NULL, "ptyxis" },
         { "st", LEAD_TERMINAL, "-c -n -t -T -f -g" },
         { "tmux:server", LEAD_TERMINAL, NULL, NULL, "tmux" },
         { "urxvt*", LEAD_TERMINAL, NULL, NULL, "urxvt" },
