@@ -182,36 +182,25 @@ void app_cgroup_parse(const char *path, struct cgroup_app *ret)
         }
 }
 
-/* The path in a line "NUMBER:NAME:PATH", where @prefix is ":NAME:". */
-static bool line_path(const char *line, size_t length, const char *prefix, char *ret, size_t size)
-{
-        const char *name = memchr(line, ':', length);
-        size_t skip;
-
-        if (!name || !app_after(name, prefix))
-                return false;
-        skip = (size_t)(name - line) + strlen(prefix);
-        if (skip > length || length - skip >= size)
-                return false;
-        memcpy(ret, line + skip, length - skip);
-        ret[length - skip] = '\0';
-        return true;
-}
-
+/* Lines "NUMBER:NAME:PATH". A path that is too long is none. */
 int app_cgroup_choose_path(const char *text, char *ret, size_t size)
 {
         static const char *const hierarchies[] = { "::", ":name=systemd:", ":name=elogind:", ":name=openrc:" };
-        bool unified = false;
+        bool root = false;
 
         for (size_t i = 0; i < ARRAY_SIZE(hierarchies); i++)
-                for (const char *line = text; *line; line += strcspn(line, "\n"), line += *line == '\n')
-                        if (line_path(line, strcspn(line, "\n"), hierarchies[i], ret, size)) {
-                                if (*ret && strcmp(ret, "/") != 0)
-                                        return 0;
-                                unified |= i == 0;
-                        }
-        if (!unified)
-                return -ENODATA;
-        snprintf(ret, size, "/");
-        return 0;
+                for (const char *line = text; *line; line += strcspn(line, "\n"), line += *line == '\n') {
+                        const char *path = app_after(line + strcspn(line, ":\n"), hierarchies[i]);
+                        size_t length = path ? strcspn(path, "\n") : 0;
+
+                        if (!path || length >= size)
+                                continue;
+                        snprintf(ret, size, "%.*s", (int)length, path);
+                        if (length > 1)
+                                return 0;
+                        root |= i == 0;
+                }
+        if (root)
+                snprintf(ret, size, "/");
+        return root ? 0 : -ENODATA;
 }

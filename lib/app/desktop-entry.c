@@ -76,39 +76,25 @@ static size_t exec_words(const char *value, size_t length, char *words, size_t s
         return kept;
 }
 
-/* Joins the names behind the first word with blanks. */
-static char *names_of(const char *words, size_t length)
-{
-        char names[1024] = "";
-        size_t used = 0;
-
-        for (const char *at = words + strlen(words) + 1; at < words + length && used + strlen(at) + 2 < sizeof(names);
-             at += strlen(at) + 1)
-                if (*at != '-' && !strpbrk(at, "= "))
-                        used += (size_t)snprintf(names + used, sizeof(names) - used, " %s", app_command_base(at));
-        return strdup(names);
-}
-
 static int parse_exec(const char *value, size_t length, struct desktop_entry *ret)
 {
         struct app_command command;
         char words[2048], name[NAME_MAX_BYTES];
+        size_t all = exec_words(value, length, words, sizeof(words));
 
-        length = exec_words(value, length, words, sizeof(words));
-        app_command_parse(words, length, &command);
+        app_command_parse(words, all, &command);
         free(TAKE_PTR(ret->program));
         free(TAKE_PTR(ret->path));
         free(TAKE_PTR(ret->words));
         if (!command.runs[0])
                 return 0;
-        if (command.elsewhere || (!command.line && !command.interpreted))
-                ret->words = names_of(words, length);
+        app_command_name(command.runs, name, sizeof(name));
+        ret->words = command.elsewhere ? strdup(name) : command.line ? NULL : strndup(value, length);
         if (command.elsewhere)
                 return ret->words ? 0 : -ENOMEM;
-        app_command_name(command.runs, name, sizeof(name));
         ret->program = strdup(name);
         ret->path = strdup(command.runs);
-        ret->plain = length > strlen(command.runs) && strcmp(words + length - strlen(command.runs) - 1,
+        ret->plain = all > strlen(command.runs) && strcmp(words + all - strlen(command.runs) - 1,
                                                              command.runs) == 0;
         return ret->program && ret->path ? 0 : -ENOMEM;
 }
