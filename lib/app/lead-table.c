@@ -59,9 +59,10 @@ const struct lead_line lead_table[] = {
            "--seccomp --uid --gid --hostname --lock-file --sync-fd --info-fd --perms --cap-add --cap-drop "
            "--exec-label") },
         { "catchsegv chrt command dbus-launch dumb-init fakeroot faketime firejail flatpak-spawn game-performance "
-          "gamemoderun host-spawn lxqt-sudo mangohud* nixGL nixVulkan nohup numactl nvidia-offload obs-gamecapture padsp pressure-vessel-* "
-          "prime-run primusrun rlwrap runapp setpriv setsid setuidgid strangle systemd-inhibit taskset "
-          "torsocks umu-run unbuffer unshare valgrind x11docker xdg-terminal-exec", LEAD_WRAPPER },
+          "gamemoderun host-spawn lxqt-sudo mangohud* nixGL nixVulkan nohup numactl nvidia-offload "
+          "obs-gamecapture padsp pressure-vessel-* prime-run primusrun rlwrap runapp setpriv setsid setuidgid "
+          "strangle systemd-inhibit taskset torsocks umu-run unbuffer unshare valgrind x11docker "
+          "xdg-terminal-exec", LEAD_WRAPPER },
         { "cgexec", LEAD_WRAPPER, "-g" },
         { "conda *mamba", LEAD_WRAPPER, "-n --name -p --prefix --cwd", "run!" },
         { "dbus-run-session", LEAD_WRAPPER, "--config-file --dbus-daemon" },
@@ -126,7 +127,8 @@ const struct lead_line lead_table[] = {
           "qmlkonsole qterminal ratty rio roxterm rxvt sakura screen shpool stterm tabby TerminalEmulator terminator "
           "terminology terminus termite termonad tilda tilix tmate tmux ttyd tym uxterm warp-terminal waveterm "
           "x-terminal-emulator xfce4-terminal xst xterm yakuake zellij zutty", LEAD_TERMINAL },
-        { "foot footclient", LEAD_TERMINAL, "-a -c -f -o -t -T -w -W -D --app-id --title --config --term --working-directory" },
+        { "foot footclient", LEAD_TERMINAL,
+          "-a -c -f -o -t -T -w -W -D --app-id --title --config --term --working-directory" },
         { "gnome-terminal*", LEAD_TERMINAL, NULL, NULL, "gnome-terminal" },
         { "kitten", LEAD_TERMINAL, NULL, NULL, "kitty" },
         { "kitty", LEAD_TERMINAL, "-c -d -o -T --class --name --title --config --directory --override" },
