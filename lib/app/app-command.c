@@ -210,7 +210,7 @@ static const struct lead_line *line_of(const char *word)
 {
         char name[64];
 
-        if (*word == '$')
+        if (*word == '$' && !strchr(word, '/'))
                 return lead_find("sh"); /* "$SHELL" */
         snprintf(name, sizeof(name), "%s", app_command_base(word + (word[0] == '-' && word[1])));
         return lead_find(name);

@@ -20,8 +20,8 @@ const struct lead_line lead_table[] = {
         { "Xephyr Xnest muvm-x11bridge sommelier ssh waypipe wayland-proxy-virtwl wl-cross-domain-proxy wprsc "
           "xpra", LEAD_NOT, .bridge = true },
 
-        { "busctl dbus-send exo-open flatpak gapplication gdbus gio gtk-launch kde-open kioclient kstart qdbus snap "
-          "true waydroid xdg-open", LEAD_SENDER },
+        { "busctl dbus-send exo-open flatpak gapplication gdbus gio gtk-launch hyprctl kde-open kioclient kstart "
+          "qdbus snap true waydroid xdg-open", LEAD_SENDER },
 
         { "beam.smp", LEAD_INTERPRETER },
         { "box64 box86 busybox electron FEX* love mono mono-sgen nw R rosetta Rscript tclsh wine-preloader "
@@ -108,7 +108,7 @@ const struct lead_line lead_table[] = {
           "--nproc_per_node --num_gpus --num_nodes --rdzv-backend --rdzv-endpoint --rdzv-id" },
         { "uv", LEAD_WRAPPER, "--with --python -p", "run! tool" },
         { "uvx", LEAD_WRAPPER, "--with --from --python -p" },
-        { "uwsm", LEAD_WRAPPER, "-s -a -u", "app! app2unit" },
+        { "uwsm", LEAD_WRAPPER, "-s -a -u -d -t", "app! app2unit" },
         { "xargs", LEAD_WRAPPER, "-I -n -P -L -d -a" },
         { "xvfb-run", LEAD_WRAPPER, "-e -f -n -p -s -w" },
 
