@@ -67,6 +67,8 @@ bool app_unit_decides(const struct app_cgroup *cgroup)
 {
         enum app_lead lead = cgroup->line ? cgroup->line->lead : LEAD_NOT;
 
+        if (lead == LEAD_WRAPPER && cgroup->line->bridge && cgroup->parsed.kind == CGROUP_USER)
+                lead = LEAD_NOT; /* the service of a container engine */
         return (cgroup->parsed.kind == CGROUP_APP || cgroup->parsed.kind == CGROUP_USER) && !cgroup->led &&
                 *cgroup->id &&
                (lead < LEAD_SENDER || lead == LEAD_SESSION);
