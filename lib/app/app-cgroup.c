@@ -110,14 +110,16 @@ static void user_word(const char *word, bool *slice, struct cgroup_app *ret)
 
                 *slice = app_before(word, ".slice");
                 *ret = app;
-                if (launcher && launcher->lead == LEAD_TERMINAL && !*slice)
+                if (launcher && launcher->lead == LEAD_TERMINAL && !*slice) {
                         *ret = (struct cgroup_app){ .kind = CGROUP_SPAWN };
+                        snprintf(ret->id, sizeof(ret->id), "%s", app.launcher);
+                }
         } else if (app_after(word, "session-") && app_before(word, ".scope")) {
                 set_id(ret, CGROUP_SESSION, "", "", 0);
         } else if (strcmp(word, "init.scope") == 0) {
                 set_id(ret, CGROUP_USER, "usr:", "systemd", 7);
         } else if (app_before(word, ".scope") && (ret->kind != CGROUP_APP || in_slice || strstr(word, "-spawn-"))) {
-                if (ret->kind != CGROUP_APP)
+                if (ret->kind != CGROUP_APP && ret->kind != CGROUP_SPAWN)
                         ret->id[0] = '\0';
                 ret->kind = CGROUP_SPAWN; /* an enclosing slice belongs to the terminal */
         } else if (app_before(word, ".service") && !app_after(word, "user@")) {
@@ -180,36 +182,25 @@ void app_cgroup_parse(const char *path, struct cgroup_app *ret)
         }
 }
 
-/* The path in a line "NUMBER:NAME:PATH", where @prefix is ":NAME:". */
-static bool line_path(const char *line, size_t length, const char *prefix, char *ret, size_t size)
-{
-        const char *name = memchr(line, ':', length);
-        size_t skip;
-
-        if (!name || !app_after(name, prefix))
-                return false;
-        skip = (size_t)(name - line) + strlen(prefix);
-        if (skip > length || length - skip >= size)
-                return false;
-        memcpy(ret, line + skip, length - skip);
-        ret[length - skip] = '\0';
-        return true;
-}
-
+/* Lines "NUMBER:NAME:PATH". A path that is too long is none. */
 int app_cgroup_choose_path(const char *text, char *ret, size_t size)
 {
         static const char *const hierarchies[] = { "::", ":name=systemd:", ":name=elogind:", ":name=openrc:" };
-        bool unified = false;
+        bool root = false;
 
         for (size_t i = 0; i < ARRAY_SIZE(hierarchies); i++)
-                for (const char *line = text; *line; line += strcspn(line, "\n"), line += *line == '\n')
-                        if (line_path(line, strcspn(line, "\n"), hierarchies[i], ret, size)) {
-                                if (*ret && strcmp(ret, "/") != 0)
-                                        return 0;
-                                unified |= i == 0;
-                        }
-        if (!unified)
-                return -ENODATA;
-        snprintf(ret, size, "/");
-        return 0;
+                for (const char *line = text; *line; line += strcspn(line, "\n"), line += *line == '\n') {
+                        const char *path = app_after(line + strcspn(line, ":\n"), hierarchies[i]);
+                        size_t length = path ? strcspn(path, "\n") : 0;
+
+                        if (!path || length >= size)
+                                continue;
+                        snprintf(ret, size, "%.*s", (int)length, path);
+                        if (length > 1)
+                                return 0;
+                        root |= i == 0;
+                }
+        if (root)
+                snprintf(ret, size, "/");
+        return root ? 0 : -ENODATA;
 }

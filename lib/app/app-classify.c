@@ -29,10 +29,10 @@ static const char *alias_of(const struct app_program *program)
         const struct lead_line *line = lead_find(program->name);
         char first[32];
 
-        if (!line || !line->other || (line->lead != LEAD_ALIAS && line->lead != LEAD_TERMINAL))
+        if (!line || !line->other || line->lead == LEAD_DESKTOP)
                 return NULL;
         snprintf(first, sizeof(first), "%.*s", (int)strcspn(line->other, "-"), line->other);
-        return line->lead == LEAD_TERMINAL || strstr(*program->exe ? program->exe : program->path, first) ? line->other
+        return line->lead != LEAD_ALIAS || strstr(*program->exe ? program->exe : program->path, first) ? line->other
                                                                                                           : NULL;
 }
 
@@ -67,6 +67,8 @@ bool app_unit_decides(const struct app_cgroup *cgroup)
 {
         enum app_lead lead = cgroup->line ? cgroup->line->lead : LEAD_NOT;
 
+        if (lead == LEAD_WRAPPER && cgroup->line->bridge && cgroup->parsed.kind == CGROUP_USER)
+                lead = LEAD_NOT; /* the service of a container engine */
         return (cgroup->parsed.kind == CGROUP_APP || cgroup->parsed.kind == CGROUP_USER) && !cgroup->led &&
                 *cgroup->id &&
                (lead < LEAD_SENDER || lead == LEAD_SESSION);
@@ -284,22 +286,39 @@ void app_mark_led(struct apps *apps, const struct app_entry *entry)
         }
 }
 
-/* A flatpak, or a game of Steam, by the process's own files. */
-static bool classify_by_files(const struct apps *apps, struct app_entry *entry, const struct app_entry *parent,
+/* In the flatpak of a launcher of games: the same programs are alone as outside, but for the launcher itself. */
+static bool is_game_of(struct apps *apps, struct app_entry *entry)
+{
+        struct app_program program;
+
+        app_program_read(apps, entry, &program);
+        if ((!program.alone && program.command.lead != LEAD_GAME) ||
+            app_command_same(desktop_last_part(entry->app), program.name))
+                return false;
+        program_id(apps, &program, entry->app);
+        return true;
+}
+
+/* A flatpak, or a game of Steam or of a launcher in a flatpak, by the process's own files. */
+static bool classify_by_files(struct apps *apps, struct app_entry *entry, const struct app_entry *parent,
                               bool named, bool steam)
 {
+        const struct lead_line *line;
+        bool starter;
         unsigned number;
 
         if (!named)
                 entry->sandboxed = app_flatpak_read(apps->root_fd, entry->pid, entry->app, sizeof(entry->app)) == 0;
+        line = entry->sandboxed ? lead_find_unit(entry->app) : NULL;
+        starter = line && line->lead == LEAD_STARTER;
         steam |= entry->sandboxed && strcasestr(entry->app, "steam");
         entry->own = true;
         if ((steam || !entry->sandboxed) && app_process_read_steam(apps->root_fd, entry, &number) == 0)
                 snprintf(entry->app, sizeof(entry->app), "steam:%u", number);
-        else if (steam && parent && parent->own && parent->cgroup == entry->cgroup)
+        else if ((steam || starter) && parent && parent->own && parent->cgroup == entry->cgroup)
                 app_set(entry, parent->app);
         else
-                entry->own = false;
+                entry->own = starter && is_game_of(apps, entry);
         return entry->own || entry->sandboxed;
 }
 

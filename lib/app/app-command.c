@@ -41,7 +41,7 @@ static bool is_number(const char *word)
 /* Finds the first argument that is a program, and moves @words behind it. NULL: there is none. */
 static const char *argument(const struct lead_line *line, struct words *words)
 {
-        bool needs = line->words && line->lead == LEAD_WRAPPER && strchr(line->words, '!');
+        bool needs = line->lead == LEAD_WRAPPER && lead_needs_word(line), operand = lead_has_word(line, "1");
 
         for (const char *word = next(words); word; word = next(words)) {
                 if (strcmp(word, "--") == 0)
@@ -57,23 +57,31 @@ static const char *argument(const struct lead_line *line, struct words *words)
                         needs = false;
                         continue;
                 }
-                return needs ? NULL : word;
+                if (needs || !operand)
+                        return needs ? NULL : word;
+                operand = false;
         }
         return NULL;
 }
 
-/* The program that a terminal or nested compositor shows: after "--", whatever values the options before it have. */
-static const char *shown(const struct lead_line *line, struct words *words)
+/*
+ * The program after "--" of a terminal or nested compositor, or after another mark, whatever values the options before
+ * it have; else the first argument. @text: it may be a whole command.
+ */
+static const char *inner_of(const struct lead_line *line, struct words *words, bool *text)
 {
-        const char *marks = line->lead == LEAD_TERMINAL ? "-- -e -x" : "--";
+        const char *marks = line->lead == LEAD_TERMINAL ? "-- -e -x" : line->lead == LEAD_DESKTOP ? "--" : "";
+        bool all = *marks || lead_needs_word(line);
         struct words at = *words;
 
-        for (const char *word = next(&at); word; word = next(&at))
-                if (util_is_word(marks, word)) {
+        for (const char *word = next(&at); word && (all || strchr("-+", *word)); word = next(&at))
+                if (util_is_word(marks, word) || (*word == '-' && lead_has_word(line, word))) {
+                        *text = true;
                         *words = at;
                         return next(words);
                 }
-        return line->values ? argument(line, words) : NULL;
+        *text = line->lead == LEAD_TERMINAL;
+        return !*marks || line->values ? argument(line, words) : NULL;
 }
 
 /* "-c", "-lc", "-e": the next word is text of the language. */
@@ -88,6 +96,28 @@ static bool is_text_option(const struct lead_line *line, const char *word)
 bool app_command_is_unnamed(const char *path)
 {
         return strncmp(path, "/dev/fd/", 8) == 0 || strcmp(path, "/dev/stdin") == 0 || strncmp(path, "/proc/", 6) == 0;
+}
+
+/*
+ * The program that Erlang runs: the script of Elixir, "+iex", another script, the name or folder of a release, or the
+ * first module. Options of the emulator may have the same letter, and a number.
+ */
+static const char *erlang(const struct words *words)
+{
+        static const char *const options[] = { "-S", "--no-halt", "-extra", "-progname", "-root", "-s", "-run" };
+
+        for (size_t i = 0; i < ARRAY_SIZE(options); i++) {
+                struct words at = *words;
+
+                for (const char *word = next(&at); word && at.at < at.end; word = next(&at)) {
+                        const char *value = at.at + (*at.at == '+'), *name = util_base_name(value);
+
+                        if (strcmp(word, options[i]) == 0 && isalpha((unsigned char)*name) && *value != '-' &&
+                            !util_is_word("elixir erl erlang escript init", name))
+                                return value;
+                }
+        }
+        return "erl";
 }
 
 /* The file, module, jar or class that an interpreter runs. NULL: none. @text: the argument of "-c". */
@@ -180,7 +210,7 @@ static const struct lead_line *line_of(const char *word)
 {
         char name[64];
 
-        if (*word == '$')
+        if (*word == '$' && !strchr(word, '/'))
                 return lead_find("sh"); /* "$SHELL" */
         snprintf(name, sizeof(name), "%s", app_command_base(word + (word[0] == '-' && word[1])));
         return lead_find(name);
@@ -208,7 +238,8 @@ static void set_itself(struct app_command *ret, const struct lead_line *line, en
 static void follow_script(const struct lead_line *line, struct words words, struct app_command *ret,
                           int depth, bool itself)
 {
-        const char *text = NULL, *found = script(line, &words, &text);
+        bool is_erlang = strncmp(line->names, "beam", 4) == 0;
+        const char *text = NULL, *found = is_erlang ? erlang(&words) : script(line, &words, &text);
 
         if (found) {
                 ret->interpreted |= itself;
@@ -225,9 +256,10 @@ static void follow_script(const struct lead_line *line, struct words words, stru
 /* @itself: the words are the process's own; else they are the command that a wrapper runs. */
 static void follow(struct words words, struct app_command *ret, int depth, bool itself)
 {
-        const char *program = next(&words), *inner;
+        const char *program = next(&words), *inner = NULL;
         const struct lead_line *line = program ? line_of(program) : NULL;
         enum app_lead lead = line ? line->lead : LEAD_NOT;
+        bool text = false;
 
         if (!program || depth >= DEPTH_MAX)
                 return;
@@ -235,16 +267,18 @@ static void follow(struct words words, struct app_command *ret, int depth, bool 
                 follow_script(line, words, ret, depth, itself);
                 return;
         }
-        if (itself)
-                set_itself(ret, line, lead, program);
-        inner = lead == LEAD_WRAPPER ? argument(line, &words)
-                : lead == LEAD_TERMINAL || lead == LEAD_DESKTOP ? shown(line, &words) : NULL;
+        if (lead == LEAD_WRAPPER || lead == LEAD_TERMINAL || lead == LEAD_DESKTOP)
+                inner = inner_of(line, &words, &text);
+        if (itself) /* "npm install" runs no program of its arguments */
+                set_itself(ret, line, lead == LEAD_WRAPPER && !inner && lead_needs_word(line) ? LEAD_NOT : lead,
+                           program);
+        ret->elsewhere |= lead == LEAD_WRAPPER && line->bridge;
         words.at = inner;
-        if (inner && lead == LEAD_TERMINAL && *inner != '/' && strchr(inner, ' '))
+        if (inner && text && *inner != '/' && strchr(inner, ' '))
                 follow_text(inner, ret, depth + 1); /* xterm -e "htop -d 5" */
         else if (inner)
                 follow(words, ret, depth + 1, false);
-        if (!*ret->runs && lead != LEAD_SENDER)
+        if (!*ret->runs && lead != LEAD_SENDER && lead != LEAD_WRAPPER)
                 snprintf(ret->runs, sizeof(ret->runs), "%s", program);
 }
 

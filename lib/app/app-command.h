@@ -16,7 +16,7 @@
 struct app_command {
         enum app_lead lead;
         const struct lead_line *line; /* NULL: an app of its own */
-        bool interpreted;
+        bool interpreted, elsewhere;  /* a script; in a container or on another machine */
         char own[APP_PROGRAM_MAX];    /* program or script that the process runs itself; "": none */
         /* the program at the end of all wrappers; "": none, or it asks another to start it */
         char runs[APP_PROGRAM_MAX];
@@ -55,7 +55,7 @@ void app_command_bundle_name(const char *folder, char *name, size_t size); /* "i
 /* Do two programs have the same name, but for case, the ending of a script, "-stable" or "-server"? */
 bool app_command_same(const char *name, const char *other);
 
-bool app_command_is_windows(const char *name); /* "x.exe" */
+bool app_command_is_windows(const char *name); /* "x.exe", "x.lnk" */
 bool app_command_is_unnamed(const char *path); /* a descriptor, as of `bash <(...)`, "/dev/fd/63" */
 const char *app_command_base(const char *path); /* without folders; Windows programs have backslashes */
 

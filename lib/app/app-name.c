@@ -16,7 +16,7 @@
 
 bool app_command_is_windows(const char *name)
 {
-        return app_before(name, ".exe");
+        return app_before(name, ".exe") || app_before(name, ".lnk");
 }
 
 const char *app_command_base(const char *path)
@@ -187,22 +187,17 @@ void app_command_bundle_name(const char *folder, char *name, size_t size)
         cut_version(name);
 }
 
-static bool names_game(const char *program)
-{
-        const struct lead_line *line = lead_find(program);
-
-        return line && line->lead == LEAD_GAME;
-}
-
 /* A process may have a title: "gunicorn: worker [app]", "lutris-wrapper: My Game". */
 void app_command_name(const char *path, char *name, size_t size)
 {
         const char *title = *path == '/' ? NULL : strstr(path, ": "), *base = title ? path : app_command_base(path);
+        const struct lead_line *line;
         char copy[APP_PROGRAM_MAX];
 
         base += title && *base == '['; /* "[celeryd: celery@host:MainProcess] -active-" */
         snprintf(copy, sizeof(copy), "%.*s", (int)(title ? title + 1 - base : APP_PROGRAM_MAX - 1), base);
-        if (title && names_game(copy))
+        line = title ? lead_find(copy) : NULL;
+        if (line && line->lead == LEAD_GAME)
                 snprintf(copy, sizeof(copy), "%s", title + 2);
         else if (title)
                 copy[strlen(copy) - 1] = '\0';
@@ -212,6 +207,8 @@ void app_command_name(const char *path, char *name, size_t size)
         if (cut_end(copy, ".AppImage") || cut_end(copy, ".jar"))
                 cut_version(copy);
         cut_end(copy, ".dll");
+        if (cut_end(copy, ".lnk")) /* a menu's link to a program mostly has its name */
+                strcat(copy, ".exe");
         if (!app_command_is_windows(copy))
                 cut_release(copy);
         util_printable(copy, name, size);

@@ -15,15 +15,6 @@
 
 #define WORDS_MAX 32768 /* class paths of Java are long, and its class stands behind them */
 
-/* The kernel marks a file that was replaced by an update. */
-static void cut_deleted(char *path)
-{
-        char *mark = app_before(path, " (deleted)");
-
-        if (mark)
-                *mark = '\0';
-}
-
 static bool is_named_as(const char *comm, const char *name)
 {
         return *name && strncmp(comm, name, COMM_LENGTH) == 0 &&
@@ -33,7 +24,7 @@ static bool is_named_as(const char *comm, const char *name)
 /* Path of the executable file, or its name alone; "": not known. */
 static void read_exe(int proc_fd, const char *pid, const struct app_exe *exe, char *ret)
 {
-        char path[48], target[PATH_MAX];
+        char path[48], target[PATH_MAX], *mark;
         ssize_t n;
 
         snprintf(path, sizeof(path), "%s/exe", pid);
@@ -42,7 +33,9 @@ static void read_exe(int proc_fd, const char *pid, const struct app_exe *exe, ch
         if (n < 0 && (errno == EACCES || errno == EPERM) && exe && exe->find &&
             !exe->find(exe->data, (pid_t)atoi(util_base_name(pid)), target, sizeof(target)))
                 target[0] = '\0';
-        cut_deleted(target);
+        mark = app_before(target, " (deleted)"); /* a file that was replaced by an update */
+        if (mark)
+                *mark = '\0';
         if (strlen(target) >= APP_PROGRAM_MAX)
                 memmove(target, util_base_name(target), strlen(util_base_name(target)) + 1);
         snprintf(ret, APP_PROGRAM_MAX, "%.*s", APP_PROGRAM_MAX - 1, target);
@@ -194,7 +187,8 @@ enum app_lead app_lead_of(const struct apps *apps, const struct app_entry *entry
                 if (known && known->terminal)
                         return LEAD_TERMINAL;
         }
-        if (lead != LEAD_SHELL && lead != LEAD_INTERPRETER && entry->comm[0] != '.')
+        if (lead != LEAD_SHELL && lead != LEAD_INTERPRETER && entry->comm[0] != '.' &&
+            !(lead == LEAD_WRAPPER && lead_needs_word(line)))
                 return lead;
         app_program_read(apps, entry, &program);
         return program.command.lead;

@@ -16,6 +16,7 @@ void desktop_entry_clear(struct desktop_entry *entry)
         free(entry->name);
         free(entry->program);
         free(entry->path);
+        free(entry->words);
         free(entry->folder);
         free(entry->class);
         *entry = (struct desktop_entry){ 0 };
@@ -79,17 +80,21 @@ static int parse_exec(const char *value, size_t length, struct desktop_entry *re
 {
         struct app_command command;
         char words[2048], name[NAME_MAX_BYTES];
+        size_t all = exec_words(value, length, words, sizeof(words));
 
-        length = exec_words(value, length, words, sizeof(words));
-        app_command_parse(words, length, &command);
+        app_command_parse(words, all, &command);
         free(TAKE_PTR(ret->program));
         free(TAKE_PTR(ret->path));
+        free(TAKE_PTR(ret->words));
         if (!command.runs[0])
                 return 0;
         app_command_name(command.runs, name, sizeof(name));
+        ret->words = command.elsewhere ? strdup(name) : command.line ? NULL : strndup(value, length);
+        if (command.elsewhere)
+                return ret->words ? 0 : -ENOMEM;
         ret->program = strdup(name);
         ret->path = strdup(command.runs);
-        ret->plain = length > strlen(command.runs) && strcmp(words + length - strlen(command.runs) - 1,
+        ret->plain = all > strlen(command.runs) && strcmp(words + all - strlen(command.runs) - 1,
                                                              command.runs) == 0;
         return ret->program && ret->path ? 0 : -ENOMEM;
 }

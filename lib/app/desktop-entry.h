@@ -15,6 +15,7 @@ struct desktop_entry {
         char *name;     /* localised, printable; NULL: it has none */
         char *program;  /* app_command_name() of the command in Exec; NULL: it asks another program to start it */
         char *path;     /* the same program as it is written in Exec */
+        char *words;    /* Exec of a program that the table of leaders lacks, or a program in a container; or NULL */
         char *folder;   /* folder of that file with links resolved, without the first '/'; NULL: none */
         char *class;    /* StartupWMClass, or NULL */
         bool plain;     /* Exec has no argument other than the file to open */

@@ -327,18 +327,19 @@ const char *desktop_last_part(const char *id)
         return dot && dot[1] ? dot + 1 : id;
 }
 
-enum { RANK_NONE, RANK_ID_ONLY, RANK_ARGUMENTS, RANK_PLAIN, RANK_LAST_PART, RANK_ID };
+enum { RANK_NONE, RANK_WORD, RANK_ID_ONLY, RANK_ARGUMENTS, RANK_PLAIN, RANK_LAST_PART, RANK_ID };
 
 /*
  * A program may have several entries (libreoffice --writer, --calc). Take the one with the program's name, else one
- * that starts it without arguments, else the only one; finally one with that name whose program is not known.
+ * that starts it without arguments, else the only one; then one with that name whose program is not known, and the only
+ * one that has it among the arguments of a program which may run it ("apulse firefox").
  */
 static int rank_by_program(const struct desktop_entry *entry, const char *program)
 {
-        if (!entry->program)
-                return app_command_same(entry->id, program) ? RANK_ID_ONLY : RANK_NONE;
-        if (!app_command_same(entry->program, program))
-                return RANK_NONE;
+        if (!entry->program && app_command_same(entry->id, program))
+                return RANK_ID_ONLY;
+        if (!entry->program || !app_command_same(entry->program, program))
+                return entry->words && util_is_word(entry->words, program) ? RANK_WORD : RANK_NONE;
         if (strcasecmp(entry->id, program) == 0)
                 return RANK_ID;
         if (strcasecmp(desktop_last_part(entry->id), program) == 0)
@@ -381,7 +382,7 @@ static const struct desktop_entry *best(const struct desktop_index *index, const
                         found = &index->entries[i];
                 }
         }
-        return tie && best_rank == RANK_ARGUMENTS ? NULL : found;
+        return tie && (best_rank == RANK_ARGUMENTS || best_rank == RANK_WORD) ? NULL : found;
 }
 
 const struct desktop_entry *desktop_by_program(const struct desktop_index *index, const char *program)

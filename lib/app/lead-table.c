@@ -20,9 +20,10 @@ const struct lead_line lead_table[] = {
         { "Xephyr Xnest muvm-x11bridge sommelier ssh waypipe wayland-proxy-virtwl wl-cross-domain-proxy wprsc "
           "xpra", LEAD_NOT, .bridge = true },
 
-        { "busctl dbus-send exo-open flatpak gapplication gdbus gio gtk-launch kde-open kioclient kstart qdbus snap "
-          "true waydroid xdg-open", LEAD_SENDER },
+        { "busctl dbus-send exo-open flatpak gapplication gdbus gio gtk-launch hyprctl kde-open kioclient kstart "
+          "qdbus snap true waydroid xdg-open", LEAD_SENDER },
 
+        { "beam.smp", LEAD_INTERPRETER },
         { "box64 box86 busybox electron FEX* love mono mono-sgen nw R rosetta Rscript tclsh wine-preloader "
           "wine64-preloader wish", LEAD_INTERPRETER },
         { "bun", LEAD_INTERPRETER, NULL, "run ." },
@@ -36,102 +37,102 @@ const struct lead_line lead_table[] = {
         { "julia", LEAD_INTERPRETER, "-L -J -t -p" },
         { "ld-linux*", LEAD_INTERPRETER, "--library-path --argv0 --preload" },
         { "lua luajit", LEAD_INTERPRETER, "-l" },
-        { "node", LEAD_INTERPRETER, "-r --require --import --loader" },
-        { "nodejs", LEAD_INTERPRETER, "-r --require" },
+        { "node nodejs", LEAD_INTERPRETER, "-r --require --import --loader" },
         { "nodemon", LEAD_INTERPRETER, "-w --watch -i --ignore -e --ext -d --delay" },
-        { "perl", LEAD_INTERPRETER, "-I" },
         { "php", LEAD_INTERPRETER, "-d -S -t -c" },
         { "pypy python pythonw", LEAD_INTERPRETER, "-W -X" },
         { "qemu-aarch64* qemu-arm* qemu-i386 qemu-riscv64 qemu-x86_64*", LEAD_INTERPRETER, "-L -cpu" },
-        { "ruby", LEAD_INTERPRETER, "-I -r" },
+        { "perl ruby", LEAD_INTERPRETER, "-I -r" },
         { "ts-node", LEAD_INTERPRETER, "-P --project -r --require" },
         { "tsx", LEAD_INTERPRETER, "--tsconfig --import", "watch" },
+        { "start.exe", LEAD_INTERPRETER, NULL, "/unix /Unix /wait" },
         { "wasmtime", LEAD_INTERPRETER, "--dir --env", "run" },
         { "wine wine-stable wine-staging", LEAD_INTERPRETER, NULL, "start /unix /Unix /wait" },
 
         { "accelerate", LEAD_WRAPPER, "--config_file --num_processes --num_machines", "launch!" },
-        { "app2unit", LEAD_WRAPPER, "-s -a -u -d -t" },
+        { "app2unit uwsm-app", LEAD_WRAPPER, "-s -a -u -d -t" },
         { "bottles-cli", LEAD_WRAPPER, "-b -p -e --bottle --program --executable", "run" },
-        { "bundle", LEAD_WRAPPER, NULL, "exec!" },
+        { "bundle npm", LEAD_WRAPPER, "-w", "exec!" },
         { "bwrap", LEAD_WRAPPER,
           ("--bind2 --bind-try2 --dev-bind2 --dev-bind-try2 --ro-bind2 --ro-bind-try2 --symlink2 --setenv2 --file2 "
            "--bind-data2 --ro-bind-data2 --chmod2 --args --unsetenv --dev --proc --tmpfs --mqueue --dir --chdir "
            "--seccomp --uid --gid --hostname --lock-file --sync-fd --info-fd --perms --cap-add --cap-drop "
            "--exec-label") },
-        { "catchsegv chrt command dbus-launch dumb-init fakeroot faketime firejail game-performance gamemoderun "
-          "lxqt-sudo mangohud* nixGL nixVulkan nohup numactl nvidia-offload obs-gamecapture padsp pressure-vessel-* "
-          "prime-run primusrun rlwrap runapp setarch setpriv setsid setuidgid strangle systemd-inhibit taskset "
-          "torsocks umu-run unbuffer unshare valgrind x11docker xdg-terminal-exec", LEAD_WRAPPER },
+        { "catchsegv chrt command dbus-launch dumb-init fakeroot faketime firejail flatpak-spawn game-performance "
+          "gamemoderun host-spawn lxqt-sudo mangohud* nixGL nixVulkan nohup numactl nvidia-offload "
+          "obs-gamecapture padsp pressure-vessel-* prime-run primusrun rlwrap runapp setpriv setsid setuidgid "
+          "strangle systemd-inhibit taskset torsocks umu-run unbuffer unshare valgrind x11docker "
+          "xdg-terminal-exec", LEAD_WRAPPER },
         { "cgexec", LEAD_WRAPPER, "-g" },
         { "conda *mamba", LEAD_WRAPPER, "-n --name -p --prefix --cwd", "run!" },
         { "dbus-run-session", LEAD_WRAPPER, "--config-file --dbus-daemon" },
-        { "deepspeed", LEAD_WRAPPER, "--num_gpus --num_nodes --hostfile --include --exclude --master_port" },
-        { "distrobox-enter", LEAD_WRAPPER, "-n --name" },
-        { "doas", LEAD_WRAPPER, "-u -C -a" },
-        { "env", LEAD_WRAPPER, "-u --unset -C --chdir" },
+        { "direnv", LEAD_WRAPPER, NULL, "exec! 1" },
+        { "distrobox distrobox-enter", LEAD_WRAPPER, "-n --name", "--! -e!", .bridge = true },
+        { "doas gksu* kdesu* pkexec run0 runuser", LEAD_WRAPPER, "-u --user -C -a" },
+        { "env", LEAD_WRAPPER, "-u --unset -C --chdir", "-S" },
         { "exec", LEAD_WRAPPER, "-a" },
-        { "flock", LEAD_WRAPPER, "-w -E" },
+        { "chroot flock", LEAD_WRAPPER, "-w -E", "1" },
+        { "guix", LEAD_WRAPPER, NULL, "--!" },
+        { "incus lxc machinectl", LEAD_WRAPPER, NULL, "exec! shell! 1", .bridge = true },
+        { "ip", LEAD_WRAPPER, "-n", "netns exec! 1" },
+        { "nix nix-shell", LEAD_WRAPPER, NULL, "-c! --command! --run!" },
         { "gdb", LEAD_WRAPPER, "-x -ex" },
-        { "gksu* kdesu* runuser", LEAD_WRAPPER, "-u" },
         { "gnome-session-inhibit", LEAD_WRAPPER, "--app-id --reason --inhibit" },
-        { "hatch", LEAD_WRAPPER, "-e", "run!" },
-        { "heaptrack", LEAD_WRAPPER, "-o" },
-        { "ionice", LEAD_WRAPPER, "-c -n" },
-        { "ltrace", LEAD_WRAPPER, "-e -o" },
+        { "ionice nice", LEAD_WRAPPER, "-c -n" },
         { "mise", LEAD_WRAPPER, NULL, "exec! x!" },
-        { "nice", LEAD_WRAPPER, "-n" },
-        { "npm", LEAD_WRAPPER, "-w", "exec!" },
         { "npx", LEAD_WRAPPER, "-p --package" },
-        { "optirun", LEAD_WRAPPER, "-b" },
+        { "optirun vglrun", LEAD_WRAPPER, "-b -d" },
         { "parallel", LEAD_WRAPPER, "-j -S -a --jobs" },
-        { "pdm pipenv", LEAD_WRAPPER, NULL, "run!" },
+        { "hatch pdm pipenv pipx pixi poetry", LEAD_WRAPPER, "-e --environment --manifest-path -C --spec", "run!" },
+        { "docker nerdctl podman", LEAD_WRAPPER,
+          ("-a -e -h -l -p -u -v -w --cpus --detach-keys --device --entrypoint --env --env-file --hostname --ipc "
+           "--label --memory --mount --name --network --pid --security-opt --shm-size --user --userns --volume "
+           "--workdir"),
+          "exec! run! 1", .bridge = true },
         { "perf", LEAD_WRAPPER, "-e -F -o -g", "record! stat! trace!" },
-        { "pipx", LEAD_WRAPPER, "--spec", "run!" },
-        { "pkexec", LEAD_WRAPPER, "--user" },
-        { "pixi", LEAD_WRAPPER, "-e --environment --manifest-path", "run!" },
-        { "poetry", LEAD_WRAPPER, "-C", "run!" },
         { "proot", LEAD_WRAPPER, "-b -r -w" },
         { "proton", LEAD_WRAPPER, NULL, "run waitforexitandrun" },
-        { "proxychains", LEAD_WRAPPER, "-f" },
-        { "run0", LEAD_WRAPPER, "-u --user" },
         { "script", LEAD_WRAPPER, "-c" },
+        { "setarch", LEAD_WRAPPER, NULL, "aarch64 i386 i686 linux32 linux64 x86_64" },
         { "stdbuf", LEAD_WRAPPER, "-i -o -e" },
-        { "strace", LEAD_WRAPPER, "-e -o -p -s -u -E -P" },
+        { "heaptrack ltrace strace", LEAD_WRAPPER, "-e -o -p -s -u -E -P" },
         { "sudo sudo-rs", LEAD_WRAPPER, "-u -g -h -p -C -D -R -T --user --group" },
         { "switcherooctl", LEAD_WRAPPER, "-g --gpu", "launch!" },
         { "systemd-cat", LEAD_WRAPPER, "-t -p" },
         { "systemd-run", LEAD_WRAPPER, "-u -p -M --unit --property --slice --description" },
-        { "time", LEAD_WRAPPER, "-f -o" },
+        { "proxychains time", LEAD_WRAPPER, "-f -o" },
         { "timeout", LEAD_WRAPPER, "-s -k --signal --kill-after" },
-        { "toolbox", LEAD_WRAPPER, "-c --container", "run!" },
-        { "torchrun", LEAD_WRAPPER,
-          "--nproc-per-node --nproc_per_node --nnodes --node-rank --rdzv-endpoint --rdzv-backend --rdzv-id "
-          "--master-port" },
+        { "toolbox", LEAD_WRAPPER, "-c --container", "run!", .bridge = true },
+        { "deepspeed torchrun", LEAD_WRAPPER,
+          "--exclude --hostfile --include --master-port --master_port --nnodes --node-rank --nproc-per-node "
+          "--nproc_per_node --num_gpus --num_nodes --rdzv-backend --rdzv-endpoint --rdzv-id" },
         { "uv", LEAD_WRAPPER, "--with --python -p", "run! tool" },
         { "uvx", LEAD_WRAPPER, "--with --from --python -p" },
-        { "uwsm", LEAD_WRAPPER, "-s -a -u", "app! app2unit" },
-        { "uwsm-app", LEAD_WRAPPER, "-s -a -u" },
-        { "vglrun", LEAD_WRAPPER, "-d" },
+        { "uwsm", LEAD_WRAPPER, "-s -a -u -d -t", "app! app2unit" },
         { "xargs", LEAD_WRAPPER, "-I -n -P -L -d -a" },
         { "xvfb-run", LEAD_WRAPPER, "-e -f -n -p -s -w" },
 
-        { "bottles caja cartridges cosmic-files dde-file-manager dolphin doublecmd faugus-launcher gamehub heroic "
-          "itch krusader legendary lf lutris minecraft-launcher minigalaxy modrinth-app multimc nautilus nemo nnn "
-          "pcmanfm* peony* playonlinux prismlauncher ranger retroarch steam thunar vifm yazi", LEAD_STARTER },
+        { "atlauncher bottles caja cartridges cosmic-files dde-file-manager dolphin doublecmd faugus-launcher "
+          "gamehub heroic hgl itch krusader legendary lf lutris minecraft-launcher minigalaxy modrinth-app "
+          "modrinthapp multimc nautilus nemo nnn pcmanfm* peony* playonlinux polymc portproton prismlauncher ranger "
+          "retroarch steam thunar vifm yazi", LEAD_STARTER },
 
         { "lutris-wrapper:", LEAD_GAME },
+        { "cpw.mods.* net.fabricmc.* net.minecraft.* net.neoforged.* NewLaunch org.multimc.EntryPoint "
+          "org.prismlauncher.EntryPoint org.quiltmc.*", LEAD_GAME, NULL, NULL, "Minecraft" },
 
         { "abduco alacritty blackbox byobu contour cool-retro-term cosmic-term darktile ddterm deepin-terminal dtach "
           "dvtm eterm etserver extraterm fbterm ghostty gnome-console guake havoc hyper io.elementary.terminal kgx "
-          "kmscon konsole lomiri-terminal-app lxterm* mate-terminal mlterm mosh-server pantheon-terminal ptyxis* "
+          "kmscon konsole lomiri-terminal-app lxterm* mate-terminal mlterm mosh-server pantheon-terminal "
           "qmlkonsole qterminal ratty rio roxterm rxvt sakura screen shpool stterm tabby TerminalEmulator terminator "
           "terminology terminus termite termonad tilda tilix tmate tmux ttyd tym uxterm warp-terminal waveterm "
           "x-terminal-emulator xfce4-terminal xst xterm yakuake zellij zutty", LEAD_TERMINAL },
-        { "foot", LEAD_TERMINAL, "-a -c -f -o -t -T -w -W -D --app-id --title --config --term --working-directory" },
-        { "footclient", LEAD_TERMINAL, "-a -t -T -w -W -D --app-id --title" },
+        { "foot footclient", LEAD_TERMINAL,
+          "-a -c -f -o -t -T -w -W -D --app-id --title --config --term --working-directory" },
         { "gnome-terminal*", LEAD_TERMINAL, NULL, NULL, "gnome-terminal" },
         { "kitten", LEAD_TERMINAL, NULL, NULL, "kitty" },
         { "kitty", LEAD_TERMINAL, "-c -d -o -T --class --name --title --config --directory --override" },
+        { "ptyxis*", LEAD_TERMINAL, NULL, NULL, "ptyxis" },
         { "st", LEAD_TERMINAL, "-c -n -t -T -f -g" },
         { "tmux:server", LEAD_TERMINAL, NULL, NULL, "tmux" },
         { "urxvt*", LEAD_TERMINAL, NULL, NULL, "urxvt" },

@@ -16,7 +16,7 @@ enum app_lead {
         LEAD_INTERPRETER, /* runs the script, class or module in its arguments */
         LEAD_WRAPPER,     /* runs the program in its arguments, and belongs to that */
         LEAD_STARTER,     /* an app that also starts others: file managers, launchers of games */
-        LEAD_GAME,        /* runs one game, and has its name in its title */
+        LEAD_GAME,        /* one game, with its name in its title or in the table */
         LEAD_TERMINAL,    /* an app together with its shells; commands typed in these are other apps */
         LEAD_SHELL,       /* interactive: its children are other apps */
         LEAD_SESSION,     /* login, sshd, cron, a display manager, a service manager: its children are sessions */
@@ -27,10 +27,14 @@ struct lead_line {
         const char *names; /* separated by blanks; "*" at the end or beginning of one matches any text there */
         enum app_lead lead;
         const char *values; /* options with a value, each followed by the number of its values if that is not 1 */
-        const char *words;  /* subcommands before the program; '!': needed; ".": a script has a dot in its name */
+        /*
+         * Subcommands before the program, and options before its command line; '!': one of these is needed. "1": the
+         * name of a box, file or user is before the program; ".": a script has a dot in its name.
+         */
+        const char *words;
         /* its name in desktop entries; "part": it is part of the compositor in whose unit it runs */
         const char *other;
-        bool bridge; /* its windows are other apps': an X server, ssh -X */
+        bool bridge; /* its windows are other apps': an X server, ssh -X; what it runs is in a container */
 };
 
 extern const struct lead_line lead_table[];
@@ -46,5 +50,7 @@ const struct lead_line *lead_find_unit(const char *id);
 bool lead_same_name(const char *name, const char *text);
 /* How many values follow this option? 0: none. */
 int lead_values(const struct lead_line *line, const char *option);
+/* Does the line run a program only after one of its subcommands or marks? */
+bool lead_needs_word(const struct lead_line *line);
 /* Is it one of the line's subcommands? */
 bool lead_has_word(const struct lead_line *line, const char *word);

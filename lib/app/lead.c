@@ -87,6 +87,11 @@ int lead_values(const struct lead_line *line, const char *option)
         return !end ? 0 : *end == '2' ? 2 : 1;
 }
 
+bool lead_needs_word(const struct lead_line *line)
+{
+        return line->words && strchr(line->words, '!');
+}
+
 bool lead_has_word(const struct lead_line *line, const char *word)
 {
         return behind(line->words, word, "!");

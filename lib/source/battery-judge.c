@@ -206,13 +206,11 @@ static bool is_of_same_driver(const char *a, const char *b)
 {
         static const char digits[] = "0123456789";
 
-        for (;;) {
+        for (;; a++, b++) {
                 a += strspn(a, digits);
                 b += strspn(b, digits);
                 if (*a != *b || !*a)
                         return *a == *b;
-                a++;
-                b++;
         }
 }
 
@@ -308,14 +306,12 @@ static void judge_rest(struct battery_unit *unit)
 {
         if (!unit->rests)
                 return;
-        if (unit->supply == SUPPLY_ONLINE && !unit->forced) {
+        if (unit->supply == SUPPLY_ONLINE && !unit->forced)
                 unit->battery.have |= BATTERY_POWER; /* 0, if no other sensor shows it */
-        } else if (unit->rests_at == 0) {
-                battery_quirk(unit, "%s is %lld while discharging", unit->rests, 0ll);
-        } else {
-                battery_quirk(unit, "%s is too small while discharging, or in a wrong unit: %lld", unit->rests,
-                              (long long)unit->rests_at);
-        }
+        else
+                battery_quirk(unit, unit->rests_at ? "%s is too small while discharging, or in a wrong unit: %lld" :
+                                                     "%s is %lld while discharging",
+                              unit->rests, (long long)unit->rests_at);
 }
 
 static int compare_units(const void *a, const void *b)

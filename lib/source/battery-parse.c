@@ -58,19 +58,15 @@ void battery_quirk(struct battery_unit *unit, const char *format, ...)
 
 bool battery_find(const char *uevent, const char *key, char *value, size_t size)
 {
-        size_t length = strlen(key);
+        char begin[64];
+        size_t length = (size_t)snprintf(begin, sizeof(begin), BATTERY_PREFIX "%s=", key);
 
         for (const char *line = uevent; line; line = strchr(line, '\n')) {
-                size_t n;
-
                 line += *line == '\n';
-                if (strncmp(line, BATTERY_PREFIX, strlen(BATTERY_PREFIX)) != 0 ||
-                    strncmp(line + strlen(BATTERY_PREFIX), key, length) != 0 ||
-                    line[strlen(BATTERY_PREFIX) + length] != '=')
+                if (strncmp(line, begin, length) != 0)
                         continue;
-                line += strlen(BATTERY_PREFIX) + length + 1;
-                n = strcspn(line, "\n");
-                snprintf(value, size, "%.*s", (int)MIN(n, size - 1), line);
+                line += length;
+                snprintf(value, size, "%.*s", (int)MIN(strcspn(line, "\n"), size - 1), line);
                 return true;
         }
         return false;
@@ -103,12 +99,21 @@ static bool is_largest(uint64_t value)
         return value == UINT64_C(65535000) || value == UINT64_C(655350000);
 }
 
-/*
- * A level, in the range of a full battery or of a voltage, or its average if a driver shows that alone; @zero: 0 is
- * allowed, too.
- */
-static bool find_level(struct battery_unit *unit, const char *uevent, const char *key, int64_t min,
-                       int64_t max, bool zero, uint64_t *ret)
+/* A number in the range of a full battery, a voltage, a current and so on. */
+static bool find_ranged(struct battery_unit *unit, const char *uevent, const char *key, int64_t min, int64_t max,
+                        int64_t *ret)
+{
+        if (!find_number(unit, uevent, key, ret))
+                return false;
+        if (*ret >= min && *ret <= max && !is_largest((uint64_t)llabs(*ret)))
+                return true;
+        battery_quirk(unit, "%s is out of range, or in a wrong unit: %lld", key, (long long)*ret);
+        return false;
+}
+
+/* A level, or its average if a driver shows that alone. */
+static bool find_level(struct battery_unit *unit, const char *uevent, const char *key, int64_t min, int64_t max,
+                       uint64_t *ret)
 {
         char text[64], average[32];
         const char *now = strstr(key, "_NOW");
@@ -117,32 +122,24 @@ static bool find_level(struct battery_unit *unit, const char *uevent, const char
         snprintf(average, sizeof(average), "%.*s_AVG", (int)(now ? now - key : 0), key);
         if (now && !battery_find(uevent, key, text, sizeof(text)))
                 key = average;
-        if (!find_number(unit, uevent, key, &value))
+        if (!find_ranged(unit, uevent, key, min, max, &value))
                 return false;
-        if (value < 0 || value > max || is_largest((uint64_t)value) || (value < min && !zero)) {
-                battery_quirk(unit, "%s is out of range, or in a wrong unit: %lld", key, (long long)value);
-                return false;
-        }
         *ret = (uint64_t)value;
         return true;
 }
 
 static void parse_status(struct battery_unit *unit, const char *uevent)
 {
-        static const struct {
-                const char *word;
-                enum battery_status status;
-        } words[] = {
-                { "Unknown", BATTERY_UNKNOWN },           { "Discharging", BATTERY_DISCHARGING },
-                { "Charging", BATTERY_CHARGING },         { "Not charging", BATTERY_NOT_CHARGING },
-                { "Full", BATTERY_FULL },
+        static const char *const words[] = {
+                [BATTERY_UNKNOWN] = "Unknown", [BATTERY_DISCHARGING] = "Discharging", [BATTERY_CHARGING] = "Charging",
+                [BATTERY_NOT_CHARGING] = "Not charging", [BATTERY_FULL] = "Full",
         };
         char value[64] = "";
 
         battery_find(uevent, "STATUS", value, sizeof(value));
         for (size_t i = 0; i < ARRAY_SIZE(words); i++) {
-                if (strcmp(value, words[i].word) == 0) {
-                        unit->battery.status = words[i].status;
+                if (strcmp(value, words[i]) == 0) {
+                        unit->battery.status = (enum battery_status)i;
                         return;
                 }
         }
@@ -152,13 +149,6 @@ static void parse_status(struct battery_unit *unit, const char *uevent)
                 battery_quirk(unit, "STATUS is missing");
 }
 
-/* Parses a level; 0 is an empty battery, or a gauge that knows nothing. */
-static void parse_now(struct battery_unit *unit, const char *uevent, const struct battery_scale *scale, uint64_t *now)
-{
-        if (find_level(unit, uevent, scale->now_key, scale->min, scale->max, true, now))
-                unit->battery.have |= scale->have_now;
-}
-
 static void parse_full(struct battery_unit *unit, const char *uevent, const struct battery_scale *scale, uint64_t *full)
 {
         const struct battery_scale *other = &battery_scales[scale == battery_scales];
@@ -166,7 +156,7 @@ static void parse_full(struct battery_unit *unit, const char *uevent, const stru
         bool listed = battery_find(uevent, scale->full_key, value, sizeof(value));
         uint64_t shown;
 
-        if (find_level(unit, uevent, scale->full_key, scale->min, scale->max, false, full))
+        if (find_level(unit, uevent, scale->full_key, scale->min, scale->max, full))
                 unit->battery.have |= scale->have_full;
         else if (listed && util_parse_u64(value, &shown) == 0 && shown > 0 && shown <= scale->min)
                 unit->in_thousandths = true;
@@ -180,9 +170,10 @@ static void parse_levels(struct battery_unit *unit, const char *uevent)
                 const struct battery_scale *scale = &battery_scales[i];
                 struct battery_levels_of levels = battery_levels_of(unit, i);
 
-                find_level(unit, uevent, scale->design_key, scale->min, scale->max, false, levels.design);
+                find_level(unit, uevent, scale->design_key, scale->min, scale->max, levels.design);
                 parse_full(unit, uevent, scale, levels.full);
-                parse_now(unit, uevent, scale, levels.now);
+                if (find_level(unit, uevent, scale->now_key, 0, scale->max, levels.now)) /* 0: empty, or unknown */
+                        unit->battery.have |= scale->have_now;
         }
 }
 
@@ -204,19 +195,15 @@ static void parse_capacity(struct battery_unit *unit, const char *uevent)
 
 /* Drivers differ in the sign: the status decides the direction, this the magnitude. */
 static bool parse_flow(struct battery_unit *unit, const char *uevent, const char *key, uint64_t min,
-                       uint64_t max, uint64_t *ret)
+                       int64_t max, uint64_t *ret)
 {
         int64_t value;
         uint64_t magnitude;
 
         min *= unit->in_thousandths ? THOUSANDTHS_RATIO : 1;
-        if (!find_number(unit, uevent, key, &value))
+        if (!find_ranged(unit, uevent, key, -max, max, &value))
                 return false;
-        magnitude = value < 0 ? -(uint64_t)value : (uint64_t)value;
-        if (magnitude > max || is_largest(magnitude)) {
-                battery_quirk(unit, "%s is out of range, or in a wrong unit: %lld", key, (long long)value);
-                return false;
-        }
+        magnitude = (uint64_t)llabs(value);
         if (unit->battery.status == BATTERY_DISCHARGING && magnitude < min) {
                 unit->rests = unit->rests ? unit->rests : key;
                 unit->rests_at = value;
@@ -293,12 +280,8 @@ static void parse_temperature(struct battery_unit *unit, const char *uevent)
 {
         int64_t value;
 
-        if (!find_number(unit, uevent, "TEMP", &value))
+        if (!find_ranged(unit, uevent, "TEMP", TEMP_MIN_DC, TEMP_MAX_DC, &value))
                 return;
-        if (value < TEMP_MIN_DC || value > TEMP_MAX_DC) {
-                battery_quirk(unit, "TEMP is out of range, or in a wrong unit: %lld", (long long)value);
-                return;
-        }
         unit->battery.have |= BATTERY_TEMPERATURE;
         unit->battery.temperature_dc = (int32_t)value;
 }
@@ -338,28 +321,21 @@ static void parse_role(struct battery_unit *unit, const char *uevent)
 static uint32_t parse_shows(const char *uevent)
 {
         static const struct {
-                const char *key;
                 uint32_t shows;
-        } keys[] = {
-                { "CAPACITY", SHOWS_LEVEL },
-                { "CAPACITY_LEVEL", SHOWS_LEVEL },
-                { "CHARGE_NOW", SHOWS_LEVEL | SHOWS_ELECTRIC },
-                { "ENERGY_NOW", SHOWS_LEVEL | SHOWS_ELECTRIC },
-                { "CHARGE_AVG", SHOWS_LEVEL | SHOWS_ELECTRIC },
-                { "ENERGY_AVG", SHOWS_LEVEL | SHOWS_ELECTRIC },
-                { "CHARGE_FULL", SHOWS_ELECTRIC },
-                { "ENERGY_FULL", SHOWS_ELECTRIC },
-                { "VOLTAGE_NOW", SHOWS_ELECTRIC },
-                { "CURRENT_NOW", SHOWS_ELECTRIC },
-                { "POWER_NOW", SHOWS_ELECTRIC },
-                { "ONLINE", SHOWS_CONNECTION },
+                const char *keys[6];
+        } kinds[] = {
+                { SHOWS_LEVEL, { "CAPACITY", "CAPACITY_LEVEL" } },
+                { SHOWS_LEVEL | SHOWS_ELECTRIC, { "CHARGE_NOW", "ENERGY_NOW", "CHARGE_AVG", "ENERGY_AVG" } },
+                { SHOWS_ELECTRIC, { "CHARGE_FULL", "ENERGY_FULL", "VOLTAGE_NOW", "CURRENT_NOW", "POWER_NOW" } },
+                { SHOWS_CONNECTION, { "ONLINE" } },
         };
         char value[64];
         uint32_t shows = 0;
 
-        for (size_t i = 0; i < ARRAY_SIZE(keys); i++)
-                if (battery_find(uevent, keys[i].key, value, sizeof(value)) && strcmp(value, "Unknown") != 0)
-                        shows |= keys[i].shows;
+        for (size_t i = 0; i < ARRAY_SIZE(kinds); i++)
+                for (const char *const *key = kinds[i].keys; *key; key++)
+                        if (battery_find(uevent, *key, value, sizeof(value)) && strcmp(value, "Unknown") != 0)
+                                shows |= kinds[i].shows;
         return shows;
 }
 
@@ -374,7 +350,7 @@ void battery_read_text(const char *uevent, struct battery_unit *ret)
         if (ret->role != ROLE_BATTERY || ret->of_another_type || ret->of_device || ret->away)
                 return;
         parse_status(ret, uevent);
-        if (find_level(ret, uevent, "VOLTAGE_NOW", VOLTAGE_MIN_UV, VOLTAGE_MAX_UV, false, &ret->battery.voltage_uv))
+        if (find_level(ret, uevent, "VOLTAGE_NOW", VOLTAGE_MIN_UV, VOLTAGE_MAX_UV, &ret->battery.voltage_uv))
                 ret->battery.have |= BATTERY_VOLTAGE;
         parse_levels(ret, uevent);
         parse_capacity(ret, uevent);

@@ -210,17 +210,6 @@ static void sum_levels(const struct battery_unit *units, size_t n, struct batter
                 sum->have &= ~(uint32_t)(BATTERY_CHARGE_NOW | BATTERY_CHARGE_FULL);
 }
 
-static double sum_percent(const struct battery_unit *units, size_t n, const struct battery *sum)
-{
-        const uint32_t levels = BATTERY_CHARGE_NOW | BATTERY_CHARGE_FULL | BATTERY_ENERGY_NOW | BATTERY_ENERGY_FULL;
-        const struct battery fine = { .have = sum->have & levels,
-                                      .charge_now_uah = sum->charge_now_uah, .charge_full_uah = sum->charge_full_uah,
-                                      .energy_now_uwh = sum->energy_now_uwh, .energy_full_uwh = sum->energy_full_uwh };
-        double percent = battery_fine_percent(&fine, &(double){ 0 });
-
-        return isnan(percent) ? mean_percent(units, n) : percent;
-}
-
 void battery_sum(const struct battery_unit *units, size_t n, struct battery *ret)
 {
         struct battery sum = { .have = n ? UINT32_MAX : 0 };
@@ -233,8 +222,9 @@ void battery_sum(const struct battery_unit *units, size_t n, struct battery *ret
         if (n == 1) {
                 sum.capacity_percent = units[0].battery.capacity_percent;
         } else if (n > 1) {
-                double percent = sum_percent(units, n, &sum);
+                double step, percent = battery_fine_percent(&sum, &step);
 
+                percent = step > 0 ? mean_percent(units, n) : percent;
                 sum.have = isnan(percent) ? sum.have & ~(uint32_t)BATTERY_CAPACITY : sum.have | BATTERY_CAPACITY;
                 sum.capacity_percent = isnan(percent) ? 0 : (uint32_t)percent;
         }

@@ -273,17 +273,9 @@ struct battery_source {
         double turn;                        /* percentage at the latest end of its movement; NaN: unknown */
         bool falls;                         /* did it move last downward? */
         unsigned silent;                    /* looks in a row at which a battery could not be read */
-        char told[BATTERY_QUIRKS_MAX][112]; /* quirks that were logged already */
+        uint64_t told[BATTERY_QUIRKS_MAX];  /* hashes of quirks that were logged already */
         size_t n_told;
 };
-
-static bool was_told(const struct battery_source *self, const char *quirk)
-{
-        for (size_t i = 0; i < self->n_told; i++)
-                if (strcmp(self->told[i], quirk) == 0)
-                        return true;
-        return false;
-}
 
 static void tell_quirks(struct battery_source *self)
 {
@@ -291,12 +283,15 @@ static void tell_quirks(struct battery_source *self)
                 const struct battery_unit *unit = &self->table.units[i];
 
                 for (size_t j = 0; j < unit->n_quirks; j++) {
-                        const char *quirk = unit->quirks[j];
+                        uint64_t quirk = hash(HASH_BEGIN, unit->quirks[j], strlen(unit->quirks[j]));
+                        size_t at = 0;
 
-                        if (self->n_told == ARRAY_SIZE(self->told) || was_told(self, quirk))
+                        while (at < self->n_told && self->told[at] != quirk)
+                                at++;
+                        if (at < self->n_told || at == ARRAY_SIZE(self->told))
                                 continue;
-                        log_bug_firmware(self->log, "battery %s: %s", unit->name, quirk);
-                        memcpy(self->told[self->n_told++], quirk, sizeof(self->told[0]));
+                        log_bug_firmware(self->log, "battery %s: %s", unit->name, unit->quirks[j]);
+                        self->told[self->n_told++] = quirk;
                 }
         }
 }

@@ -54,19 +54,20 @@ static bool same_gpu(const struct connector *one, const struct connector *other)
         return strcmp(one->card, other->card) == 0 || (*one->gpu && strcmp(one->gpu, other->gpu) == 0);
 }
 
-/* Is a panel of these kinds connected, on the GPU of @of (NULL: on any)? */
-static bool has_panel(const struct screens *screens, const struct connector *of, unsigned kinds)
+/* How many panels of these kinds are connected, on the GPU of @of (NULL: on any)? */
+static size_t count_panels(const struct screens *screens, const struct connector *of, unsigned kinds)
 {
+        size_t n = 0;
+
         for (size_t i = 0; i < screens->n; i++)
-                if (built_in(&screens->list[i]) && screens->list[i].kind & kinds &&
-                    (!of || same_gpu(&screens->list[i], of)))
-                        return true;
-        return false;
+                n += built_in(&screens->list[i]) && screens->list[i].kind & kinds &&
+                     (!of || same_gpu(&screens->list[i], of));
+        return n;
 }
 
 static bool has_any_panel(const struct screens *screens, const struct connector *of)
 {
-        return has_panel(screens, of, CONNECTOR_PANEL | CONNECTOR_DSI);
+        return count_panels(screens, of, CONNECTOR_PANEL | CONNECTOR_DSI) > 0;
 }
 
 static bool named(const struct backlight_facts *facts, const char *pattern)
@@ -104,13 +105,13 @@ static bool is_dsis(const struct backlight_facts *facts)
 
 static bool is_dsi_beside_panel(const struct backlight_facts *facts)
 {
-        return is_dsis(facts) && has_panel(facts->screens, NULL, CONNECTOR_PANEL);
+        return is_dsis(facts) && count_panels(facts->screens, NULL, CONNECTOR_PANEL) > 0;
 }
 
 /* Phones: the backlight is below the panel or its bus, and not below the connector. */
 static bool is_dsi_panels(const struct backlight_facts *facts)
 {
-        return !facts->connector && is_dsis(facts) && has_panel(facts->screens, NULL, CONNECTOR_DSI);
+        return !facts->connector && is_dsis(facts) && count_panels(facts->screens, NULL, CONNECTOR_DSI) > 0;
 }
 
 /* With the lid closed some drivers show the panel disconnected: then no other one is connected. */
@@ -271,6 +272,7 @@ static bool read_candidate(int dir_fd, const char *name, const struct screens *s
                         facts.gpu = connector;
         }
         judge(&facts, ret);
+        ret->of_several = !facts.connector && count_panels(screens, facts.gpu, CONNECTOR_PANEL) > 1;
         return true;
 }
 
@@ -321,8 +323,8 @@ static void take_best(struct backlight_choice *choice)
         const struct backlight_candidate *first = &choice->list[0], *second = choice->n > 1 ? &choice->list[1] : NULL;
 
         choice->taken = choice->n > 0 && first->points >= 0;
-        choice->certain = choice->taken && (!second || first->points > second->points);
-        choice->known = choice->certain || (choice->taken && first->likely > second->likely);
+        choice->certain = choice->taken && !first->of_several && (!second || first->points > second->points);
+        choice->known = choice->certain || (choice->taken && second && first->likely > second->likely);
 }
 
 int display_choose(int root_fd, const char *wanted, struct backlight_choice *ret)

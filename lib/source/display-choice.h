@@ -16,6 +16,7 @@ struct backlight_candidate {
         uint32_t max;    /* max_brightness */
         int points;      /* points by the kernel's facts; below 0: not the built-in panel's */
         int likely;      /* points by its name alone, which decide only between equal points */
+        bool of_several; /* its GPU has several panels, and nothing shows which of them it lights */
         const char *why; /* the strongest rule that applied, translatable; "": none did */
 };
 
@@ -24,7 +25,7 @@ struct backlight_choice {
         size_t n;
         bool taken;   /* the first one is taken; else none of them is the panel's */
         bool known;   /* by points or name it is preferred to the second, so its brightness is the panel's */
-        bool certain; /* by points, not only by name: it may be calibrated */
+        bool certain; /* by points, not only by name, and of one panel: it may be calibrated */
 };
 
 /**

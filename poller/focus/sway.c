@@ -129,7 +129,7 @@ static bool is_one_of(const char *change, const char *const *list, size_t n)
         return false;
 }
 
-/* When the last window closes, no event "focus" follows. */
+/* When the last window closes, or a split with all windows moves away, no event "focus" follows. */
 static int take_window_event(struct backend *backend, const struct cJSON *event)
 {
         static const char *const harmless[] = { "mark", "new", "title", "urgent" };
@@ -140,11 +140,11 @@ static int take_window_event(struct backend *backend, const struct cJSON *event)
                 report_container(backend, container);
                 return 0;
         }
-        if (strcmp(change, "focus") != 0 && json_number(container, "id") != backend->focused)
+        if (strcmp(change, "focus") != 0 && is_window(container) && json_number(container, "id") != backend->focused)
                 return 0;
         if (is_one_of(change, harmless, ARRAY_SIZE(harmless)))
                 return 0;
-        if (strcmp(change, "close") == 0)
+        if (strcmp(change, "close") == 0 && is_window(container))
                 report_container(backend, NULL);
         return ask_tree(backend);
 }

@@ -6,7 +6,8 @@
  *   D ID Exec Categories                          a desktop entry; categories may be missing
  *   L PATH TARGET                                 a symbolic link
  *   F PATH TEXT                                   a file
- *   P pid ppid app comm cgroup exe words environ  a process and the app that it is; "-": none; words end at '|'
+ *   P pid ppid app comm cgroup exe words environ flatpak
+ *                                                 a process and the app that it is; "-": none; words end at '|'
  *   E ppid app cgroup                             a process that ended unseen; "-": nothing tells
  *   N app name                                    the name that people see; "\\n" in an F line is a line's end
  * "U/" in a cgroup is that of the user's service manager.
@@ -23,7 +24,7 @@
 #include "util/util.h"
 
 #define USER "/user.slice/user-1000.slice/user@1000.service/"
-#define COLUMNS 9
+#define COLUMNS 10
 
 static char folder[64], none[] = "-";
 
@@ -59,6 +60,20 @@ static void put_link(const char *path, const char *target)
         check_int(symlink(target, full), 0);
 }
 
+static void put_sandbox(pid_t pid, const char *id)
+{
+        static const char mounts[] = "1 0 0:5 / / rw - tmpfs tmpfs rw\n2 1 0:6 /x /.flatpak-info ro - tmpfs tmpfs ro\n";
+        char path[128], text[256];
+
+        snprintf(path, sizeof(path), "proc/%d/mountinfo", (int)pid);
+        put(path, mounts, strlen(mounts));
+        snprintf(path, sizeof(path), "proc/%d/ns/mnt", (int)pid);
+        put_link(path, "mnt:[4026532000]");
+        snprintf(path, sizeof(path), "proc/%d/root/.flatpak-info", (int)pid);
+        snprintf(text, sizeof(text), "[Application]\nname=%s\n", id);
+        put(path, text, strlen(text));
+}
+
 static void put_process(const struct row *row, char *const column[])
 {
         char path[128], text[1024];
@@ -76,6 +91,8 @@ static void put_process(const struct row *row, char *const column[])
         snprintf(path, sizeof(path), "proc/%d/exe", (int)row->pid);
         if (strcmp(column[6], "-") != 0)
                 put_link(path, column[6]);
+        if (strcmp(column[9], "-") != 0)
+                put_sandbox(row->pid, column[9]);
         snprintf(path, sizeof(path), "%s/proc/%d", folder, (int)row->pid);
         check(geteuid() != 0 || chown(path, row->pid < 50 ? 0 : 1000, 0) == 0);
 }

@@ -107,6 +107,12 @@ static void tree_is_asked_for(struct backend *backend, int fd)
                 tell(backend, fd, GET_TREE, empty);
                 check(last.known && !*last.app_id && last.pid == 0);
         }
+        say(backend, fd, WINDOW("focus", 5, "foot"));
+        say(backend, fd, "{\"change\": \"move\", \"container\": {\"id\": 40, \"type\": \"con\"}}"); /* foot is in it */
+        check_int(trees_asked(fd), 1);
+        check_text(last.app_id, "foot");
+        tell(backend, fd, GET_TREE, empty);
+        check(last.known && !*last.app_id);
         tell(backend, fd, EVENT_WORKSPACE, "{\"change\": \"rename\"}");
         check_int(trees_asked(fd), 0);
         for (unsigned i = 0; i < 50; i++)
