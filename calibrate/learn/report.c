@@ -4,12 +4,14 @@
 
 #include <cjson/cJSON.h>
 #include <math.h>
+#include <stdbool.h>
+#include <stdint.h>
 #include <string.h>
 #include <time.h>
 
 #include "app/app.h"
-#include "by-signal.h"
 #include "model/coefficient-words.h"
+#include "model/profile.h"
 #include "util/quantile.h"
 #include "util/table.h"
 #include "util/units.h"
@@ -135,6 +137,47 @@ static bool drifted(const struct learning *learning, char names[DRIFTED_MAX])
                         length += (size_t)snprintf(names + length, DRIFTED_MAX - length, "%s%s", length ? "," : "",
                                                    component_names[learning->changes[i].component]);
         return length > 0;
+}
+
+/* How much more energy WiFi takes at a weak signal than at a strong one, learnt from everyday use. */
+
+struct by_signal {
+        int32_t strong_dbm, weak_dbm;
+        double factor, low, high; /* energy at the weak signal relative to the strong one, and its 95 % CI */
+};
+
+/* Less than nothing is not possible, and its logarithm is not there. */
+#define LEAST_FACTOR 0.05
+#define RESOLVED 1.96
+
+/* Logarithm of the ratio of both, and its standard deviation. */
+static double log_ratio(const struct profile *profile, size_t strong, size_t weak, double *ret_sd)
+{
+        const struct coefficient *a = &profile->coefficients[strong], *b = &profile->coefficients[weak];
+        double at_a = fmax(1 + a->value, LEAST_FACTOR), at_b = fmax(1 + b->value, LEAST_FACTOR);
+
+        *ret_sd = sqrt(fmax(pow(a->standard_error / at_a, 2) + pow(b->standard_error / at_b, 2) -
+                            2 * profile_covariance(profile, strong, weak) / (at_a * at_b), 0));
+        return log(at_b / at_a);
+}
+
+/* Finds the pair of signal levels whose difference is the most significant. False: no difference is significant. */
+static bool by_signal_find(const struct profile *profile, struct by_signal *ret)
+{
+        const struct coefficient *list = profile->coefficients;
+        double most = RESOLVED;
+
+        for (size_t i = 0; i < profile->n_coefficients; i++)
+                for (size_t j = i + 1; list[i].term == TERM_WIFI_SIGNAL && j < profile->n_coefficients; j++) {
+                        double sd, ratio = log_ratio(profile, i, j, &sd);
+
+                        if (!(fabs(ratio) > most * sd) || !(sd > 0))
+                                continue;
+                        most = fabs(ratio) / sd;
+                        *ret = (struct by_signal){ -(int32_t)list[i].point, -(int32_t)list[j].point, exp(ratio),
+                                                   exp(ratio - 1.96 * sd), exp(ratio + 1.96 * sd) };
+                }
+        return most > RESOLVED;
 }
 
 void report_print(const struct profile *before, const struct learning *learning, const char *path, bool dry_run,
