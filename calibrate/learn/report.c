@@ -240,11 +240,6 @@ void report_print(const struct profile *before, const struct learning *learning,
                 table_text(TABLE_PLAIN, "Written to %s; joulecast profile undo --profile %s goes back.", path, path);
 }
 
-static struct cJSON *number_or_null(double value)
-{
-        return isfinite(value) ? cJSON_CreateNumber(value) : cJSON_CreateNull();
-}
-
 static void add_apps(struct cJSON *json, const struct profile *profile)
 {
         struct cJSON *apps = cJSON_AddArrayToObject(json, "apps");
@@ -279,14 +274,12 @@ static void add_coefficients(struct cJSON *json, const struct profile *profile)
 
                 cJSON_AddItemToArray(list, item);
                 cJSON_AddStringToObject(item, "key", profile_coefficient_key(now, key));
-                cJSON_AddItemToObject(item, "measured",
-                                      number_or_null(at < 0 ? NAN : profile->measured->coefficients[at].value));
-                cJSON_AddItemToObject(item, "measured_standard_error",
-                                      number_or_null(at < 0 ? NAN :
-                                                              profile->measured->coefficients[at]
-                                                                      .standard_error));
+                /* NaN is printed as null */
+                cJSON_AddNumberToObject(item, "measured", at < 0 ? NAN : profile->measured->coefficients[at].value);
+                cJSON_AddNumberToObject(item, "measured_standard_error",
+                                        at < 0 ? NAN : profile->measured->coefficients[at].standard_error);
                 cJSON_AddNumberToObject(item, "value", now->value);
-                cJSON_AddItemToObject(item, "standard_error", number_or_null(now->standard_error));
+                cJSON_AddNumberToObject(item, "standard_error", now->standard_error);
         }
 }
 
@@ -327,7 +320,7 @@ static void add_score(struct cJSON *json, const struct learning *learning, enum 
 {
         cJSON_AddNumberToObject(json, "stretches", (double)learning->n_scored[kind]);
         cJSON_AddNumberToObject(json, "held", (double)learning->n_held[kind]);
-        cJSON_AddItemToObject(json, "width", number_or_null(learning->profile->learned.score[kind].width));
+        cJSON_AddNumberToObject(json, "width", learning->profile->learned.score[kind].width);
         if (kind == ANSWER_BUDGET)
                 cJSON_AddNumberToObject(json, "likely", (double)learning->n_likely);
 }
@@ -370,9 +363,9 @@ struct cJSON *report_json(const struct profile *before, const struct learning *l
         cJSON_AddNumberToObject(json, "stretches", (double)learning->n_stretches);
         cJSON_AddNumberToObject(json, "days", learning->days);
         cJSON_AddNumberToObject(json, "held_out", (double)learning->n_held_out);
-        cJSON_AddItemToObject(json, "better", number_or_null(learning->better));
-        cJSON_AddItemToObject(json, "charge_full_percent", number_or_null(learned->charge_full_percent));
-        cJSON_AddItemToObject(json, "charge_full_se", number_or_null(learned->charge_full_se));
+        cJSON_AddNumberToObject(json, "better", learning->better);
+        cJSON_AddNumberToObject(json, "charge_full_percent", learned->charge_full_percent);
+        cJSON_AddNumberToObject(json, "charge_full_se", learned->charge_full_se);
         cJSON_AddNumberToObject(json, "misfit_cpu_percent", learned->misfit_cpu_percent);
         cJSON_AddNumberToObject(json, "misfit_display_percent", learned->misfit_display_percent);
         cJSON_AddNumberToObject(json, "misfit_radio_percent", learned->misfit_radio_percent);
