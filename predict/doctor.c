@@ -26,7 +26,7 @@
 #include "util/util.h"
 #include "util/words.h"
 
-void doctor_clear(struct findings *findings)
+static void doctor_clear(struct findings *findings)
 {
         free(findings->batteries);
         free(findings->policies);

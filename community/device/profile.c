@@ -389,7 +389,8 @@ static bool is_of_another(const struct session *session)
                strcmp(session->profile->device, PROFILE_DEVICE_HERE) != 0;
 }
 
-int profile_card(struct session *session, char **ret)
+/* Makes the card (shared/card.h) of this device; free() it. Returns an exit code; CODE_NO_DATA without a sentence. */
+static int profile_card(struct session *session, char **ret)
 {
         struct card_names names;
         int code = session->profile ? CODE_OK : open_profile(&session->options, &session->profile), err;
