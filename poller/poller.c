@@ -246,7 +246,11 @@ static int add_pending(struct poller *poller)
         return 0;
 }
 
-int poller_poll(struct poller *poller)
+/*
+ * One poll, stored in one transaction. Returns 0, also if it could not be stored: then poller->failed is set,
+ * and the next poll tries again. Returns -ENOMEM, or another error if there is no usable database.
+ */
+static int poller_poll(struct poller *poller)
 {
         uint64_t begin_ns = util_boottime_ns();
         int err = read_sources(poller);
