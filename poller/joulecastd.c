@@ -380,10 +380,7 @@ static int forget(void *data, const struct store_forget *what, struct store_forg
         return poller->store && !poller->waiting ? store_forget(poller->store, what, ret) : -EBUSY;
 }
 
-static void answering_kept_freep(struct answering_kept **kept)
-{
-        answering_kept_free(*kept);
-}
+DEFINE_CLEANUP(struct answering_kept, answering_kept_free)
 
 static int run(const struct options *options, const struct config *config)
 {

@@ -3,19 +3,24 @@
 #include "poller.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <malloc.h>
 #include <math.h>
 #include <poll.h>
 #include <signal.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
+#include <sys/socket.h>
 #include <sys/timerfd.h>
+#include <sys/un.h>
 #include <time.h>
 
-#include "notify.h"
-#include "util/units.h"
 #include "util/subordinate.h"
+#include "util/units.h"
 #include "util/util.h"
 
 void poller_close(struct poller *poller)
@@ -241,7 +246,11 @@ static int add_pending(struct poller *poller)
         return 0;
 }
 
-int poller_poll(struct poller *poller)
+/*
+ * One poll, stored in one transaction. Returns 0, also if it could not be stored: then poller->failed is set,
+ * and the next poll tries again. Returns -ENOMEM, or another error if there is no usable database.
+ */
+static int poller_poll(struct poller *poller)
 {
         uint64_t begin_ns = util_boottime_ns();
         int err = read_sources(poller);
@@ -394,6 +403,46 @@ static int cannot_wait(const struct poller *poller, int err)
 {
         log_error(poller->log, "cannot wait for the next poll: %s", util_reason(err));
         return err;
+}
+
+/* A poll may be late on a busy machine, but three in a row are not. */
+#define INTERVALS_OF_PATIENCE 4
+
+/*
+ * Sends "READY=1", "STOPPING=1" or "WATCHDOG=1" to the service manager, if there is one, as sd_notify(3)
+ * does. It does not use libsystemd, which would double the memory of a service without sd-bus.
+ */
+static void notify_manager(const char *state)
+{
+        const char *path = getenv("NOTIFY_SOCKET");
+        struct sockaddr_un address = { .sun_family = AF_UNIX };
+        _cleanup_close_ int fd = -1;
+        size_t length = path ? strlen(path) : 0;
+
+        if (length < 2 || length >= sizeof(address.sun_path) || (path[0] != '/' && path[0] != '@'))
+                return;
+        memcpy(address.sun_path, path, length);
+        if (path[0] == '@')
+                address.sun_path[0] = '\0'; /* the abstract namespace */
+        fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+        if (fd >= 0)
+                sendto(fd, state, strlen(state), MSG_NOSIGNAL, (const struct sockaddr *)&address,
+                       (socklen_t)(offsetof(struct sockaddr_un, sun_path) + length));
+}
+
+/*
+ * Sends READY=1; a watchdog of the manager is set to some intervals of @interval_s, longer than the unit's, which is
+ * better than an additional wake-up in each interval.
+ */
+static void notify_ready(double interval_s)
+{
+        const char *text = getenv("WATCHDOG_USEC");
+        uint64_t wanted_us = (uint64_t)(INTERVALS_OF_PATIENCE * interval_s * 1e6), watchdog_us;
+        char state[64] = "READY=1";
+
+        if (text && util_parse_u64(text, &watchdog_us) == 0 && wanted_us > watchdog_us)
+                snprintf(state, sizeof(state), "READY=1\nWATCHDOG_USEC=%" PRIu64, wanted_us);
+        notify_manager(state);
 }
 
 int poller_run(struct poller *poller, double interval_s, uint64_t count)

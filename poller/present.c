@@ -1,6 +1,6 @@
 /* SPDX-FileCopyrightText: joulecast authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "present.h"
+#include "dbus-private.h"
 
 #include <errno.h>
 #include <math.h>

@@ -8,12 +8,16 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdarg.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/types.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "commands.h"
-#include "doctor-trial.h"
 #include "process/bpf/process-records.h"
+#include "process/collector.h"
 #include "source/disk.h"
 #include "source/gpu.h"
 #include "source/net.h"
@@ -22,7 +26,7 @@
 #include "util/util.h"
 #include "util/words.h"
 
-void doctor_clear(struct findings *findings)
+static void doctor_clear(struct findings *findings)
 {
         free(findings->batteries);
         free(findings->policies);
@@ -208,6 +212,70 @@ static void miss_network(bool sockets, struct findings *findings)
         else
                 doctor_miss(findings, N_("network bytes by app"),
                               "no collector counts them here: the bytes of WiFi interfaces are base");
+}
+
+/*
+ * Does a collector open here? Each is tried in a process of its own, and all at once: the kernel takes 0.1
+ * s and more to check the programs of each that uses BPF.
+ */
+
+struct trial {
+        const struct collector *collector;
+        pid_t pid;
+        int fd; /* its answer comes there; -1: it was not begun */
+};
+
+struct trial_result {
+        int err;         /* 0: it opens; -errno */
+        uint32_t counts; /* as of struct source */
+        uint32_t net_by;
+};
+
+/* The child's exit closes what the collector opened. */
+static void try(const struct collector *collector, const struct collector_options *how, int fd)
+{
+        struct source *source = NULL;
+        struct trial_result result = { .err = collector->open(how, &source) };
+
+        if (!result.err) {
+                result.counts = source->counts;
+                result.net_by = source->net_by;
+        }
+        _exit(write(fd, &result, sizeof(result)) == (ssize_t)sizeof(result) ? 0 : 1);
+}
+
+static void trial_begin(const struct collector *collector, const struct collector_options *how, struct trial *ret)
+{
+        int fds[2];
+
+        *ret = (struct trial){ collector, -1, -1 };
+        if (pipe2(fds, O_CLOEXEC) < 0)
+                return;
+        ret->pid = fork();
+        if (ret->pid == 0)
+                try(collector, how, fds[1]);
+        close(fds[1]);
+        if (ret->pid > 0)
+                ret->fd = fds[0];
+        else
+                close(fds[0]);
+}
+
+/* Waits for it. */
+static struct trial_result trial_end(struct trial *trial)
+{
+        struct trial_result result;
+        ssize_t n;
+
+        if (trial->fd < 0)
+                return (struct trial_result){ .err = -EAGAIN };
+        do
+                n = read(trial->fd, &result, sizeof(result));
+        while (n < 0 && errno == EINTR);
+        close(trial->fd);
+        while (waitpid(trial->pid, NULL, 0) < 0 && errno == EINTR)
+                ;
+        return n == (ssize_t)sizeof(result) ? result : (struct trial_result){ .err = -EIO };
 }
 
 /* The service adds network bytes by socket where the collector counts none. */

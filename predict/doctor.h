@@ -84,7 +84,6 @@ struct findings {
 /* `doctor --overhead`: looks for a running service; 0, or an exit code. */
 int overhead_look(const struct options *options, struct findings *findings);
 
-void doctor_clear(struct findings *findings);
 /* Returns @err, and remembers -ENOMEM: a part that could not be looked at is not missing. */
 int doctor_saw(struct findings *findings, int err);
 void doctor_miss(struct findings *findings, const char *what, const char *format, ...)

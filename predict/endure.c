@@ -44,7 +44,7 @@ int endure_check(const struct endure_asked *asked, bool *wants)
         return CODE_OK;
 }
 
-void endure_plan_clear(struct endure_plan *plan)
+static void endure_plan_clear(struct endure_plan *plan)
 {
         for (size_t i = 0; i < ARRAY_SIZE(plan->commands); i++)
                 free(plan->commands[i]);
@@ -191,7 +191,7 @@ static bool wants_profile(const struct endure_asked *asked)
         return true;
 }
 
-int endure_find(const struct ask *ask, const struct endure_asked *asked, struct endure_plan *ret)
+static int endure_find(const struct ask *ask, const struct endure_asked *asked, struct endure_plan *ret)
 {
         _cleanup_(endure_plan_clear) struct endure_plan plan = {
                 .here = (ask->usage->live || ask->usage->service) && !ask->context->device && !ask->context->machine,

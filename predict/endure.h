@@ -35,9 +35,7 @@ int endure_answer(const struct options *options, const struct endure_asked *aske
 
 /* ---- by their files ---- */
 
-void endure_plan_clear(struct endure_plan *plan);
 /* 0; as joulecast_endurance_new(). The plan has no changes that cannot be made here. */
-int endure_find(const struct ask *ask, const struct endure_asked *asked, struct endure_plan *ret);
 int endure_print(const struct options *options, const struct endure_plan *plan);
 struct cJSON *endure_plan_json(const struct endure_plan *plan, const struct profile *profile);
 /* Text for a change, such as "brightness to 40 %"; @buf of @size. */

@@ -9,23 +9,31 @@
 #include <cjson/cJSON.h>
 #include <errno.h>
 #include <math.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "answer.h"
 #include "api/joulecast-private.h"
+#include "ask.h"
 #include "commands.h"
+#include "limit/plan-file.h"
 #include "live.h"
 #include "names.h"
 #include "state.h"
 #include "util/config.h"
+#include "util/ini-text.h"
+#include "util/log.h"
 #include "util/paths.h"
 #include "util/table.h"
+#include "util/text.h"
 #include "util/units.h"
 #include "util/util.h"
 #include "util/words.h"
-#include "warn-plan.h"
-#include "warned.h"
 
 #define WARNINGS_MAX 8
 #define HOUR_NS (3600 * (int64_t)NS_PER_S)
@@ -35,6 +43,122 @@
 #define MORE_THAN_USUAL 2
 #define LEAST_S 1200       /* time in the background that is needed in the last hour */
 #define LEAST_USUAL_S 21600 /* and in the week before */
+
+/* Remembers the warnings that the user has got, so that none comes twice; in a file that outlives sessions. */
+
+#define WARNED_MAX 32 /* warnings that are remembered */
+#define WARNED_ID_MAX 160
+
+struct warned {
+        struct {
+                char id[WARNED_ID_MAX];
+                int64_t held_ns; /* realtime: when it was last true */
+        } list[WARNED_MAX];
+        size_t n;
+        int64_t sent_ns; /* when the last one was shown; 0: never */
+};
+
+#define FILE_MAX (64 << 10)
+#define EVERY_NS (600 * (int64_t)NS_PER_S)
+#define FORGOTTEN_NS (6 * 3600 * (int64_t)NS_PER_S)
+
+/* A line for each: its time, a blank, its id; the first is "sent". */
+static void read_line(struct warned *warned, char *line)
+{
+        char *end;
+        long long time_ns = strtoll(line, &end, 10);
+
+        if (end == line || *end != ' ' || !end[1] || strlen(end + 1) >= WARNED_ID_MAX || warned->n == WARNED_MAX)
+                return;
+        if (strcmp(end + 1, "sent") == 0) {
+                warned->sent_ns = time_ns;
+                return;
+        }
+        snprintf(warned->list[warned->n].id, WARNED_ID_MAX, "%s", end + 1);
+        warned->list[warned->n++].held_ns = time_ns;
+}
+
+/* An unreadable file is an empty one: at worst a warning comes again. */
+static void warned_read(const char *path, struct warned *ret)
+{
+        const struct log quiet = { 0 };
+        _cleanup_free_ char *text = NULL;
+        char *rest, *line;
+        size_t length;
+
+        *ret = (struct warned){ 0 };
+        if (ini_text_read(path, FILE_MAX, &quiet, &text, &length) < 0 || memchr(text, '\0', length))
+                return;
+        for (line = strtok_r(text, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest))
+                read_line(ret, line);
+}
+
+/* 0; a negative errno: nothing was kept, so a warning that is shown now would come again and again. */
+static int warned_write(const char *path, const struct warned *warned)
+{
+        _cleanup_free_ char *text = NULL;
+        struct text_kept kept;
+        FILE *file = text_open(&kept);
+
+        if (!file)
+                return -ENOMEM;
+        fprintf(file, "%lld sent\n", (long long)warned->sent_ns);
+        for (size_t i = 0; i < warned->n; i++)
+                fprintf(file, "%lld %s\n", (long long)warned->list[i].held_ns, warned->list[i].id);
+        text = text_close(file, &kept);
+        return text ? util_write_file(path, text, strlen(text), 0600) : -ENOMEM;
+}
+
+/* Notes that the warning @id is true now. Returns whether it was shown already. */
+static bool warned_holds(struct warned *warned, const char *id, int64_t now_ns)
+{
+        for (size_t i = 0; i < warned->n; i++) {
+                if (strcmp(warned->list[i].id, id) != 0)
+                        continue;
+                warned->list[i].held_ns = now_ns;
+                return true;
+        }
+        return false;
+}
+
+/* Notes that it was shown. */
+static void warned_told(struct warned *warned, const char *id, int64_t now_ns)
+{
+        size_t at = 0;
+
+        warned->sent_ns = now_ns;
+        if (warned->n < WARNED_MAX)
+                at = warned->n++;
+        else /* forget the one that has not held for the longest time */
+                for (size_t i = 1; i < warned->n; i++)
+                        if (warned->list[i].held_ns < warned->list[at].held_ns)
+                                at = i;
+        snprintf(warned->list[at].id, WARNED_ID_MAX, "%s", id);
+        warned->list[at].held_ns = now_ns;
+}
+
+/* Clocks may be set back. */
+static bool is_within(int64_t time_ns, int64_t now_ns, int64_t span_ns)
+{
+        return time_ns <= now_ns && time_ns > now_ns - span_ns;
+}
+
+/* Whether a warning may be shown now: not more than one in ten minutes. */
+static bool warned_may(const struct warned *warned, int64_t now_ns)
+{
+        return !is_within(warned->sent_ns, now_ns, EVERY_NS);
+}
+
+/* Forgets warnings that have not been true for a while: they may come again. */
+static void warned_forget(struct warned *warned, int64_t now_ns)
+{
+        size_t n = 0;
+
+        for (size_t i = 0; i < warned->n; i++)
+                if (is_within(warned->list[i].held_ns, now_ns, FORGOTTEN_NS))
+                        warned->list[n++] = warned->list[i];
+        warned->n = n;
+}
 
 struct warning {
         char id[WARNED_ID_MAX];
@@ -225,6 +349,56 @@ static int look_at_background(struct warn *warn)
 }
 
 /* ---- a plan that joulecast-focus follows ---- */
+
+/* Does the charge still last until the end of the plan that joulecast-focus follows? */
+
+struct warn_plan {
+        int64_t until_ns;      /* realtime */
+        double likely_minutes; /* minutes that the charge likely lasts with the plan's changes */
+};
+
+/* Reads the plan from its wish, which has percent. False: no plan is followed, as there is no journal of one. */
+static bool read_plan(struct plan_file *ret)
+{
+        _cleanup_free_ char *wish = NULL, *made = NULL;
+
+        if (paths_plan(&wish) < 0 || paths_plan_made(&made) < 0 || access(made, F_OK) < 0)
+                return false;
+        return plan_file_read(wish, ret) == 0;
+}
+
+static size_t list_changes(const struct plan_file *plan, struct endure_change *list)
+{
+        for (size_t i = 0; i < plan->n; i++) {
+                list[i] = (struct endure_change){ .kind = plan->list[i].kind, .brightness_percent = NAN };
+                snprintf(list[i].app, sizeof(list[i].app), "%s", plan->list[i].app);
+                if (list[i].kind == ENDURE_BRIGHTNESS &&
+                    util_parse_double(plan->list[i].value, &list[i].brightness_percent) < 0)
+                        list[i].brightness_percent = NAN;
+        }
+        return plan->n;
+}
+
+/* True: it likely does not. False: it does, or no plan is followed, or it is not known. */
+static bool warn_plan_read(const struct ask *ask, struct warn_plan *ret)
+{
+        struct endure_change list[PLAN_CHANGES_MAX];
+        struct joulecast_gain *gain = NULL;
+        struct joulecast_change change = { 0 };
+        struct plan_file plan = { 0 };
+        double left_minutes, lasts;
+
+        if (!read_plan(&plan))
+                return false;
+        change.changes = endure_changes(list, list_changes(&plan, list));
+        left_minutes = (double)(plan.until_ns - values_now_ns()) / 60e9;
+        if (left_minutes <= 0 || joulecast_gain_new(ask->profile, ask->usage, &change, &gain) < 0)
+                return false;
+        lasts = joulecast_gain_after(gain).value;
+        joulecast_gain_free(gain);
+        *ret = (struct warn_plan){ plan.until_ns, lasts };
+        return lasts < left_minutes; /* NaN: unknown, and so no warning */
+}
 
 static void look_at_plan(struct warn *warn)
 {

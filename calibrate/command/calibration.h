@@ -2,14 +2,29 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* One command of joulecast-calibrate. main() fills it step by step; each step logs its errors. */
-
 #include <signal.h>
+#include <stddef.h>
 
 #include "hardware/hardware.h"
-#include "kept-log.h"
 #include "options.h"
 #include "run/run.h"
+#include "util/log.h"
+
+/* One command of joulecast-calibrate. main() fills it step by step; each step logs its errors. */
+
+/*
+ * Keeps warnings back until the calibration is sure to start: if it is refused, the user gets one sentence,
+ * the refusal.
+ */
+
+struct kept_log {
+        struct log behind;  /* the log behind */
+        struct kept_sentence {
+                enum log_level level;
+                char *text;
+        } *list;
+        size_t n;
+};
 
 struct calibration {
         struct options options;

@@ -4,10 +4,12 @@
 /* Prints an outcome as tables and as JSON. */
 
 #include <cjson/cJSON.h>
+#include <inttypes.h>
 #include <math.h>
 #include <string.h>
 
 #include "outcome.h"
+#include "util/fields.h"
 #include "util/util.h"
 
 static const char *unit(const char *key)
@@ -45,7 +47,7 @@ static void print_modes(const struct outcome *outcome, FILE *to)
                 const struct outcome_mode *mode = &outcome->modes[i];
                 char name[MODE_NAME_MAX];
 
-                fprintf(to, "%-32s %6zu %10.1f %+14.1f %+8.1f\n",
+                fprintf(to, "%-32s %6" PRIu64 " %10.1f %+14.1f %+8.1f\n",
                         util_printable(mode->mode, name, sizeof(name)), mode->n, mode->power_mw,
                         mode->residual_mw, mode->z);
         }
@@ -95,70 +97,44 @@ void outcome_print(const struct outcome *outcome, const char *path, FILE *to)
                 fprintf(to, "Profile: %s\n", path);
 }
 
-static void add_number(cJSON *object, const char *name, double value)
-{
-        if (isfinite(value))
-                cJSON_AddNumberToObject(object, name, value);
-        else
-                cJSON_AddNullToObject(object, name);
-}
+static const struct field line_fields[] = {
+        FIELD(outcome_line, key, TEXT),
+        FIELD(outcome_line, value, NUMBER),
+        FIELD(outcome_line, standard_error, NUMBER),
+        FIELD(outcome_line, half_width, NUMBER),
+        FIELD(outcome_line, identifiable, BOOL),
+        FIELD(outcome_line, resolved, BOOL),
+        FIELD(outcome_line, remark, TEXT),
+        FIELDS_END,
+};
 
-static cJSON *lines_to_json(const struct outcome *outcome)
-{
-        cJSON *list = cJSON_CreateArray();
+static const struct field mode_fields[] = {
+        FIELD(outcome_mode, mode, TEXT),
+        FIELD_AS(outcome_mode, "rows", n, FIELD_U64),
+        FIELD(outcome_mode, power_mw, NUMBER),
+        FIELD(outcome_mode, residual_mw, NUMBER),
+        FIELD(outcome_mode, z, NUMBER),
+        FIELDS_END,
+};
 
-        for (size_t i = 0; i < outcome->n_lines; i++) {
-                const struct outcome_line *line = &outcome->lines[i];
-                cJSON *item = cJSON_CreateObject();
+static const struct field check_fields[] = {
+        FIELD(outcome_check, mode, TEXT),
+        FIELD(outcome_check, rows, U64),
+        FIELD(outcome_check, measured_mw, NUMBER),
+        FIELD(outcome_check, predicted_mw, NUMBER),
+        FIELD(outcome_check, half_width_mw, NUMBER),
+        FIELD(outcome_check, inside, BOOL),
+        FIELDS_END,
+};
 
-                cJSON_AddStringToObject(item, "key", line->key);
-                add_number(item, "value", line->value);
-                add_number(item, "standard_error", line->standard_error);
-                add_number(item, "half_width", line->half_width);
-                cJSON_AddBoolToObject(item, "identifiable", line->identifiable);
-                cJSON_AddBoolToObject(item, "resolved", line->resolved);
-                cJSON_AddStringToObject(item, "remark", line->remark);
-                cJSON_AddItemToArray(list, item);
-        }
-        return list;
-}
-
-static cJSON *modes_to_json(const struct outcome *outcome)
-{
-        cJSON *list = cJSON_CreateArray();
-
-        for (size_t i = 0; i < outcome->n_modes; i++) {
-                const struct outcome_mode *mode = &outcome->modes[i];
-                cJSON *item = cJSON_CreateObject();
-
-                cJSON_AddStringToObject(item, "mode", mode->mode);
-                cJSON_AddNumberToObject(item, "rows", (double)mode->n);
-                add_number(item, "power_mw", mode->power_mw);
-                add_number(item, "residual_mw", mode->residual_mw);
-                add_number(item, "z", mode->z);
-                cJSON_AddItemToArray(list, item);
-        }
-        return list;
-}
-
-static cJSON *checks_to_json(const struct outcome *outcome)
-{
-        cJSON *list = cJSON_CreateArray();
-
-        for (size_t i = 0; i < outcome->n_checks; i++) {
-                const struct outcome_check *check = &outcome->checks[i];
-                cJSON *item = cJSON_CreateObject();
-
-                cJSON_AddStringToObject(item, "mode", check->mode);
-                cJSON_AddNumberToObject(item, "rows", (double)check->rows);
-                add_number(item, "measured_mw", check->measured_mw);
-                add_number(item, "predicted_mw", check->predicted_mw);
-                add_number(item, "half_width_mw", check->half_width_mw);
-                cJSON_AddBoolToObject(item, "inside", check->inside);
-                cJSON_AddItemToArray(list, item);
-        }
-        return list;
-}
+static const struct field list_fields[] = {
+        FIELD(outcome, noise_scale, NUMBER),
+        FIELD_LIST_OF(outcome, "coefficients", lines, n_lines, line_fields, 0),
+        FIELD_LIST_OF(outcome, "modes", modes, n_modes, mode_fields, 0),
+        FIELD_LIST_OF(outcome, "held_back", checks, n_checks, check_fields, 0),
+        FIELD_LIST_OF(outcome, "warnings", warnings, n_warnings, fields_strings, 0),
+        FIELDS_END,
+};
 
 static void add_text(cJSON *object, const char *name, const char *text)
 {
@@ -167,7 +143,7 @@ static void add_text(cJSON *object, const char *name, const char *text)
 
 struct cJSON *outcome_to_json(const struct outcome *outcome, const struct written *written)
 {
-        cJSON *json = cJSON_CreateObject(), *warnings = cJSON_CreateArray();
+        cJSON *json = cJSON_CreateObject();
 
         add_text(json, "profile", written->path);
         add_text(json, "kept", written->kept);
@@ -179,16 +155,10 @@ struct cJSON *outcome_to_json(const struct outcome *outcome, const struct writte
         else
                 cJSON_AddBoolToObject(json, "validated", outcome->validation == VALIDATION_PASSED);
         add_text(json, "doubt", outcome->doubt);
-        add_number(json, "misfit_percent", outcome->profile->misfit_percent);
+        cJSON_AddNumberToObject(json, "misfit_percent", outcome->profile->misfit_percent); /* NaN is printed as null */
         cJSON_AddNumberToObject(json, "rows", (double)outcome->n_rows);
         cJSON_AddNumberToObject(json, "rejected", (double)outcome->n_rejected);
-        add_number(json, "degrees_of_freedom", outcome->profile->degrees_of_freedom);
-        add_number(json, "noise_scale", outcome->noise_scale);
-        cJSON_AddItemToObject(json, "coefficients", lines_to_json(outcome));
-        cJSON_AddItemToObject(json, "modes", modes_to_json(outcome));
-        cJSON_AddItemToObject(json, "held_back", checks_to_json(outcome));
-        for (size_t i = 0; i < outcome->n_warnings; i++)
-                cJSON_AddItemToArray(warnings, cJSON_CreateString(outcome->warnings[i]));
-        cJSON_AddItemToObject(json, "warnings", warnings);
+        cJSON_AddNumberToObject(json, "degrees_of_freedom", outcome->profile->degrees_of_freedom);
+        fields_to_json(list_fields, outcome, json);
         return json;
 }

@@ -30,7 +30,7 @@ struct outcome_line {
  */
 struct outcome_check {
         char mode[MODE_NAME_MAX];
-        size_t rows;
+        uint64_t rows;
         double measured_mw;
         double predicted_mw;
         double half_width_mw;
@@ -40,7 +40,7 @@ struct outcome_check {
 /* Residuals of one mode. */
 struct outcome_mode {
         char mode[MODE_NAME_MAX];
-        size_t n;
+        uint64_t n;
         double power_mw;
         double residual_mw;  /* mean */
         double z;            /* largest deletion residual, in standard deviations */

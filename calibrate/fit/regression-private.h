@@ -58,8 +58,6 @@ double regression_usual_shape(const struct work *work, const struct device_polic
 void regression_prior_shapes(struct work *work, bool first_time);
 
 /* regression-solve.c */
-int regression_invert_noise(struct work *work);       /* uses the present weights of all rows */
-void regression_unnoise_columns(struct work *work);
 int regression_solve(struct work *work);
 double regression_judge(struct work *work); /* sets residuals, deletion[] and precision[]; returns chi square */
 double regression_effective_parameters(const struct work *work);

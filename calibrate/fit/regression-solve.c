@@ -18,7 +18,7 @@ static gsl_matrix_view noise_block(const struct work *work, size_t from)
         return gsl_matrix_submatrix(work->noise, from, 0, n, n);
 }
 
-int regression_invert_noise(struct work *work)
+static int regression_invert_noise(struct work *work)
 {
         for (size_t from = 0; from < work->fit->n; from += BLOCK_ROWS) {
                 gsl_matrix_view block = noise_block(work, from);
@@ -58,7 +58,7 @@ static void add_column(struct work *work, size_t from, const gsl_matrix *block, 
 }
 
 /* white := C^-1 X; a mode touches few columns */
-void regression_unnoise_columns(struct work *work)
+static void regression_unnoise_columns(struct work *work)
 {
         gsl_matrix_set_zero(work->white);
         for (size_t at = 0; at < work->fit->n; at += BLOCK_ROWS) {

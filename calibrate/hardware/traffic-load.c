@@ -51,7 +51,8 @@ struct traffic_load {
         uint64_t retry_ns;      /* not before */
 };
 
-int traffic_parse_peer(const char *text, char *host, size_t size, uint16_t *port)
+/* "HOST", "HOST:PORT", "[ADDRESS]:PORT"; an address with several colons has no port. */
+static int traffic_parse_peer(const char *text, char *host, size_t size, uint16_t *port)
 {
         const char *colon = strrchr(text, ':'), *begin = text, *end = text + strlen(text);
         uint64_t number = PORT_DEFAULT;

@@ -45,6 +45,3 @@ int traffic_load_set(struct traffic_load *load, const struct traffic_job *job, d
  * logged: it failed repeatedly. The load has then ended.
  */
 int traffic_load_tend(struct traffic_load *load);
-
-/* "HOST", "HOST:PORT", "[ADDRESS]:PORT"; an address with several colons has no port. */
-int traffic_parse_peer(const char *text, char *host, size_t size, uint16_t *port);

@@ -1,6 +1,6 @@
 /* SPDX-FileCopyrightText: joulecast authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "route.h"
+#include "remote-login.h"
 
 #include <arpa/inet.h>
 #include <errno.h>

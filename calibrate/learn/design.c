@@ -350,7 +350,8 @@ bool design_has_term(unsigned part, enum term term)
         return part == DESIGN_ALL || model_term_component(term) == part || (part == DESIGN_AIR && air);
 }
 
-void design_coefficients(const struct design *design, const double *values, double *coefficients)
+/* Calculates the p coefficients from the values of the q columns. */
+static void design_coefficients(const struct design *design, const double *values, double *coefficients)
 {
         for (size_t j = 0; j < design->p; j++) {
                 const struct coefficient *prior = &design->prior->coefficients[j];
@@ -457,16 +458,4 @@ int design_fill(struct design *design, const double *values)
         }
         design_vary(design);
         return 0;
-}
-
-void design_app_energies(const struct design *design, size_t app, double *energy_j)
-{
-        for (size_t i = 0; i < design->n; i++) {
-                const struct design_app *a = &design->apps[app];
-
-                energy_j[i] = 0;
-                for (size_t k = 0; k < LEARNT_FRONT; k++)
-                        if (a->column[k] != SIZE_MAX)
-                                energy_j[i] += gsl_matrix_get(design->x, i, a->column[k]);
-        }
 }

@@ -133,11 +133,7 @@ int design_make(const struct profile *prior, const struct everyday *list, size_t
                 size_t n_changes, struct design *ret);
 void design_clear(struct design *design);
 
-/* Calculates the p coefficients from the values of the q columns. */
-void design_coefficients(const struct design *design, const double *values, double *coefficients);
 /* Fills the rows with the energy of each app by these values of the columns. */
 int design_fill(struct design *design, const double *values);
 /* Sets within_j2 of each row from design->scatter. */
 void design_vary(struct design *design);
-/* Energy of @app in each of the n rows by the last design_fill(), to look for changes. */
-void design_app_energies(const struct design *design, size_t app, double *energy_j);

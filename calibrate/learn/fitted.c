@@ -33,7 +33,7 @@ static struct design_change change_of(const struct design *design, const struct 
                                        .time_ns = stretch_start_ns(design, candidate->stretch) };
 }
 
-void fitted_clear(struct fitted *fitted)
+static void fitted_clear(struct fitted *fitted)
 {
         posterior_clear(&fitted->posterior);
         design_clear(&fitted->design);

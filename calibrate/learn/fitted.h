@@ -22,4 +22,3 @@ struct fitted {
 /* Fits, and once more with each change that it finds. 0; -ENODATA: no row; -EDOM; -ENOMEM. */
 int fitted_make(const struct profile *prior, const struct everyday *list, size_t n, const struct known_changes *known,
                 struct fitted *ret);
-void fitted_clear(struct fitted *fitted);

@@ -7,8 +7,21 @@
  * the error of the battery's full charge, and the times at which something changed.
  */
 
-#include "overlay.h"
+#include "posterior.h"
 #include "store/store.h"
+
+/* Makes a profile of the learnt values on top of the measured ones. */
+
+/* How far the full charge that the battery shows is above the true one: a part, and its standard error. */
+struct full_charge {
+        double error, standard_error; /* relative; NaN: unknown */
+};
+
+/* Estimates the error of the full charge, from the energies by percentage and by power sensor of the same use. */
+void overlay_full_charge(const struct profile *profile, const struct everyday *list, size_t n, struct full_charge *ret);
+
+int overlay_make(const struct profile *before, const struct design *design, const struct posterior *posterior,
+                 const struct full_charge *full, struct profile **ret);
 
 struct learn_change {
         char app[APP_ID_MAX]; /* "": a component as a whole */

@@ -1,6 +1,6 @@
 /* SPDX-FileCopyrightText: joulecast authors */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "overlay.h"
+#include "learn.h"
 
 #include <errno.h>
 #include <math.h>

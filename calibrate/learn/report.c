@@ -4,12 +4,14 @@
 
 #include <cjson/cJSON.h>
 #include <math.h>
+#include <stdbool.h>
+#include <stdint.h>
 #include <string.h>
 #include <time.h>
 
 #include "app/app.h"
-#include "by-signal.h"
 #include "model/coefficient-words.h"
+#include "model/profile.h"
 #include "util/quantile.h"
 #include "util/table.h"
 #include "util/units.h"
@@ -137,6 +139,47 @@ static bool drifted(const struct learning *learning, char names[DRIFTED_MAX])
         return length > 0;
 }
 
+/* How much more energy WiFi takes at a weak signal than at a strong one, learnt from everyday use. */
+
+struct by_signal {
+        int32_t strong_dbm, weak_dbm;
+        double factor, low, high; /* energy at the weak signal relative to the strong one, and its 95 % CI */
+};
+
+/* Less than nothing is not possible, and its logarithm is not there. */
+#define LEAST_FACTOR 0.05
+#define RESOLVED 1.96
+
+/* Logarithm of the ratio of both, and its standard deviation. */
+static double log_ratio(const struct profile *profile, size_t strong, size_t weak, double *ret_sd)
+{
+        const struct coefficient *a = &profile->coefficients[strong], *b = &profile->coefficients[weak];
+        double at_a = fmax(1 + a->value, LEAST_FACTOR), at_b = fmax(1 + b->value, LEAST_FACTOR);
+
+        *ret_sd = sqrt(fmax(pow(a->standard_error / at_a, 2) + pow(b->standard_error / at_b, 2) -
+                            2 * profile_covariance(profile, strong, weak) / (at_a * at_b), 0));
+        return log(at_b / at_a);
+}
+
+/* Finds the pair of signal levels whose difference is the most significant. False: no difference is significant. */
+static bool by_signal_find(const struct profile *profile, struct by_signal *ret)
+{
+        const struct coefficient *list = profile->coefficients;
+        double most = RESOLVED;
+
+        for (size_t i = 0; i < profile->n_coefficients; i++)
+                for (size_t j = i + 1; list[i].term == TERM_WIFI_SIGNAL && j < profile->n_coefficients; j++) {
+                        double sd, ratio = log_ratio(profile, i, j, &sd);
+
+                        if (!(fabs(ratio) > most * sd) || !(sd > 0))
+                                continue;
+                        most = fabs(ratio) / sd;
+                        *ret = (struct by_signal){ -(int32_t)list[i].point, -(int32_t)list[j].point, exp(ratio),
+                                                   exp(ratio - 1.96 * sd), exp(ratio + 1.96 * sd) };
+                }
+        return most > RESOLVED;
+}
+
 void report_print(const struct profile *before, const struct learning *learning, const char *path, bool dry_run,
                   const struct desktop_index *index)
 {
@@ -197,11 +240,6 @@ void report_print(const struct profile *before, const struct learning *learning,
                 table_text(TABLE_PLAIN, "Written to %s; joulecast profile undo --profile %s goes back.", path, path);
 }
 
-static struct cJSON *number_or_null(double value)
-{
-        return isfinite(value) ? cJSON_CreateNumber(value) : cJSON_CreateNull();
-}
-
 static void add_apps(struct cJSON *json, const struct profile *profile)
 {
         struct cJSON *apps = cJSON_AddArrayToObject(json, "apps");
@@ -236,14 +274,12 @@ static void add_coefficients(struct cJSON *json, const struct profile *profile)
 
                 cJSON_AddItemToArray(list, item);
                 cJSON_AddStringToObject(item, "key", profile_coefficient_key(now, key));
-                cJSON_AddItemToObject(item, "measured",
-                                      number_or_null(at < 0 ? NAN : profile->measured->coefficients[at].value));
-                cJSON_AddItemToObject(item, "measured_standard_error",
-                                      number_or_null(at < 0 ? NAN :
-                                                              profile->measured->coefficients[at]
-                                                                      .standard_error));
+                /* NaN is printed as null */
+                cJSON_AddNumberToObject(item, "measured", at < 0 ? NAN : profile->measured->coefficients[at].value);
+                cJSON_AddNumberToObject(item, "measured_standard_error",
+                                        at < 0 ? NAN : profile->measured->coefficients[at].standard_error);
                 cJSON_AddNumberToObject(item, "value", now->value);
-                cJSON_AddItemToObject(item, "standard_error", number_or_null(now->standard_error));
+                cJSON_AddNumberToObject(item, "standard_error", now->standard_error);
         }
 }
 
@@ -284,7 +320,7 @@ static void add_score(struct cJSON *json, const struct learning *learning, enum 
 {
         cJSON_AddNumberToObject(json, "stretches", (double)learning->n_scored[kind]);
         cJSON_AddNumberToObject(json, "held", (double)learning->n_held[kind]);
-        cJSON_AddItemToObject(json, "width", number_or_null(learning->profile->learned.score[kind].width));
+        cJSON_AddNumberToObject(json, "width", learning->profile->learned.score[kind].width);
         if (kind == ANSWER_BUDGET)
                 cJSON_AddNumberToObject(json, "likely", (double)learning->n_likely);
 }
@@ -327,9 +363,9 @@ struct cJSON *report_json(const struct profile *before, const struct learning *l
         cJSON_AddNumberToObject(json, "stretches", (double)learning->n_stretches);
         cJSON_AddNumberToObject(json, "days", learning->days);
         cJSON_AddNumberToObject(json, "held_out", (double)learning->n_held_out);
-        cJSON_AddItemToObject(json, "better", number_or_null(learning->better));
-        cJSON_AddItemToObject(json, "charge_full_percent", number_or_null(learned->charge_full_percent));
-        cJSON_AddItemToObject(json, "charge_full_se", number_or_null(learned->charge_full_se));
+        cJSON_AddNumberToObject(json, "better", learning->better);
+        cJSON_AddNumberToObject(json, "charge_full_percent", learned->charge_full_percent);
+        cJSON_AddNumberToObject(json, "charge_full_se", learned->charge_full_se);
         cJSON_AddNumberToObject(json, "misfit_cpu_percent", learned->misfit_cpu_percent);
         cJSON_AddNumberToObject(json, "misfit_display_percent", learned->misfit_display_percent);
         cJSON_AddNumberToObject(json, "misfit_radio_percent", learned->misfit_radio_percent);

@@ -2,8 +2,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include <errno.h>
 #include <string.h>
+#include <wayland-client.h>
 
-#include "output-power.h"
+#include "util/util.h"
 #include "util/wayland-listen.h"
 #include "wayland.h"
 
@@ -32,6 +33,64 @@ static void output_mode(void *data, struct wl_output *wl_output, uint32_t flags,
 }
 
 static const struct wl_output_listener output_listener = { .geometry = output_geometry, .mode = output_mode };
+
+/*
+ * The Wayland protocol zwlr_output_power_management_v1, version 1: names, opcodes and signatures. Debian has
+ * no package with it.
+ */
+
+extern const struct wl_interface output_power_manager_interface;
+extern const struct wl_interface output_power_interface;
+
+/* Opcodes of requests. */
+#define OUTPUT_POWER_MANAGER_GET_OUTPUT_POWER 0
+#define OUTPUT_POWER_SET_MODE 0
+#define OUTPUT_POWER_DESTROY 1
+
+/* Modes. */
+#define OUTPUT_POWER_OFF 0
+#define OUTPUT_POWER_ON 1
+
+struct output_power_listener { /* in the order of the events' opcodes */
+        void (*mode)(void *data, struct wl_proxy *power, uint32_t mode);
+        void (*failed)(void *data, struct wl_proxy *power); /* the output is gone, or another client
+                                                               controls it */
+};
+
+static const struct wl_interface *no_types[1];
+
+static const struct wl_interface *get_types[] = { &output_power_interface, &wl_output_interface };
+
+static const struct wl_message manager_requests[] = {
+        { "get_output_power", "no", get_types },
+        { "destroy", "", no_types },
+};
+
+const struct wl_interface output_power_manager_interface = {
+        .name = "zwlr_output_power_manager_v1",
+        .version = 1,
+        .method_count = ARRAY_SIZE(manager_requests),
+        .methods = manager_requests,
+};
+
+static const struct wl_message power_requests[] = {
+        { "set_mode", "u", no_types },
+        { "destroy", "", no_types },
+};
+
+static const struct wl_message power_events[] = {
+        { "mode", "u", no_types },
+        { "failed", "", no_types },
+};
+
+const struct wl_interface output_power_interface = {
+        .name = "zwlr_output_power_v1",
+        .version = 1,
+        .method_count = ARRAY_SIZE(power_requests),
+        .methods = power_requests,
+        .event_count = ARRAY_SIZE(power_events),
+        .events = power_events,
+};
 
 static void power_mode(void *data, struct wl_proxy *power, uint32_t mode)
 {

@@ -89,7 +89,8 @@ static void order_by_rank(const struct plan *plan, size_t *order, size_t n)
                 swap(&order[0], &order[1]);
 }
 
-size_t plan_idles(const struct plan *plan)
+/* visits of idle in a pass of a gauge */
+static size_t plan_idles(const struct plan *plan)
 {
         if (plan->only)
                 return MIN(MAX(plan->n / 2, (size_t)1), (size_t)PLAN_IDLES);

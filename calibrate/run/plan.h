@@ -124,8 +124,6 @@ int plan_usage(const struct hardware_description *description, const struct mode
 size_t plan_order(const struct plan *plan, uint64_t seed, uint32_t pass, size_t last, bool extras,
                   size_t *ret);
 
-size_t plan_idles(const struct plan *plan); /* visits of idle in a pass of a gauge */
-
 /* SApp's order: the frequencies shuffled, each mode three times in a row. Room for 3 * plan->n in @ret. */
 size_t plan_order_repeated(const struct plan *plan, uint64_t seed, size_t *ret);
 

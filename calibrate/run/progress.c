@@ -1,6 +1,6 @@
 /* SPDX-FileCopyrightText: joulecast authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "progress.h"
+#include "run.h"
 
 #include <cjson/cJSON.h>
 #include <errno.h>

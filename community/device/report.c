@@ -6,17 +6,20 @@
 #include <cjson/cJSON.h>
 #include <errno.h>
 #include <math.h>
+#include <stddef.h>
 #include <string.h>
 
 #include "answer/answer.h"
+#include "discharge.h"
 #include "findings.h"
 #include "gains.h"
 #include "kept-report.h"
 #include "place.h"
-#include "running.h"
 #include "session.h"
+#include "store/store.h"
 #include "traits.h"
 #include "util/table.h"
+#include "util/units.h"
 #include "util/util.h"
 #include "util/words.h"
 #include "versions.h"
@@ -302,6 +305,60 @@ static int print_json(const struct findings *findings, const struct member *memb
         cJSON_AddNumberToObject(score, "clients", findings->asleep_clients);
         cJSON_AddBoolToObject(score, "same_model", findings->asleep_same_model);
         return answer_print_json(json);
+}
+
+/* Lists the apps that run on this device now, as far as recorded. */
+
+struct running {
+        char **names;
+        size_t n, capacity;
+};
+
+#define SPAN_NS (900 * (int64_t)NS_PER_S)
+
+static void running_clear(struct running *running)
+{
+        for (size_t i = 0; i < running->n; i++)
+                free(running->names[i]);
+        free(running->names);
+        *running = (struct running){ .n = 0 };
+}
+
+static int take_row(void *data, const struct store_row *row)
+{
+        struct running *running = data;
+
+        if (!discharge_is_app(row->app) || row->active_ns == 0)
+                return 0;
+        for (size_t i = 0; i < running->n; i++)
+                if (strcmp(running->names[i], row->app) == 0)
+                        return 0;
+        if (util_grow(&running->names, &running->capacity, running->n + 1, sizeof(*running->names)) < 0)
+                return -ENOMEM;
+        running->names[running->n] = strdup(row->app);
+        return running->names[running->n] ? (running->n++, 0) : -ENOMEM;
+}
+
+/*
+ * Reads the last recorded quarter of an hour. Returns 0; -ENODATA: nothing is recorded; another negative
+ * errno.
+ */
+static int running_read(struct store *store, struct running *ret)
+{
+        struct store_query query = { .from_ns = INT64_MIN, .to_ns = INT64_MAX, .grain = STORE_RAW, .uid = -1 };
+        struct running running = { .n = 0 };
+        struct store_battery battery;
+        int err = store_battery(store, INT64_MIN, INT64_MAX, &battery);
+
+        if (err)
+                return err;
+        query.from_ns = battery.last_ns - SPAN_NS;
+        err = store_rows(store, &query, take_row, &running);
+        if (err)
+                running_clear(&running);
+        else
+                *ret = running;
+        return err;
 }
 
 /* Compares the apps on this device and their versions with the report. */

@@ -43,7 +43,5 @@ int profile_run(struct session *session, const char *word);
 int act_run(struct session *session, const char *number, const char *name);
 /* Refuses root. Returns an exit code. Call it before root becomes the database's owner. */
 int act_check_user(void);
-/* Makes the card (shared/card.h) of this device; free() it. Returns an exit code; CODE_NO_DATA without a sentence. */
-int profile_card(struct session *session, char **ret);
 /* Sends the card of a member who shares it, if it changed. Returns an exit code. */
 int profile_send(struct session *session, struct member *member);

@@ -1,6 +1,6 @@
 /* SPDX-FileCopyrightText: joulecast authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "setting.h"
+#include "member.h"
 
 #include <math.h>
 #include <string.h>

@@ -363,7 +363,8 @@ static void print_host(const struct answer_run *answer)
                            quality->host_delay_ms, answer->network.name, quality->host_late_ms);
 }
 
-int answer_run_print(const struct answer_run *answer)
+/* Prints a table, a picture of power over time, the hungriest parts, and how well the emulation went. 0; -ENOMEM. */
+static int answer_run_print(const struct answer_run *answer)
 {
         const struct price *price = &answer->price;
         double (*series)[COMPONENT_COUNT] = calloc(PARTS, sizeof(*series)), part_s;

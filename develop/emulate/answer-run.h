@@ -36,8 +36,6 @@ enum component answer_run_air(const struct answer_run *answer);
         { "app", "NAME", N_("its name on this device, for what it is worth a day; else the program's"), .text = (at) }
 
 struct cJSON *answer_run_json(const struct answer_run *answer);
-/* Prints a table, a picture of power over time, the hungriest parts, and how well the emulation went. 0; -ENOMEM. */
-int answer_run_print(const struct answer_run *answer);
 /*
  * Writes an HTML page with all that, which also prices the first run again for another brightness, signal or
  * battery. 0; a negative errno.

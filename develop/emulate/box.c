@@ -90,7 +90,7 @@ static int read_records(int fd, size_t size, void *ret, size_t *ret_n)
         return 0;
 }
 
-void box_result_clear(struct box_result *result)
+static void box_result_clear(struct box_result *result)
 {
         free(result->packets);
         free(result->heads);

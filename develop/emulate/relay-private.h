@@ -107,8 +107,6 @@ struct relay {
 };
 
 double relay_now_s(void);
-/* Where the app's packets to @address go on this machine's network; 0: nowhere. */
-uint32_t relay_target(const struct relay *relay, uint32_t address);
 /* A socket of the machine's network that begins to connect to where the flow goes. -1: there is none. */
 int relay_connect(struct relay *relay, const struct packet_flow *flow, int type);
 /* Watches an end for those events. 0 or a negative errno. */

@@ -20,7 +20,8 @@ double relay_now_s(void)
         return (double)util_clock_ns(CLOCK_MONOTONIC) / 1e9;
 }
 
-uint32_t relay_target(const struct relay *relay, uint32_t address)
+/* Where the app's packets to @address go on this machine's network; 0: nowhere. */
+static uint32_t relay_target(const struct relay *relay, uint32_t address)
 {
         if ((address & 0xffff0000) == PACKET_HOST_LOCAL)
                 return UINT32_C(127) << 24 | (address & 0xffff);
@@ -115,11 +116,6 @@ void relay_free(struct relay *relay)
 void relay_flush(struct relay *relay)
 {
         udp_flush(relay);
-}
-
-void relay_freep(struct relay **relay)
-{
-        relay_free(*relay);
 }
 
 int relay_fd(const struct relay *relay)

@@ -41,7 +41,6 @@ struct relay_plan {
 /* 0; a negative errno. */
 int relay_new(const struct relay_plan *plan, struct relay **ret);
 void relay_free(struct relay *relay);
-void relay_freep(struct relay **relay);
 /* Descriptor to poll; call relay_work() when it is readable. */
 int relay_fd(const struct relay *relay);
 /* 0; -EPIPE: the maker is gone. */

@@ -1,6 +1,6 @@
 /* SPDX-FileCopyrightText: joulecast authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "scene.h"
+#include "box.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -69,11 +69,6 @@ void shaper_free(struct shaper *shaper)
         free(shaper);
 }
 
-void shaper_freep(struct shaper **shaper)
-{
-        shaper_free(*shaper);
-}
-
 static void note(struct shaper *shaper, const struct packet_record *record, const uint8_t *bytes)
 {
         size_t n = shaper->n_records;

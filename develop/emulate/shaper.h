@@ -10,6 +10,7 @@
 #include "network.h"
 #include "radio/radio-run.h"
 #include "record.h"
+#include "util/util.h"
 
 struct shaper;
 
@@ -24,7 +25,7 @@ struct shaper_plan {
 /* 0; -ENOMEM. The plan's pointers must outlive it. */
 int shaper_new(const struct shaper_plan *plan, struct shaper **ret);
 void shaper_free(struct shaper *shaper);
-void shaper_freep(struct shaper **shaper);
+DEFINE_CLEANUP(struct shaper, shaper_free)
 
 /*
  * Takes a packet at @now_ns since the run began. @host_ns: its delay in this machine's own network, before or after

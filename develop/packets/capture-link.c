@@ -1,6 +1,6 @@
 /* SPDX-FileCopyrightText: joulecast authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "capture-link.h"
+#include "capture.h"
 
 #include <arpa/inet.h>
 #include <errno.h>

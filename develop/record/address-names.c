@@ -1,15 +1,16 @@
 /* SPDX-FileCopyrightText: joulecast authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "address-names.h"
 
+#include <dwarf.h>
 #include <elfutils/libdwfl.h>
 #include <errno.h>
 #include <gelf.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "address-names.h"
 #include "frame-name.h"
-#include "inlined.h"
 #include "perf-map.h"
 #include "util/util.h"
 
@@ -213,6 +214,63 @@ static int make_inlined(struct address_names *names, const char *symbol, const s
         place->app |= site->mapping->app;
         *ret = (struct frame){ (uint32_t)number, place->app };
         return 0;
+}
+
+/* Functions that a compiler put into others, where debug information tells of them. */
+
+#define INLINED_MAX 32 /* within each other; the outermost that are more are lost */
+
+static const char *function_name(Dwarf_Die *function)
+{
+        Dwarf_Attribute attribute;
+
+        if (dwarf_attr_integrate(function, DW_AT_linkage_name, &attribute) ||
+            dwarf_attr_integrate(function, DW_AT_MIPS_linkage_name, &attribute) ||
+            dwarf_attr_integrate(function, DW_AT_name, &attribute))
+                return dwarf_formstring(&attribute);
+        return NULL;
+}
+
+/* The scopes around the code are not those around the abstract function that dwarf_getscopes() goes on with. */
+static int code_scopes(Dwfl_Module *module, uint64_t address, Dwarf_Die **ret)
+{
+        Dwarf_Addr bias;
+        Dwarf_Die *unit = dwfl_module_addrdie(module, address, &bias), *scopes = NULL, innermost;
+        int n = unit ? dwarf_getscopes(unit, address - bias, &scopes) : 0;
+
+        if (n <= 0)
+                return 0;
+        innermost = scopes[0];
+        free(scopes);
+        scopes = NULL;
+        n = dwarf_getscopes_die(&innermost, &scopes);
+        *ret = scopes;
+        return n;
+}
+
+/*
+ * inlined_names() - the inlined functions at an address
+ * @names: their symbols, or names where they have none, the innermost first; valid as long as @module. The
+ *         function that has the address in the symbol table is not among them.
+ *
+ * Return: how many; 0 also without debug information.
+ */
+static size_t inlined_names(Dwfl_Module *module, uint64_t address, const char *names[INLINED_MAX])
+{
+        Dwarf_Die *scopes = NULL;
+        int count = code_scopes(module, address, &scopes);
+        size_t n = 0;
+
+        for (int i = 0; i < count && n < INLINED_MAX && dwarf_tag(&scopes[i]) != DW_TAG_subprogram; i++) {
+                const char *name = NULL;
+
+                if (dwarf_tag(&scopes[i]) == DW_TAG_inlined_subroutine)
+                        name = function_name(&scopes[i]);
+                if (name)
+                        names[n++] = name;
+        }
+        free(scopes);
+        return n;
 }
 
 static int make_named(struct address_names *names, const struct site *site, struct named **ret)

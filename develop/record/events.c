@@ -45,11 +45,6 @@ struct events {
         size_t page_bytes;
 };
 
-uint64_t events_registers(void)
-{
-        return REGISTERS_MASK;
-}
-
 static int open_event(struct perf_event_attr *attr, pid_t pid, int cpu)
 {
         int fd = (int)syscall(SYS_perf_event_open, attr, pid, cpu, -1, PERF_FLAG_FD_CLOEXEC);
@@ -321,9 +316,4 @@ void events_free(struct events *events)
         free(events->rings);
         free(events->opened);
         free(events);
-}
-
-void events_freep(struct events **events)
-{
-        events_free(*events);
 }

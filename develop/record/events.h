@@ -15,6 +15,7 @@
 #include <sys/types.h>
 
 #include "tracepoints.h"
+#include "util/util.h"
 
 #define EVENTS_PER_S 997        /* a prime: not in step with what a program does 100 or 1000 times a second */
 #define EVENTS_IO_PER_S 3989    /* most samples a second; if there are fewer events, each is seen */
@@ -28,9 +29,6 @@
 #define EVENTS_PASSED_STACKS_PER_S 4000 /* most of these that have a stack */
 #define EVENTS_KEEP (PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU | \
                      PERF_SAMPLE_PERIOD | PERF_SAMPLE_RAW | PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER)
-
-/* Registers that are kept, as bits by the kernel's numbers; 0: this architecture is not supported. */
-uint64_t events_registers(void);
 
 /* Kinds of events, by what a sample stands for. */
 enum event_kind {
@@ -91,4 +89,4 @@ const struct event_ids *events_ids(const struct events *events);
 uint64_t events_total(const struct events *events, enum event_kind kind);
 bool events_see_kernel(const struct events *events); /* false: time in system calls is not seen */
 void events_free(struct events *events);
-void events_freep(struct events **events);
+DEFINE_CLEANUP(struct events, events_free)

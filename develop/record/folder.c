@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "answer/options.h"
-#include "folder.h"
+#include "side.h"
 #include "replay.h"
 #include "util/text.h"
 #include "util/util.h"

@@ -36,7 +36,15 @@ static char *code_name(const char *name, char *buf, size_t size)
         return buf;
 }
 
-char *frame_function(const char *symbol, char *buf, size_t size)
+/*
+ * frame_function() - the name in the source of a name in a symbol table
+ *
+ * Without what a compiler adds to parts and copies of a function (.constprop.0, .isra.0, .part.0, .cold,
+ * .lto_priv.0, .llvm.1), without a symbol's version (@GLIBC_2.17), and for the variants of glibc that its
+ * loader chooses among by the CPU (__memcpy_avx_unaligned_erms) the name that was called (memcpy). Of C++
+ * the short name (cxx-name.h). Returns @buf.
+ */
+static char *frame_function(const char *symbol, char *buf, size_t size)
 {
         char plain[NAME_MAX_BYTES], rust[NAME_MAX_BYTES];
         size_t length = strcspn(symbol + (*symbol != '\0'), "@") + (*symbol != '\0');

@@ -10,15 +10,6 @@
 #define FRAME_NAME_MAX 256
 #define FRAME_CODE "[jit]" /* in place of the path of code that a program made while it ran */
 
-/*
- * frame_function() - the name in the source of a name in a symbol table
- *
- * Without what a compiler adds to parts and copies of a function (.constprop.0, .isra.0, .part.0, .cold,
- * .lto_priv.0, .llvm.1), without a symbol's version (@GLIBC_2.17), and for the variants of glibc that its
- * loader chooses among by the CPU (__memcpy_avx_unaligned_erms) the name that was called (memcpy). Of C++
- * the short name (cxx-name.h). Returns @buf.
- */
-char *frame_function(const char *symbol, char *buf, size_t size);
 /* The file's name, without the minor version of a library: libz.so.1 of /usr/lib/libz.so.1.2.13. Returns @buf. */
 char *frame_dso(const char *path, char *buf, size_t size);
 /*

@@ -35,10 +35,7 @@ void perf_map_free(struct perf_map *map)
         free(map);
 }
 
-static void perf_map_freep(struct perf_map **map)
-{
-        perf_map_free(*map);
-}
+DEFINE_CLEANUP(struct perf_map, perf_map_free)
 
 static bool take_hex(char **at, uint64_t *ret)
 {

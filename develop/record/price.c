@@ -87,11 +87,6 @@ void price_free(struct prices *prices)
         free(prices);
 }
 
-void price_freep(struct prices **prices)
-{
-        price_free(*prices);
-}
-
 void price_look(struct prices *prices, uint64_t time_ns)
 {
         for (size_t i = 0; i < prices->n_policies; i++) {

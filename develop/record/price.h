@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 #include "model/component.h"
+#include "util/util.h"
 
 struct profile;
 struct prices;
@@ -16,7 +17,7 @@ struct prices;
 /* @profile: NULL: none; must outlive it. 0; -ENOMEM. */
 int price_new(const struct profile *profile, struct prices **ret);
 void price_free(struct prices *prices);
-void price_freep(struct prices **prices);
+DEFINE_CLEANUP(struct prices, price_free)
 /* Notes the frequency of each cpufreq policy of this machine at @time_ns (CLOCK_MONOTONIC). */
 void price_look(struct prices *prices, uint64_t time_ns);
 /*

@@ -75,11 +75,6 @@ void space_free(struct space *space)
         free(space);
 }
 
-void space_freep(struct space **space)
-{
-        space_free(*space);
-}
-
 int space_copy(const struct space *from, struct space **ret)
 {
         _cleanup_(space_freep) struct space *space = NULL;

@@ -12,6 +12,7 @@
 #include "address-names.h"
 #include "places.h"
 #include "registers.h"
+#include "util/util.h"
 #include "words.h"
 
 #define SPACE_FRAMES_MAX 512 /* frames above are lost, and the stack counts as cut */
@@ -55,7 +56,7 @@ struct space;
 int space_new(struct words *words, struct places *places, struct space **ret);
 int space_copy(const struct space *space, struct space **ret); /* copies the mappings, as a fork does */
 void space_free(struct space *space);
-void space_freep(struct space **space);
+DEFINE_CLEANUP(struct space, space_free)
 /* To be called when the process runs another program: forgets all mappings. */
 void space_clear(struct space *space);
 /* @path: the file; the first one after space_clear() is the program. Replaces mappings at that place. 0; -ENOMEM. */

@@ -41,11 +41,6 @@ void words_free(struct words *words)
         free(words);
 }
 
-void words_freep(struct words **words)
-{
-        words_free(*words);
-}
-
 int64_t words_number(struct words *words, const void *bytes, size_t length)
 {
         struct word *word;

@@ -11,7 +11,6 @@ struct words;
 
 struct words *words_new(void); /* NULL: no memory */
 void words_free(struct words *words);
-void words_freep(struct words **words);
 /* The number of @length bytes, the same for the same bytes, ascending from 0; negative: -ENOMEM. */
 int64_t words_number(struct words *words, const void *bytes, size_t length);
 /* The number of bytes that are there already; negative: -ENOENT. */

@@ -34,10 +34,7 @@ JOULECAST_EXPORT void joulecast_usage_free(struct joulecast_usage *usage)
         free(usage);
 }
 
-static void joulecast_usage_freep(struct joulecast_usage **usage)
-{
-        joulecast_usage_free(*usage);
-}
+DEFINE_CLEANUP(struct joulecast_usage, joulecast_usage_free)
 
 /* Only root and the service may open the machine's database; others ask the service. */
 static bool must_ask(const struct joulecast_usage *usage, const char *path)

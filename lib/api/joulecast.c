@@ -91,10 +91,7 @@ JOULECAST_EXPORT void joulecast_profile_free(struct joulecast_profile *profile)
         free(profile);
 }
 
-static void joulecast_profile_freep(struct joulecast_profile **profile)
-{
-        joulecast_profile_free(*profile);
-}
+DEFINE_CLEANUP(struct joulecast_profile, joulecast_profile_free)
 
 int api_no_path(const struct joulecast_context *context, int err)
 {

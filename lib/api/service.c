@@ -33,7 +33,7 @@ const char *service_error_name(int err)
         return "EIO";
 }
 
-int service_error(const char *name)
+static int service_error(const char *name)
 {
         for (size_t i = 0; i < ARRAY_SIZE(errors); i++) {
                 if (strcmp(errors[i].name, name) == 0)

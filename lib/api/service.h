@@ -43,7 +43,6 @@ int service_fingerprint(const struct profile *profile, char fingerprint[SERVICE_
 
 /* Errors by name ("ENODATA") and back; others are "EIO". */
 const char *service_error_name(int err);
-int service_error(const char *name);
 
 /* The process that listens at the socket @path; 0: another pid namespace's. */
 int service_pid(const char *path);

@@ -65,10 +65,7 @@ void focus_link_close(struct focus_link *link)
         free(link);
 }
 
-static void focus_link_closep(struct focus_link **link)
-{
-        focus_link_close(*link);
-}
+DEFINE_CLEANUP(struct focus_link, focus_link_close)
 
 static int watch(struct focus_link *link, int fd, void *who)
 {

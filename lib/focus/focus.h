@@ -16,7 +16,7 @@ struct focus_options {
         int root_fd;             /* only used during the call */
         const char *socket_path; /* where agents connect; NULL: no agents */
         bool console;            /* use the foreground job of the text console while no agent knows */
-        const char *foreground; /* source of the app (foreground.h), instead of agents and console; NULL: none */
+        const char *foreground; /* source of the app (focus.c), instead of agents and console; NULL: none */
         const char *backlight;   /* see display_choose() */
         struct apps *apps;       /* not owned; the process collector's. May be NULL without socket_path and console */
         const struct log *log;

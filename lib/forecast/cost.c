@@ -138,11 +138,6 @@ void cost_maker_free(struct cost_maker *maker)
         free(maker);
 }
 
-void cost_maker_freep(struct cost_maker **maker)
-{
-        cost_maker_free(*maker);
-}
-
 /* The newest name counts: an app may have been renamed, or its desktop entry found later. */
 static int rename_entry(struct entry *entry, const char *name)
 {
@@ -522,9 +517,4 @@ void cost_free(struct cost *cost)
         free(cost->apps);
         free(cost->not_measured);
         free(cost);
-}
-
-void cost_freep(struct cost **cost)
-{
-        cost_free(*cost);
 }

@@ -12,6 +12,7 @@
 #include "model/profile.h"
 #include "store/store.h"
 #include "usage-table.h"
+#include "util/util.h"
 
 #define COST_LEVEL 0.95 /* confidence level of the intervals of past costs */
 
@@ -96,14 +97,14 @@ struct cost_value cost_percent(const struct cost_value *energy_j, const struct p
 /* Removes all apps but @app from the list; the sums stay. */
 void cost_keep_app(struct cost *cost, const char *app);
 void cost_free(struct cost *cost);
-void cost_freep(struct cost **cost);
+DEFINE_CLEANUP(struct cost, cost_free)
 
 /* The pieces, for tests and for other sources of rows: begin, add rows, finish. */
 struct cost_maker;
 
 int cost_maker_new(struct cost_maker **ret);
 void cost_maker_free(struct cost_maker *maker);
-void cost_maker_freep(struct cost_maker **maker);
+DEFINE_CLEANUP(struct cost_maker, cost_maker_free)
 int cost_maker_add(struct cost_maker *maker, const struct store_row *row);
 /* @battery may be NULL: unknown. */
 int cost_maker_finish(struct cost_maker *maker, const struct profile *profile,

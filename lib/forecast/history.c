@@ -77,11 +77,6 @@ void history_free(struct history *history)
         free(history);
 }
 
-void history_freep(struct history **history)
-{
-        history_free(*history);
-}
-
 size_t history_bytes(const struct history *history)
 {
         size_t weights = history->profile->n_coefficients * sizeof(double);

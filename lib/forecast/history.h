@@ -15,6 +15,7 @@
 #include "model/profile.h"
 #include "store/store.h"
 #include "util/tuning.h"
+#include "util/util.h"
 
 /* An app in one state. */
 struct history_state {
@@ -115,7 +116,7 @@ int history_read_for(const struct profile *profile, struct store *store, int64_t
 int history_read_until(const struct profile *profile, struct store *store, int64_t until_ns, struct history **ret);
 size_t history_bytes(const struct history *history); /* memory that it takes, about */
 void history_free(struct history *history);
-void history_freep(struct history **history);
+DEFINE_CLEANUP(struct history, history_free)
 
 /* The pieces, for tests and for other sources of rows: new, polls of the battery, rows ascending in time, done. */
 int history_new(const struct profile *profile, struct history **ret);

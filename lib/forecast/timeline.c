@@ -25,11 +25,6 @@ void timeline_free(struct timeline *timeline)
         free(timeline);
 }
 
-void timeline_freep(struct timeline **timeline)
-{
-        timeline_free(*timeline);
-}
-
 static uint32_t slot_for(int64_t span_ns)
 {
         int64_t days = span_ns / (TIMELINE_DAY_S * (int64_t)NS_PER_S);

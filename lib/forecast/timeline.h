@@ -9,6 +9,7 @@
 
 #include "model/profile.h"
 #include "store/store.h"
+#include "util/util.h"
 
 #define TIMELINE_APPS 24 /* told apart, the dearest first; all others are one sum */
 #define TIMELINE_SLOTS_MAX 1024
@@ -77,4 +78,4 @@ struct timeline {
 int timeline_make(const struct profile *profile, struct store *store, int64_t uid, int64_t from_ns, int64_t to_ns,
                   struct timeline **ret);
 void timeline_free(struct timeline *timeline);
-void timeline_freep(struct timeline **timeline);
+DEFINE_CLEANUP(struct timeline, timeline_free)

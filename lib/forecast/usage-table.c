@@ -305,8 +305,3 @@ void usage_table_free(struct usage_table *table)
         free(table->khz);
         free(table);
 }
-
-void usage_table_freep(struct usage_table **table)
-{
-        usage_table_free(*table);
-}

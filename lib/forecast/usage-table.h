@@ -30,6 +30,7 @@
 #include "store/store.h"
 #include "usage-column.h"
 #include "util/log.h"
+#include "util/util.h"
 
 struct usage_table_row {
         char name[APP_ID_MAX];  /* verbatim; printable UTF-8 */
@@ -78,4 +79,4 @@ int usage_table_print(const struct usage_table *table, char **ret);
 struct usage_table_row *usage_table_row(struct usage_table *table, const char *name, bool base, enum app_state state,
                                         bool *added);
 void usage_table_free(struct usage_table *table);
-void usage_table_freep(struct usage_table **table);
+DEFINE_CLEANUP(struct usage_table, usage_table_free)

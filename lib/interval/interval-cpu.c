@@ -16,7 +16,11 @@
 #include "util/units.h"
 #include "util/util.h"
 
-void interval_split_by_weight(uint64_t total, const uint64_t *weight, size_t n, uint64_t *part)
+/*
+ * Splits @total over @n weights so that the parts sum to @total exactly: each part is the difference of two
+ * rounded running sums, so an error of one unit never adds up. All weights 0: everything goes to the first.
+ */
+static void interval_split_by_weight(uint64_t total, const uint64_t *weight, size_t n, uint64_t *part)
 {
         uint64_t sum = 0, running = 0, given = 0;
 

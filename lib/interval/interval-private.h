@@ -7,12 +7,6 @@
 #include "interval.h"
 #include "level-watch.h"
 
-/*
- * Splits @total over @n weights so that the parts sum to @total exactly: each part is the difference of two
- * rounded running sums, so an error of one unit never adds up. All weights 0: everything goes to the first.
- */
-void interval_split_by_weight(uint64_t total, const uint64_t *weight, size_t n, uint64_t *part);
-
 /* Growth of a total; 0 if it went backward (reset, unplugged, reused) or by more than @most, which is implausible. */
 static inline uint64_t growth(uint64_t before, uint64_t now, uint64_t most)
 {

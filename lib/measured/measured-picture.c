@@ -46,7 +46,8 @@ int measured_set_colours(const struct measured_colours *colours, struct profile 
         return err;
 }
 
-double measured_picture(const struct measured_colours *colours, const double light[MEASURED_CHANNELS])
+/* 1 if the picture is unknown. */
+static double measured_picture(const struct measured_colours *colours, const double light[MEASURED_CHANNELS])
 {
         double sum = 1;
 

@@ -30,11 +30,6 @@ void measured_free(struct measured_trace *trace)
         free(trace);
 }
 
-void measured_freep(struct measured_trace **trace)
-{
-        measured_free(*trace);
-}
-
 static int add_owner(struct measured_span *span, struct measured_owner *owner)
 {
         struct measured_owner *grown;

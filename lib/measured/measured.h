@@ -34,6 +34,7 @@
 #include "model/profile.h"
 #include "model/usage.h"
 #include "util/log.h"
+#include "util/util.h"
 
 #define MEASURED_RAILS_MAX 32
 #define MEASURED_WORD_MAX 24
@@ -102,7 +103,7 @@ int measured_parse(const char *text, size_t length, const char *name, const stru
 /* Likewise from a file, at most 64 MiB. */
 int measured_load(const char *path, const struct log *log, struct measured_trace **ret);
 void measured_free(struct measured_trace *trace);
-void measured_freep(struct measured_trace **trace);
+DEFINE_CLEANUP(struct measured_trace, measured_free)
 
 /* Energy of the full battery, from charge_uah and percent together; NaN: unknown. */
 double measured_full_mwh(const struct measured_trace *trace);
@@ -144,7 +145,5 @@ struct measured_colours {
 /* False: the profile has none. */
 bool measured_colours_of(const struct profile *profile, struct measured_colours *ret);
 int measured_set_colours(const struct measured_colours *colours, struct profile *profile);
-/* 1 if the picture is unknown. */
-double measured_picture(const struct measured_colours *colours, const double light[MEASURED_CHANNELS]);
 /* Scales screen times by the power of the picture relative to the mean one. Undoes the scaling of an earlier call. */
 void measured_show(struct measured_trace *trace, const struct measured_colours *colours);

@@ -141,11 +141,6 @@ void profile_free(struct profile *profile)
         free(profile);
 }
 
-void profile_freep(struct profile **profile)
-{
-        profile_free(*profile);
-}
-
 int profile_coefficient_compare(const void *a, const void *b)
 {
         const struct coefficient *x = a, *y = b;

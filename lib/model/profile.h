@@ -20,6 +20,7 @@
 #include "component.h"
 #include "radio/radio.h"
 #include "util/log.h"
+#include "util/util.h"
 
 #define PROFILE_VERSION 1
 #define PROFILE_KEY_MAX 96 /* longest key of a coefficient, with its NUL */
@@ -254,7 +255,7 @@ int profile_load(const char *path, const struct log *log, struct profile **ret);
 /* A profile with nothing but a battery, to be filled by profile_add() and profile_set_covariance(). */
 int profile_new(const char *device, double energy_full_mwh, struct profile **ret);
 void profile_free(struct profile *profile);
-void profile_freep(struct profile **profile);
+DEFINE_CLEANUP(struct profile, profile_free)
 
 /* A copy; profile_free() it. 0; -ENOMEM. */
 int profile_copy(const struct profile *profile, struct profile **ret);

@@ -55,11 +55,6 @@ void process_table_free(struct process_table *table)
         free(table);
 }
 
-size_t process_table_size(const struct process_table *table)
-{
-        return table->all.n;
-}
-
 int table_list_add(struct known_list *list, struct known *known)
 {
         int err = util_grow(&list->list, &list->capacity, list->n + 1, sizeof(struct known *));

@@ -85,5 +85,3 @@ int process_table_reaped(struct process_table *table, pid_t pid, uint64_t start_
  */
 int process_table_finish(struct process_table *table, bool told_all, struct sample *sample,
                          const size_t *opps);
-
-size_t process_table_size(const struct process_table *table);

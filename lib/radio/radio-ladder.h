@@ -13,7 +13,98 @@
  * add up to those of the whole traffic, exact to the ms.
  */
 
-#include "radio-shape.h"
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "radio.h"
+
+/*
+ * The silences, rates and ages at which a radio's traffic is counted, and the index of each in the row of
+ * cells (METHOD.md).
+ */
+
+#define RADIO_RUNGS_MAX 48
+#define RADIO_RATES_MAX 41
+/* packets in the last second; from this rate on the class is the spacing of packets */
+#define RADIO_DENSE UINT64_C(64)
+#define RADIO_CLASSES_MAX (2 * RADIO_RATES_MAX)
+#define RADIO_AGES_MAX 8
+#define RADIO_EARLY_MS 200 /* no radio needs a promotion after a shorter silence */
+
+struct radio_shape {
+        size_t n_rungs, n_rates, n_ages;
+        int64_t rung_ms[RADIO_RUNGS_MAX]; /* ascending; the first is 0, the time within bursts */
+        int64_t rate[RADIO_RATES_MAX];    /* minimum packets in the last second, ascending */
+        int64_t age_ms[RADIO_AGES_MAX];   /* ends of a span's early parts, ascending */
+        int64_t share_ms; /* at lower rungs, a silence shorter than this does not end the sharing among owners */
+        bool sizes; /* whether traffic with a large packet in the last second is a class of its own */
+};
+
+/*
+ * Makes rungs from @first_ms to more than a minute and rates from 1 to 1024, with the given number per
+ * doubling; early parts reach up to 4 s. The other arguments are the members above.
+ */
+void radio_shape_make(struct radio_shape *shape, double first_ms, double rungs_per_octave, double rates_per_octave,
+                      bool sizes, int64_t share_ms);
+/* The stored shape: the smallest that build/tests/radio/test-radio-ladder found accurate enough (METHOD.md). */
+void radio_shape_stored(struct radio_shape *shape);
+
+/*
+ * Classes are ordered by the rate of all owners' packets; then the same with a large packet, if sizes matter.
+ */
+static inline size_t radio_shape_classes(const struct radio_shape *shape)
+{
+        return shape->n_rates * (shape->sizes ? 2 : 1);
+}
+
+static inline size_t radio_shape_cells(const struct radio_shape *shape)
+{
+        return radio_shape_classes(shape) * (RADIO_DIRECTIONS + 2 * shape->n_rungs) + shape->n_rungs * shape->n_ages;
+}
+
+/* Index of the first nonzero cell from @i on, or @n. Few cells are nonzero. */
+static inline size_t radio_next_cell(const int64_t *cells, size_t i, size_t n)
+{
+        for (; i + 4 <= n && !(cells[i] | cells[i + 1] | cells[i + 2] | cells[i + 3]); i += 4)
+                ;
+        while (i < n && !cells[i])
+                i++;
+        return i;
+}
+
+/* First rung whose spans have their early parts counted. */
+static inline size_t radio_shape_early(const struct radio_shape *shape)
+{
+        size_t k = 0;
+
+        while (k < shape->n_rungs && shape->rung_ms[k] < RADIO_EARLY_MS)
+                k++;
+        return k;
+}
+
+static inline size_t radio_cell_packets(size_t class, size_t direction)
+{
+        return class * RADIO_DIRECTIONS + direction;
+}
+
+/* Time up in ms with the timer of a rung, by the class of the packet before. */
+static inline size_t radio_cell_up(const struct radio_shape *shape, size_t class, size_t rung)
+{
+        return radio_shape_classes(shape) * RADIO_DIRECTIONS + class * shape->n_rungs + rung;
+}
+
+/* Number of spans that an owner opened, by the class of the packet before the silence. */
+static inline size_t radio_cell_opened(const struct radio_shape *shape, size_t class, size_t rung)
+{
+        return radio_cell_up(shape, class, rung) + radio_shape_classes(shape) * shape->n_rungs;
+}
+
+/* Time in ms of spans in each early part (from the age before, or 0), up to their last packets. */
+static inline size_t radio_cell_early(const struct radio_shape *shape, size_t rung, size_t age)
+{
+        return radio_cell_opened(shape, radio_shape_classes(shape), 0) + rung * shape->n_ages + age;
+}
 
 /* A burst of an owner ends when the owner sends and receives nothing for this long. */
 #define RADIO_BURST_GAP_NS INT64_C(50000000)

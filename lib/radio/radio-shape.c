@@ -1,6 +1,6 @@
 /* SPDX-FileCopyrightText: joulecast authors */
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include "radio-shape.h"
+#include "radio-ladder.h"
 
 #include <math.h>
 

@@ -392,7 +392,6 @@ struct recorded {
 int store_check(struct recorded *recorded, struct times *ret);
 int store_recorded_of(const struct interval *interval, struct recorded *ret); /* and checks it */
 bool store_is_sane(const struct times *times);
-bool store_is_possible_uj(int64_t uj);
 void store_drop_impossible_sum(struct times *times); /* before a sum is written */
 
 /* A row of the store's own totals, for readers; valid until the totals change. */

@@ -16,7 +16,7 @@
 #define MOST_UJ INT64_C(1000000000000000)
 #define MOST_NPERCENT INT64_C(100000000000)
 
-bool store_is_possible_uj(int64_t uj)
+static bool store_is_possible_uj(int64_t uj)
 {
         return uj >= 0 && uj <= MOST_UJ;
 }

@@ -127,11 +127,6 @@ void store_close(struct store *store)
         free(store);
 }
 
-void store_closep(struct store **store)
-{
-        store_close(*store);
-}
-
 static int connect_database(struct store *store, int flags, const char *name)
 {
         int code = store_register_vfs();

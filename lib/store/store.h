@@ -13,6 +13,7 @@
 #include "interval/interval.h"
 #include "model/usage.h"
 #include "util/log.h"
+#include "util/util.h"
 
 struct store;
 
@@ -43,7 +44,7 @@ int store_put_aside(const char *path, enum store_aside why, const struct log *lo
 /* Was the file of an open store deleted or moved? Then what is written to it is lost. One stat(). */
 bool store_is_gone(struct store *store);
 void store_close(struct store *store);
-void store_closep(struct store **store);
+DEFINE_CLEANUP(struct store, store_close)
 
 /* Sets the most time that a power cut may lose (else five minutes): an append beyond it waits for the disk. */
 void store_sync_within(struct store *store, uint64_t ns);

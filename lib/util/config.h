@@ -12,7 +12,7 @@
 struct config {
         double interval_s;
         char *collector;  /* "auto": the first that works */
-        char *foreground; /* see focus/foreground.h */
+        char *foreground; /* see focus/focus.c */
         char *backlight;  /* "auto", or its name */
         char *counters;   /* "yes" or "no" */
         double raw_hours, hour_days, day_days, sync_s;

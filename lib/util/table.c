@@ -36,7 +36,8 @@ struct table {
         size_t n, capacity;
 };
 
-bool table_color(void)
+/* stdout is a terminal, and NO_COLOR is not set. */
+static bool table_color(void)
 {
         const char *no_color = getenv("NO_COLOR"), *term = getenv("TERM");
 
@@ -70,11 +71,6 @@ void table_free(struct table *table)
         }
         free(table->rows);
         free(table);
-}
-
-void table_freep(struct table **table)
-{
-        table_free(*table);
 }
 
 void table_row(struct table *table, enum table_style style)

@@ -10,6 +10,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "util.h"
+
 enum table_style {
         TABLE_PLAIN,
         TABLE_HEAD,  /* bold */
@@ -25,7 +27,7 @@ struct table;
  */
 struct table *table_new(const char *alignment);
 void table_free(struct table *table);
-void table_freep(struct table **table);
+DEFINE_CLEANUP(struct table, table_free)
 /*
  * Columns that are left out, in this order, where the terminal is too narrow: "A4" is column 10, then 4 as well. Those
  * that have no value in any row go before all others.
@@ -55,6 +57,3 @@ size_t table_print_cut(const char *text, size_t width);
 
 /* Width in columns of the terminal at stdout; 0: stdout is no terminal. */
 size_t table_columns(void);
-
-/* stdout is a terminal, and NO_COLOR is not set. */
-bool table_color(void);

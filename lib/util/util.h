@@ -60,6 +60,13 @@ static inline void closedirp(DIR **dir)
                 closedir(*dir);
 }
 
+/* Defines NAMEp() for _cleanup_(): calls NAME(), which accepts NULL. */
+#define DEFINE_CLEANUP(type, name)                                                                           \
+        static inline void name##p(type **at)                                                                \
+        {                                                                                                    \
+                name(*at);                                                                                   \
+        }
+
 #define _cleanup_free_ _cleanup_(freep)
 #define _cleanup_close_ _cleanup_(closep)
 #define _cleanup_fclose_ _cleanup_(fclosep)

@@ -155,11 +155,6 @@ void virtual_free(struct virtual_device *device)
         free(device);
 }
 
-void virtual_freep(struct virtual_device **device)
-{
-        virtual_free(*device);
-}
-
 uint64_t virtual_now_ns(const struct virtual_device *device)
 {
         return device->now_ns;

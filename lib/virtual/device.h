@@ -8,18 +8,169 @@
  * them among the apps when they are read.
  */
 
+#include <stdbool.h>
+#include <stdint.h>
+
 #include "automaton.h"
-#include "by-cycles.h"
 #include "cell.h"
 #include "gauge.h"
-#include "kinds.h"
+#include "model/profile.h"
 #include "noise.h"
-#include "panel.h"
 #include "power.h"
-#include "reception.h"
-#include "thermal.h"
-#include "traffic.h"
+#include "radio/radio.h"
+#include "rng.h"
+#include "source/sample.h"
 #include "virtual-truth.h"
+#include "virtual.h"
+#include "wander.h"
+
+/*
+ * Kinds of work (docs/physics.md): the part of an app's CPU power that no counter tells, and the counters that tell the
+ * rest. What a kind costs is in power.c.
+ */
+
+struct kinds {
+        enum virtual_counters counters;
+        double share;              /* part of the seconds in which the counters are read */
+        double residual, variation, tau_s;
+        uint64_t seed, run_seed;   /* the device's, and that of this run of it */
+};
+
+/* An app's own. */
+struct app_kind {
+        double residual;           /* standard normal */
+        struct wander variation;
+        struct rng reads;
+        bool seen;                 /* the counters are read in this second */
+        double *counted;           /* by policy and enum counted_event, since they were shown */
+};
+
+void kinds_init(struct kinds *kinds, const struct profile_virtual *physics, uint64_t stream, uint64_t seed);
+/* Returns 0 or -ENOMEM. */
+int kinds_add_app(const struct kinds *kinds, const char *id, size_t n_policies, struct app_kind *ret);
+void kinds_clear_app(struct app_kind *app);
+/* Whether anything changes from second to second. */
+bool kinds_change(const struct kinds *kinds);
+void kinds_next_second(const struct kinds *kinds, struct app_kind *app);
+/* Present power of its CPU time over that of its kind; exactly 1 where the device has no such effect. */
+double kinds_factor(const struct kinds *kinds, const struct app_kind *app);
+/* Adds @cycles, with so many instructions and cache events in each. */
+void kinds_count(const struct kinds *kinds, struct app_kind *app, size_t policy, double cycles, double instructions,
+                 double misses);
+/* Moves what was counted to @ret, in whole events. False: nothing was. */
+bool kinds_take(const struct kinds *kinds, struct app_kind *app, size_t policy, struct process_counted *ret);
+
+/*
+ * Times by operating point on a machine whose kernel reports no frequency but counts cycles.
+ *
+ * Busy time and cycles between two readings give a mean frequency. The time is split between the two
+ * operating points around it, so that cycles per second come out right. This is coarser than a collector in
+ * the kernel, which does the same at each switch between tasks.
+ */
+
+/* Times by operating point of the device. */
+struct by_cycles {
+        uint64_t *seen_ns;  /* at the last reading */
+        uint64_t *shown_ns; /* as computed from cycles */
+};
+
+int by_cycles_alloc(struct by_cycles *cycles, size_t n_opps);
+void by_cycles_reset(struct by_cycles *cycles, size_t n_opps);
+void by_cycles_clear(struct by_cycles *cycles);
+
+/* Splits the increase of @busy_ns since the last reading, and adds it to @grown_ns, too. */
+void by_cycles_look(const struct power_model *model, const uint64_t *busy_ns, struct by_cycles *busy,
+                    uint64_t *grown_ns);
+/* Splits the increase of each policy's @any_ns in the proportions of @grown_ns. */
+void by_cycles_share(const struct power_model *model, const uint64_t *any_ns, struct by_cycles *any,
+                     const uint64_t *grown_ns);
+
+/*
+ * The price of a byte over the air depends on the signal: a factor that varies over hours, is log-normal, and
+ * is limited where a modem gives up or cannot save more. Its mean is 1.
+ */
+
+struct reception {
+        struct wander wander;
+        double log_sd; /* 0: off */
+        double log_mean;
+        double factor; /* present value */
+        double signal_db, noise_db; /* spread of the signal that is shown; 0: none is shown */
+        struct rng noise;
+};
+
+void reception_init(struct reception *reception, const struct profile_virtual *device, struct rng *rng);
+void reception_next_second(struct reception *reception);
+/* Signal that a network card shows now, in dBm. Returns false if it shows none. */
+bool reception_dbm(struct reception *reception, int32_t *ret);
+
+/*
+ * Core temperature: ambient + thermal_c_per_w * P, approached with thermal_tau_s. Leakage increases CPU and
+ * idle power by a share per degree above 33 C, and decreases them below. Without leakage the temperature has
+ * no effect.
+ */
+
+struct thermal {
+        double leakage_per_c;
+        double c_per_w;
+        double tau_s;
+        double celsius;
+        double keep_dt_s, keep; /* exp(-dt/tau) for the last step length */
+};
+
+void thermal_init(struct thermal *thermal, const struct profile_virtual *device);
+double thermal_leakage(const struct thermal *thermal); /* the factor L */
+void thermal_advance(struct thermal *thermal, double ambient_c, double power_w, double dt_s);
+
+/* Steady power @leaky_w * L + @fixed_w at its own steady temperature in a room of @ambient_c. */
+double thermal_steady_w(const struct thermal *thermal, double leaky_w, double fixed_w, double ambient_c);
+
+/* A panel that emits light takes more power for a whiter picture; one with a backlight does not. */
+
+struct panel {
+        struct emission_point *emission; /* ascending */
+        size_t n_emission;               /* 0: it has a backlight */
+};
+
+int panel_init(struct panel *panel, const struct profile_virtual *device); /* 0; -ENOMEM */
+void panel_clear(struct panel *panel);
+/* Additional power of the picture compared with a black one. @content: share of white, 0..1. */
+double panel_emission_w(const struct panel *panel, uint32_t brightness, double content);
+
+/*
+ * Times of packets: one row of packets per piece of work. A row depends neither on readings of the device nor
+ * on other rows.
+ */
+
+enum traffic_kind {
+        TRAFFIC_PACKETS, /* as given by the work, sent and received in turn */
+        TRAFFIC_RX,      /* packets of a byte rate, which varies */
+        TRAFFIC_TX,
+        TRAFFIC_BURSTS,  /* one small sent packet each */
+};
+
+struct traffic {
+        /* identity of the row; a row with the same identity continues after a change of work */
+        size_t app;
+        uint32_t number;
+        enum traffic_kind kind;
+        enum air air;
+        enum virtual_pattern pattern;
+        double packets_per_s;
+        uint64_t bytes;          /* size of a packet */
+        uint32_t burst_packets;
+
+        /* present sender */
+        size_t running;
+
+        /* state of the row */
+        struct rng rng;
+        uint64_t start_ns, next_ns;
+        uint64_t n_packets;
+        double factor;           /* factor of a varying rate */
+        double part;             /* fraction of its next packet at since_ns */
+        uint64_t since_ns;
+};
 
 /* An app that has run since the device was opened. It has one process while it has work. */
 struct app {
@@ -191,6 +342,3 @@ int air_take_bursts(struct virtual_device *device, struct sample *sample);
 void air_next_second(struct virtual_device *device);
 /* Energy of an app in the background or foreground. */
 double air_j(const struct virtual_device *device, enum air air, size_t app, bool foreground);
-
-/* Records a change of the screen as an event. Returns 0 or -ENOMEM. */
-int virtual_device_note_screen(struct virtual_device *device);

@@ -2,17 +2,71 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
+#include <stdbool.h>
+
+#include "cell.h"
+#include "model/profile.h"
+#include "rng.h"
+
 /*
  * The battery as the operating system sees it: a level in steps, refreshed at intervals and not quite linear,
  * and a power that is an average with noise, a quantum, a gain and an offset.
  */
 
-#include "cell.h"
-#include "gauge-curve.h"
-#include "level-error.h"
-#include "model/profile.h"
-#include "rng.h"
-#include "sensor.h"
+/*
+ * The charge that a gauge shows as a function of the true one. It is constant over a device's life, and
+ * neither straight nor smooth.
+ */
+
+/* The shown charge at equal steps of the true one. */
+#define GAUGE_CURVE_POINTS 1025
+
+struct gauge_curve {
+        double shown[GAUGE_CURVE_POINTS];
+        bool linear;
+};
+
+/*
+ * The shown percents of a gauge that hold unequal charges, other ones in each discharge. docs/physics.md has
+ * the law.
+ */
+
+#define LEVEL_PERCENTS 100
+
+struct level_error {
+        double scatter, drift, drift_keep, lag; /* parts of a percent, of the scale, and percents */
+        double at[LEVEL_PERCENTS + 1];          /* the charge at which each percent is shown; ascending */
+        struct rng rng;
+        bool any;
+        bool fresh;                             /* drawn at the full charge that still lasts */
+};
+
+/*
+ * Current sensors that do not show the mean power since the last update: they smooth, average over a longer
+ * time, come late, leave updates out, or compute the current from a predicted time. Written from
+ * docs/physics.md, and apart from calibrate/, which has to find out such a sensor from its readings alone.
+ */
+
+struct sensor_late {
+        uint64_t at_ns;
+        double power_w;
+};
+
+struct sensor {
+        double gain_per_w;       /* change of the gain with the power */
+        double alpha;            /* weight of an update in the exponential mean; 1: none */
+        double attack;           /* the same for a power far above what is shown */
+        double smooth_w;
+        double *window_w;        /* the last updates; NULL: no mean of them is shown */
+        size_t n_window, at;
+        double skip;             /* chance that an update repeats what was shown */
+        bool derived;            /* from a predicted time */
+        double full_j;           /* full charge, for the derived one */
+        struct rng rng;
+        uint64_t delay_ns;
+        struct sensor_late *late; /* a ring; NULL: shown at once */
+        size_t n_late, first, waiting;
+};
 
 struct gauge {
         double step;               /* step of the level, 0..1; 0: none */

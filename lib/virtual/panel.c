@@ -1,6 +1,6 @@
 /* SPDX-FileCopyrightText: joulecast authors */
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include "panel.h"
+#include "device.h"
 
 #include <errno.h>
 #include <stdlib.h>

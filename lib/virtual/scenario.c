@@ -16,11 +16,6 @@ void scenario_free(struct scenario *scenario)
         free(scenario);
 }
 
-void scenario_freep(struct scenario **scenario)
-{
-        scenario_free(*scenario);
-}
-
 static bool runs_at(const struct scenario_segment *segment, uint64_t now_ns)
 {
         return segment->start_ns <= now_ns && now_ns < segment->end_ns;

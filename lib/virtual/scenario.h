@@ -7,6 +7,7 @@
  * device before anything runs.
  */
 
+#include "util/util.h"
 #include "virtual.h"
 
 struct scenario_segment {
@@ -45,7 +46,7 @@ int scenario_parse(const char *text, size_t length, const char *name, const stru
 int scenario_load(const char *name_or_file, const struct profile *truth, const struct log *log,
                   struct scenario **ret);
 void scenario_free(struct scenario *scenario);
-void scenario_freep(struct scenario **scenario);
+DEFINE_CLEANUP(struct scenario, scenario_free)
 
 /* Sets the device's screen, radio and work as in the scenario at @now_ns. Returns 0 or a negative errno. */
 int scenario_apply(const struct scenario *scenario, uint64_t now_ns, struct virtual_device *device);

@@ -14,6 +14,7 @@
 #include "model/profile.h"
 #include "source/source.h"
 #include "util/log.h"
+#include "util/util.h"
 
 struct virtual_device;
 
@@ -80,7 +81,7 @@ struct virtual_work {
 int virtual_open(const struct profile *truth, enum virtual_stream stream, uint64_t seed, double start_percent,
                  const struct log *log, struct virtual_device **ret);
 void virtual_free(struct virtual_device *device);
-void virtual_freep(struct virtual_device **device);
+DEFINE_CLEANUP(struct virtual_device, virtual_free)
 
 /* Finds NAME among the shipped virtual devices, or reads FILE; "virtual:" in front is allowed. */
 int virtual_load(const char *name_or_file, const struct log *log, struct profile **ret);

@@ -7,7 +7,8 @@
 #include "util/units.h"
 #include "util/util.h"
 
-int virtual_device_note_screen(struct virtual_device *device)
+/* Records a change of the screen as an event. Returns 0 or -ENOMEM. */
+static int virtual_device_note_screen(struct virtual_device *device)
 {
         struct screen_event event = {
                 .boottime_ns = device->now_ns,

@@ -1,6 +1,6 @@
 /* SPDX-FileCopyrightText: joulecast authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "plan-setting.h"
+#include "plan-undo.h"
 
 #include <errno.h>
 #include <math.h>
@@ -216,11 +216,6 @@ static const struct setting {
         [ENDURE_WIFI] = { read_radio, value_radio, set_radio },
         [ENDURE_POWER_PROFILE] = { read_profile, value_profile, set_profile },
 };
-
-bool plan_setting_has(enum endure_kind kind)
-{
-        return table[kind].set;
-}
 
 int plan_setting_read(struct plan_settings *settings, const struct plan_change *change, char *ret)
 {

@@ -14,7 +14,13 @@
 
 #define ROWS_MAX 40
 
-struct cost_value report_a_day(const struct cost_value *percent, double recorded_s)
+const char *const report_compared_heads[] = {
+        N_("App"),           "<" N_("State"),      N_("Now"), N_("95 % interval"), N_("Then"),
+        N_("95 % interval"), "<" N_("Difference"), NULL
+};
+
+/* Percent per day of recorded time, so that periods of different length can be compared. */
+static struct cost_value a_day(const struct cost_value *percent, double recorded_s)
 {
         double per = 86400 / recorded_s;
 
@@ -42,7 +48,8 @@ static void verdict(FILE *file, const struct cost_value *now, const struct cost_
         fprintf(file, "<td class=\"text\">%s</td></tr>\n", _(report_verdict(now, then)));
 }
 
-const struct cost_app *report_find(const struct cost *cost, const char *app, enum app_state state)
+/* Or NULL. */
+static const struct cost_app *find(const struct cost *cost, const char *app, enum app_state state)
 {
         for (size_t i = 0; i < cost->n_apps; i++)
                 if (cost->apps[i].state == state && strcmp(cost->apps[i].app, app) == 0)
@@ -50,19 +57,38 @@ const struct cost_app *report_find(const struct cost *cost, const char *app, enu
         return NULL;
 }
 
-static void app_row(FILE *file, const struct report *report, const struct cost_app *now, const struct cost_app *then)
+void report_compared(FILE *file, const struct report *report, report_compared_row row)
 {
         const struct cost_value nothing = { 0, 0, 0 };
-        const struct cost_app *app = now ? now : then;
-        struct cost_value a = report_a_day(now ? &now->percent : &nothing, report->cost->recorded_s);
-        struct cost_value b = report_a_day(then ? &then->percent : &nothing, report->other->recorded_s);
+        const struct cost *costs[2] = { report->cost, report->other };
+        size_t rows = 0;
 
+        for (size_t c = 0; c < 2; c++)
+                for (size_t i = 0; i < costs[c]->n_apps && rows < ROWS_MAX; i++) {
+                        const struct cost_app *app = &costs[c]->apps[i];
+                        const struct cost_app *other = find(costs[!c], app->app, app->state);
+                        const struct cost_value *percents[2] = { &nothing, &nothing };
+                        struct cost_value now, then;
+
+                        if (c == 1 && other)
+                                continue;
+                        percents[c] = &app->percent;
+                        percents[!c] = other ? &other->percent : &nothing;
+                        now = a_day(percents[0], report->cost->recorded_s);
+                        then = a_day(percents[1], report->other->recorded_s);
+                        row(file, app, &now, &then);
+                        rows++;
+                }
+}
+
+static void app_row(FILE *file, const struct cost_app *app, const struct cost_value *now, const struct cost_value *then)
+{
         fputs("<tr><th scope=\"row\">", file);
         page_name(file, app->app, app->name);
         fprintf(file, "</th><td class=\"text\">%s</td>", _(answer_state(app->state)));
-        value_cells(file, &a);
-        value_cells(file, &b);
-        verdict(file, &a, &b);
+        value_cells(file, now);
+        value_cells(file, then);
+        verdict(file, now, then);
 }
 
 static void total_row(FILE *file, const struct report *report)
@@ -74,8 +100,8 @@ static void total_row(FILE *file, const struct report *report)
                                    report->other->total_j.low / report->percent_j,
                                    report->other->total_j.high / report->percent_j };
 
-        now = report_a_day(&now, report->cost->recorded_s);
-        then = report_a_day(&then, report->other->recorded_s);
+        now = a_day(&now, report->cost->recorded_s);
+        then = a_day(&then, report->other->recorded_s);
         fprintf(file, "<tr class=\"sum\"><th scope=\"row\">%s</th><td></td>", _("model total"));
         value_cells(file, &now);
         value_cells(file, &then);
@@ -95,12 +121,6 @@ static void span(FILE *file, const char *what, const struct cost *cost)
 
 void report_compare(FILE *file, const struct report *report)
 {
-        static const char *const heads[] = {
-                N_("App"),           "<" N_("State"),      N_("Now"), N_("95 % interval"), N_("Then"),
-                N_("95 % interval"), "<" N_("Difference"), NULL
-        };
-        size_t rows = 0;
-
         if (!report->other)
                 return;
         page_section(file, "compare", _("Two periods side by side"));
@@ -108,20 +128,8 @@ void report_compare(FILE *file, const struct report *report)
         span(file, _("Now"), report->cost);
         span(file, _("Then"), report->other);
         fputs("</p>\n", file);
-        page_table(file, _("Percent of the battery for each day of recorded time"), heads);
-        for (size_t i = 0; i < report->cost->n_apps && rows < ROWS_MAX; i++, rows++) {
-                const struct cost_app *app = &report->cost->apps[i];
-
-                app_row(file, report, app, report_find(report->other, app->app, app->state));
-        }
-        for (size_t i = 0; i < report->other->n_apps && rows < ROWS_MAX; i++) {
-                const struct cost_app *app = &report->other->apps[i];
-
-                if (report_find(report->cost, app->app, app->state))
-                        continue;
-                app_row(file, report, NULL, app);
-                rows++;
-        }
+        page_table(file, _("Percent of the battery for each day of recorded time"), report_compared_heads);
+        report_compared(file, report, app_row);
         total_row(file, report);
         page_table_end(file);
         page_section_end(file);
@@ -169,8 +177,8 @@ static void time_row(FILE *file, const char *what, const struct cost_app *const 
 
 static void pair_of(FILE *file, const struct report *report, enum app_state state)
 {
-        const struct cost_app *const apps[2] = { report_find(report->cost, report->apps[0], state),
-                                                 report_find(report->cost, report->apps[1], state) };
+        const struct cost_app *const apps[2] = { find(report->cost, report->apps[0], state),
+                                                 find(report->cost, report->apps[1], state) };
         bool front = state == STATE_FOREGROUND;
 
         if (!apps[0] && !apps[1])
@@ -189,9 +197,9 @@ void report_compare_apps(FILE *file, const struct report *report)
                 "<caption>%s</caption>\n<thead><tr><td></td>", _("Two apps side by side"),
                         _("What each took in this time"));
         for (size_t i = 0; i < 2; i++) {
-                const struct cost_app *app = report_find(report->cost, report->apps[i], STATE_FOREGROUND);
+                const struct cost_app *app = find(report->cost, report->apps[i], STATE_FOREGROUND);
 
-                app = app ? app : report_find(report->cost, report->apps[i], STATE_BACKGROUND);
+                app = app ? app : find(report->cost, report->apps[i], STATE_BACKGROUND);
                 fputs("<th scope=\"col\">", file);
                 page_name(file, report->apps[i], app ? app->name : report->apps[i]);
                 fprintf(file, "</th><th scope=\"col\">%s</th>", /* xgettext:no-c-format */ _("95 % interval"));

@@ -12,8 +12,6 @@
 #include "util/util.h"
 #include "util/words.h"
 
-#define COMPARED_MAX 40
-
 static void app_row(FILE *file, const struct report *report, const struct cost_app *app)
 {
         const struct cost_value used = report_share(report, &app->percent);
@@ -105,51 +103,29 @@ void markdown_costs(FILE *file, const struct report *report)
         by_component(file, report);
 }
 
-static void compared_row(FILE *file, const struct report *report, const struct cost_app *now,
-                         const struct cost_app *then)
+static void compared_row(FILE *file, const struct cost_app *app, const struct cost_value *now,
+                         const struct cost_value *then)
 {
-        const struct cost_value nothing = { 0, 0, 0 };
-        const struct cost_app *app = now ? now : then;
-        struct cost_value a = report_a_day(now ? &now->percent : &nothing, report->cost->recorded_s);
-        struct cost_value b = report_a_day(then ? &then->percent : &nothing, report->other->recorded_s);
-
         markdown_row(file);
         markdown_name(file, app->app, app->name);
         markdown_word(file, _(answer_state(app->state)));
-        markdown_value(file, &a, "%");
-        markdown_value(file, &b, "%");
-        markdown_word(file, _(report_verdict(&a, &b)));
+        markdown_value(file, now, "%");
+        markdown_value(file, then, "%");
+        markdown_word(file, _(report_verdict(now, then)));
         markdown_row_end(file);
 }
 
 static void two_periods(FILE *file, const struct report *report)
 {
-        static const char *const heads[] = {
-                N_("App"),           "<" N_("State"),      N_("Now"), N_("95 % interval"), N_("Then"),
-                N_("95 % interval"), "<" N_("Difference"), NULL
-        };
         char from[32], to[32];
-        size_t rows = 0;
 
         fprintf(file, "## %s\n\n", _("Two periods side by side"));
         fprintf(file, _("Now: %s to %s. "), page_when(report->cost->from_ns, false, from),
                 page_when(report->cost->to_ns, false, to));
         fprintf(file, _("Then: %s to %s.\n\n"), page_when(report->other->from_ns, false, from),
                 page_when(report->other->to_ns, false, to));
-        markdown_table(file, N_("Percent of the battery for each day of recorded time"), heads);
-        for (size_t i = 0; i < report->cost->n_apps && rows < COMPARED_MAX; i++, rows++) {
-                const struct cost_app *app = &report->cost->apps[i];
-
-                compared_row(file, report, app, report_find(report->other, app->app, app->state));
-        }
-        for (size_t i = 0; i < report->other->n_apps && rows < COMPARED_MAX; i++) {
-                const struct cost_app *app = &report->other->apps[i];
-
-                if (report_find(report->cost, app->app, app->state))
-                        continue;
-                compared_row(file, report, NULL, app);
-                rows++;
-        }
+        markdown_table(file, N_("Percent of the battery for each day of recorded time"), report_compared_heads);
+        report_compared(file, report, compared_row);
         markdown_table_end(file);
 }
 

@@ -57,9 +57,11 @@ const char *report_power_state(enum store_power_state state);
 void report_charge_end(const struct timeline *timeline, size_t at, int64_t *end_ns, double *end_percent);
 /* Sums of the sleeps with a known energy, and how many they are. */
 size_t report_sleep_sum(const struct timeline *timeline, double *seconds, double *energy_j);
-/* Percent per day of recorded time, so that periods of different length can be compared. */
-struct cost_value report_a_day(const struct cost_value *percent, double recorded_s);
-const struct cost_app *report_find(const struct cost *cost, const char *app, enum app_state state); /* or NULL */
+extern const char *const report_compared_heads[];
+typedef void (*report_compared_row)(FILE *file, const struct cost_app *app, const struct cost_value *now,
+                                    const struct cost_value *then);
+/* A row for each app of both periods, with its percent per day in both. */
+void report_compared(FILE *file, const struct report *report, report_compared_row row);
 const char *report_verdict(const struct cost_value *now, const struct cost_value *then);
 /* The coefficient as calibrated; or NULL. */
 const struct coefficient *report_measured(const struct profile *profile, const struct coefficient *c);

@@ -22,7 +22,7 @@ SOURCE = "/joulecast/source"
 PLAYER = pwd.getpwnam("player")
 RUNTIME = "/run/user/%d" % PLAYER.pw_uid
 SOCKET = "/run/joulecast/focus.sock"
-SETTLE_MS = 150  # as in poller/focus/agent.h
+SETTLE_MS = 150  # as in poller/focus/main.c
 LATENCY_MS = 250  # from the settle time to the stored state
 RSS_KB, ANONYMOUS_KB = 6144, 1024
 
