@@ -549,6 +549,14 @@ def elsewhere():
                  if task["task"] == "compress2"]
         expect([([value["value"] for value in task["values"]], task["significant"]) for task in found] ==
                [([800] * len(words), False)], words, found)
+    # A part of it in a thread is the same task.
+    write("b", here.format("", "load", 300) + here.format(far, "save", 200) + "app;main@app;read@libc.so.6 95\n")
+    write("a", here.format("", "load", 500) + "app;main@app;read@libc.so.6 90\n")
+    for words in (("a", "b"), ("b", "a")):
+        found = [task for task in answer(*words, "--app-dso", "none")["tasks"] if task["task"] == "compress2"]
+        expect([(task["a"]["value"], task["b"]["value"]) for task in found] == [(500, 500)], words, found)
+    found = [task for task in answer("a", "b", "a", "--app-dso", "none")["tasks"] if task["task"] == "compress2"]
+    expect([[value["value"] for value in task["values"]] for task in found] == [[500] * 3], found)
     # Without a thread or a loop they may be two.
     apart = deep.replace("pthread_create@libc.so.6;", "call@libc.so.6;")
     write("a", here.format("", "load", 500) + here.format("", "save", 300) + "app;main@app;read@libc.so.6 90\n")
