@@ -74,7 +74,8 @@ static void read_library(const char *dso, char *library)
          * machine or version.
          */
         static const char *const parts[][2] = { { "libpthread", "libc" }, { "librt", "libc" }, { "libdl", "libc" },
-                                                { "ld-musl*", "libc" }, { "ld-linux*", "ld" }, { "vmlinux*", "[kernel.kallsyms]" } };
+                                                { "ld-musl*", "libc" }, { "ld-linux*", "ld" },
+                                                { "vmlinux*", "[kernel.kallsyms]" } };
         char *at;
 
         snprintf(library, FRAME_NAME_MAX, "%s", util_base_name(dso));
