@@ -163,6 +163,8 @@ static const struct {
         { "JS:^get size /x/v1.js:2:18", "/x/v1.js:get size#2:18", "get size", "v1.js:get size" },
         { "JS:~ /x/v1.js:2:18", "/x/v1.js:(anonymous)#2:18", "v1.js:(anonymous)", "x/v1.js:(anonymous)" },
         { "JS:*run /x/a b/c.js:1:2", "/x/a b/c.js:run#1:2", "run", "c.js:run" },
+        { "JS:*run", "JS:run", "run", "JS:run" },
+        { "JS:^run :2:18", "JS:run#2:18", "run", "JS:run" },
         { "run https://x.org/c.js?v=1:2:3", "https://x.org/c.js?v=1:run#2:3", "run", "js?v=1:run" },
         { "*load file:///a/x.mjs:10:5", "file:///a/x.mjs:load#10:5", "load", "x.mjs:load" },
         { "JS:*normalize node:path:66:25", "node:path:normalize#66:25", "normalize", "path:normalize" },
