@@ -104,7 +104,7 @@ static struct row rows[] = {
           "^(JS|LazyCompile|Function|InterpretedFunction|Script|Eval):[*~^+]?(((get|set|async|static|bound) )?[^ "
           "]*) (.*[^0-9:][0-9]*)((:[0-9]+)*)$",
           "\\5:\\2#\\6" },
-        { ":", "^(JS|LazyCompile|Function|Script|Eval):[*~^+]([^ ]*) ?((:[0-9]+)*)$", "\\1:\\2#\\3" }, /* without a file */
+        { ":", "^(JS|LazyCompile|Function|Script|Eval):[*~^+]([^ ]*) ?((:[0-9]+)*)$", "\\1:\\2#\\3" }, /* no file */
         { " (", "^(.*[^-]) \\(" SOURCE ":[0-9]+\\)$", "\\2:\\1" },
         { " - ", "^(.*) - \\(?" SOURCE "\\)?:[0-9]+$", "\\2:\\1" },
         { " - ", "^([^ ]+):[0-9]+ - (.+)$", "\\1:\\2" },
