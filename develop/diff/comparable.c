@@ -114,7 +114,7 @@ static void find_smallest(struct comparison *comparison)
                 double unit = side->sample / (double)side->contexts.n_runs;
 
                 task[i] = (struct sampled){ value, unit, unit,
-                                            dispersion_usual(&side->dispersion, value / side->sample) };
+                                            dispersion_usual(&side->dispersion, side, value / side->sample) };
         }
         while (level < 38 && erfc(level / sqrt(2)) * (double)MAX(comparison->n, (size_t)1) > ESTIMATE_SURE)
                 level += 0.01;

@@ -128,22 +128,42 @@ int dispersion_make(const struct side *side, const struct labels *labels, struct
         return 0;
 }
 
-struct spread dispersion_usual(const struct dispersion *dispersion, double mean)
+/*
+ * Degrees of freedom of usual_ratio(), which is a sum of two estimates (Satterthwaite): all tasks of a run are slow
+ * together, so that the part by sample was seen as often as there are runs, whatever the number of tasks.
+ */
+static double usual_df(const struct dispersion *dispersion, double mean, double own)
 {
-        return (struct spread){ fmax(1, usual_ratio(dispersion, mean)), fmax(1, dispersion->df) };
+        double whole = dispersion->per_sample * mean, both = usual_ratio(dispersion, mean);
+        double uncertain = dispersion->base * dispersion->base / dispersion->df + (own > 0 ? whole * whole / own : 0);
+
+        return uncertain > 0 ? both * both / uncertain : INFINITY;
+}
+
+static double own_df(const struct side *side)
+{
+        return (double)side->contexts.n_runs - 1;
+}
+
+struct spread dispersion_usual(const struct dispersion *dispersion, const struct side *side, double mean)
+{
+        return (struct spread){ fmax(1, usual_ratio(dispersion, mean)),
+                                fmax(1, usual_df(dispersion, mean, own_df(side))) };
 }
 
 struct spread dispersion_of(const struct dispersion *dispersion, const struct side *side, int32_t node)
 {
-        double own = (double)side->contexts.n_runs - 1, df = dispersion->df, usual;
+        double own = own_df(side), df, usual;
         struct observed observed;
 
         if (side->uncounted)
                 return (struct spread){ INFINITY, INFINITY };
         if (!observe(side, node, &observed))
-                return dispersion_usual(dispersion, node < 0 ? 0 : side_value(side, node) / side_sample(side, node));
+                return dispersion_usual(dispersion, side,
+                                        node < 0 ? 0 : side_value(side, node) / side_sample(side, node));
+        if (node == 0) /* the runs' sums themselves: tasks say nothing more about them */
+                return (struct spread){ fmax(1, observed.ratio), own };
         usual = usual_ratio(dispersion, observed.mean);
-        if (isinf(df))
-                return (struct spread){ fmax(1, usual), df };
+        df = usual_df(dispersion, observed.mean, own);
         return (struct spread){ fmax(1, (df * usual + own * observed.ratio) / (df + own)), df + own };
 }

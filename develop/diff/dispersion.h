@@ -28,4 +28,4 @@ int dispersion_make(const struct side *side, const struct labels *labels, struct
 /* The spread of a node (-1: one that is not there), from its own runs and those of all tasks; phi is at least 1. */
 struct spread dispersion_of(const struct dispersion *dispersion, const struct side *side, int32_t node);
 /* The spread of a task whose own runs are not known. @mean: its samples a run. */
-struct spread dispersion_usual(const struct dispersion *dispersion, double mean);
+struct spread dispersion_usual(const struct dispersion *dispersion, const struct side *side, double mean);

@@ -12,7 +12,8 @@
 struct named {
         size_t n, left;
         int32_t dearest; /* the dearest task that is left; 0: none is left */
-        bool carried;    /* one of them is below a carrier */
+        int32_t other;   /* one that has a partner; 0: all are left */
+        bool carried;    /* one of those that are left is below a carrier */
 };
 
 static struct named *list_names(const struct side *side, const struct labels *labels, const char *left)
@@ -26,8 +27,10 @@ static struct named *list_names(const struct side *side, const struct labels *la
                 if (!contexts_is_task(contexts, labels, i) || contexts->label[i] == contexts->carrier)
                         continue;
                 name->n++;
-                if (!left[i])
+                if (!left[i]) {
+                        name->other = i;
                         continue;
+                }
                 name->left++;
                 name->carried |= leftover_is_carried(contexts, i);
                 if (name->dearest == 0 || side_value(side, i) > side_value(side, name->dearest))
@@ -36,7 +39,17 @@ static struct named *list_names(const struct side *side, const struct labels *la
         return names;
 }
 
-/* Links the left tasks of each joined name behind the dearest one. */
+/*
+ * Tasks of a name that only one program has left, because it does a part of that work in a thread, belong to the one
+ * that has a partner, if there is no second.
+ */
+static void follow_pair(struct named *name)
+{
+        if (name->left > 0 && name->n == name->left + 1 && name->carried)
+                name->dearest = name->other;
+}
+
+/* Links the left tasks of each joined name behind the dearest one, or the one that has a partner. */
 static void chain(const struct side *side, const char *joined, const struct named *names, char *left, int32_t *next)
 {
         const struct contexts *contexts = &side->contexts;
@@ -44,7 +57,7 @@ static void chain(const struct side *side, const char *joined, const struct name
         for (int32_t i = contexts->tree.n - 1; i > 0; i--) {
                 int32_t label = contexts->label[i], first = names[label].dearest;
 
-                if (!left[i] || !joined[label])
+                if (!left[i] || !(joined[label] || (first > 0 && first == names[label].other)))
                         continue;
                 left[i] = ELSEWHERE;
                 if (i != first) {
@@ -73,6 +86,8 @@ int elsewhere_join(struct comparison *comparison, char *left_a, char *left_b,
                 joined[i] = names_a[i].left > 0 && names_b[i].left > 0 && (names_a[i].carried || names_b[i].carried);
                 if (joined[i])
                         add(comparison, names_a[i].dearest, names_b[i].dearest);
+                else if (names_a[i].left == 0 || names_b[i].left == 0)
+                        follow_pair(names_a[i].left ? &names_a[i] : &names_b[i]);
         }
         chain(a, joined, names_a, left_a, comparison->next_a);
         chain(b, joined, names_b, left_b, comparison->next_b);

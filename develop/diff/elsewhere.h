@@ -13,7 +13,8 @@
  * @left_a, @left_b: for each node, whether it is a task without a partner; joined tasks become ELSEWHERE
  * @add:             gets the dearest node of each side, which the others follow in next_a and next_b
  *
- * The left tasks of one name become one task if at least one of them is below a carrier.
+ * The left tasks of one name become one task if at least one of them is below a carrier; those that only one program
+ * has left join the only task of that name that has a partner.
  * Fills in comparison->equal and apart as they were before the join. Return: 0; -ENOMEM.
  */
 int elsewhere_join(struct comparison *comparison, char *left_a, char *left_b,

@@ -135,8 +135,6 @@ static int64_t join(struct matrix *matrix, struct where *where, size_t earlier, 
                         continue;
                 matrix->rows[row].cells[side].node = task->b.node;
                 where->row[side][task->b.node] = row + 1;
-                if (!task->elsewhere)
-                        continue;
                 take_chain(matrix, where, earlier, comparison.next_a, task->a.node, row);
                 take_chain(matrix, where, side, comparison.next_b, task->b.node, row);
         }

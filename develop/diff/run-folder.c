@@ -171,7 +171,8 @@ static void take_work(struct work_done *work, const cJSON *run)
         double status = number_of(run, "exit_status");
 
         work_add(work, &(struct work_run){ status <= 255 ? (int)status : WORK_STATUS_UNKNOWN,
-                                           number_of(bytes, "read"), number_of(bytes, "written"),
+                                           fmax(number_of(bytes, "read"), number_of(bytes, "net_received")),
+                                           fmax(number_of(bytes, "written"), number_of(bytes, "net_sent")),
                                            number_of(run, "wall_s"), number_of(run, "cpu_s") });
 }
 

@@ -74,7 +74,8 @@ static void compare_with(const struct compared *first, struct compared *other)
         double part = fmax(b->high - b->value, b->value - b->low) / b->value;
         double half = hypot(seeds, fabs(value) * part);
 
-        other->difference_j = (struct span){ value, value - half, value + half };
+        /* No run gives energy back. */
+        other->difference_j = (struct span){ value, fmax(value - half, -a->value), value + half };
 }
 
 double compare_percent(const struct compared *first, double difference_j)

@@ -170,14 +170,26 @@ static int read_packets(struct reading *reading, FILE *file)
         return code == CODE_OK && radio_run_until(reading->run, reading->until_ns) < 0 ? CODE_FAILED : code;
 }
 
-/* Is it a capture and no text? pcapng begins with a newline, which no text of packets does. */
-static bool is_capture(FILE *file)
+/* The first byte tells what a file is; EOF: it is empty. */
+static int first_byte(FILE *file)
 {
         int first = getc(file);
 
         if (first != EOF)
                 ungetc(first, file);
+        return first;
+}
+
+/* Is it a capture and no text? pcapng begins with a newline, which no text of packets does. */
+static bool is_capture(int first)
+{
         return first == 0xa1 || first == 0xd4 || first == 0x4d || first == '\n';
+}
+
+/* As tcpdump -z and Wireshark leave it: by gzip, xz or lz4. */
+static bool is_compressed(int first)
+{
+        return first == 0x1f || first == 0xfd || first == 0x04;
 }
 
 static void address_text(const struct in6_addr *address, char ret[INET6_ADDRSTRLEN])
@@ -381,7 +393,7 @@ static int price(const struct request *request)
         _cleanup_(radio_clear) struct radio radio = { 0 };
         _cleanup_(radio_run_clear) struct radio_run run = { 0 };
         bool standard = strcmp(request->file, "-") == 0, captured;
-        int code = find_radio(request, &radio);
+        int code = find_radio(request, &radio), first;
         struct reading reading = { request->file, .until_ns = (int64_t)llround(request->until_s * 1e9), .run = &run };
         FILE *file;
 
@@ -392,8 +404,14 @@ static int price(const struct request *request)
                 log_error(&program_log, "%s cannot be read: %s", request->file, strerror(errno));
                 return CODE_FAILED;
         }
-        captured = is_capture(file);
+        first = first_byte(file);
+        captured = is_capture(first);
         code = radio_run_start(&run, &radio, signal_of(request)) < 0 ? CODE_FAILED : CODE_OK;
+        if (code == CODE_OK && is_compressed(first)) {
+                log_error(&program_log, "%s is compressed: decompress it, as gunzip does, and give what comes out",
+                          request->file);
+                code = CODE_FAILED;
+        }
         if (code == CODE_OK && !captured && (request->own.n || !isnan(request->start_s))) {
                 log_error(&program_log, "%s is no capture of packets, which --address and --start are for",
                           request->file);

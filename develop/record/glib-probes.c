@@ -231,6 +231,7 @@ int glib_probes_open(struct glib_probes *probes, struct tracepoints *points)
         probes->tracefs = tracepoints_open();
         if (probes->tracefs < 0)
                 return probes->tracefs;
+        probe_event_remove_left(probes->tracefs);
         find_gio(probes->path, probes->gio, sizeof(probes->gio));
         for (size_t i = 0; !err && i < ARRAY_SIZE(known); i++)
                 if (!known[i].gio || *probes->gio)

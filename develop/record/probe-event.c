@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -35,6 +36,24 @@ void probe_event_remove(int tracefs, const char *name)
 
         snprintf(line, sizeof(line), "-:joulecast/%s_%d", name, (int)getpid());
         (void)write_line(tracefs, line);
+}
+
+void probe_event_remove_left(int tracefs)
+{
+        _cleanup_close_ int fd = openat(tracefs, "uprobe_events", O_RDONLY | O_CLOEXEC);
+        FILE *file = fd < 0 ? NULL : fdopen(fd, "r");
+        char line[4096 + 1024], name[64], wish[96];
+        int pid;
+
+        if (!file)
+                return;
+        (void)take_fd(&fd);
+        while (fgets(line, sizeof(line), file))
+                if (sscanf(line, "%*c:joulecast/%63[a-z_0-9]", name) == 1 && strrchr(name, '_') &&
+                    sscanf(strrchr(name, '_'), "_%d", &pid) == 1 && kill(pid, 0) < 0 && errno == ESRCH &&
+                    snprintf(wish, sizeof(wish), "-:joulecast/%s", name) > 0)
+                        (void)write_line(tracefs, wish); /* the kernel keeps what is in use */
+        fclose(file);
 }
 
 int probe_event_format(int tracefs, const char *name, uint64_t *id, char text[PROBE_EVENT_FORMAT_SIZE])

@@ -34,5 +34,7 @@ int probe_event_find(int tracefs, const char *name, bool code, struct tracepoint
 /* A text that was fetched from a program, cut to @size; "": there was none. */
 const char *probe_event_text(const struct tracepoint_place *field, const char *raw, size_t raw_bytes,
                              char *buf, size_t size);
+/* Removes those that killed recordings left. */
+void probe_event_remove_left(int tracefs);
 /* After it was closed. Also one that is not there. */
 void probe_event_remove(int tracefs, const char *name);

@@ -333,6 +333,15 @@ int run_once(const struct run_wish *wish, struct run *ret)
         return 0;
 }
 
+double run_count(const struct run *run, enum event_kind kind)
+{
+        double sum = 0;
+
+        for (size_t i = 0; i < run->recording.n; i++)
+                sum += run->recording.lines[i].count[kind];
+        return sum;
+}
+
 void run_clear(struct run *run)
 {
         replay_clear(&run->recording);

@@ -53,4 +53,6 @@ struct run_wish {
 int run_counted(const struct run_wish *wish, struct called_list *calls);
 /* Runs it with stacks. 0, and run_clear() it; -EINTR: the user stopped it; a negative errno after its sentence. */
 int run_once(const struct run_wish *wish, struct run *ret);
+/* Sum of the events of this kind, as charged to its stacks. */
+double run_count(const struct run *run, enum event_kind kind);
 void run_clear(struct run *run);

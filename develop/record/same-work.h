@@ -22,7 +22,8 @@ struct work_done {
 
 struct work_run {
         int status;
-        double read_bytes, written_bytes, wall_s, cpu_s;
+        double read_bytes, written_bytes; /* or those of the network, if more: the kernel counts no recv() and send() */
+        double wall_s, cpu_s;
 };
 
 enum same_work {

@@ -50,12 +50,8 @@ static void add_bytes(struct cJSON *json, const struct run *run, const struct re
         cJSON_AddNumberToObject(bytes, "read", (double)run->result.read_bytes);
         cJSON_AddNumberToObject(bytes, "written", (double)run->result.written_bytes);
         for (size_t i = 0; i < ARRAY_SIZE(seen); i++) {
-                double sum = 0;
-
-                for (size_t j = 0; j < run->recording.n; j++)
-                        sum += run->recording.lines[j].count[seen[i].kind];
                 if (how->tracepoints && how->tracepoints->list[seen[i].kind].id)
-                        cJSON_AddNumberToObject(bytes, seen[i].key, sum);
+                        cJSON_AddNumberToObject(bytes, seen[i].key, run_count(run, seen[i].kind));
                 else
                         cJSON_AddNullToObject(bytes, seen[i].key);
         }

@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -74,8 +75,10 @@ static struct work_done work_of(const struct side *side, const char *script)
                 const struct child_result *result = &side->runs[i].result;
 
                 work_add(&work,
-                         &(struct work_run){ result->status, (double)result->read_bytes,
-                                             (double)result->written_bytes, result->wall_s, result->cpu_s });
+                         &(struct work_run){ result->status,
+                                             fmax((double)result->read_bytes, run_count(&side->runs[i], EVENT_RECEIVE)),
+                                             fmax((double)result->written_bytes, run_count(&side->runs[i], EVENT_SEND)),
+                                             result->wall_s, result->cpu_s });
         }
         snprintf(work.script, sizeof(work.script), "%s", script ? script : "");
         return work;

@@ -69,9 +69,13 @@ static char cut_annotation(char *name)
  */
 static void read_library(const char *dso, char *library)
 {
-        /* The C library was several files once; its loader and the kernel are named by machine or version. */
+        /*
+         * The C library was several files once, and that of musl is its loader; loaders and the kernel are named by
+         * machine or version.
+         */
         static const char *const parts[][2] = { { "libpthread", "libc" }, { "librt", "libc" }, { "libdl", "libc" },
-                                                { "ld-linux*", "ld" }, { "vmlinux*", "[kernel.kallsyms]" } };
+                                                { "ld-musl*", "libc" }, { "ld-linux*", "ld" },
+                                                { "vmlinux*", "[kernel.kallsyms]" } };
         char *at;
 
         snprintf(library, FRAME_NAME_MAX, "%s", util_base_name(dso));
@@ -110,7 +114,8 @@ static bool is_carrier(const char *name)
                 "pthread_create*", "thrd_create", "start_thread", "execute_native_thread_routine",
                 "std::thread::_M_start_thread*", "g_thread_new", "g_thread_try_new", "g_thread_proxy",
                 "g_thread_pool_*", "g_task_run_in_thread*", "QThread::start*", "QThreadPrivate::start*",
-                "QThreadPool*", "uv_thread_create*", "uv__thread_start", "uv_queue_work",
+                "QThreadPool*", "uv_thread_create*", "uv__thread_start", "uv_queue_work", "SDL_CreateThread*",
+                "SDL_RunThread", "GOMP_parallel*", "gomp_thread_start", "__kmpc_fork_call", "__kmp_*",
                 /* GLib and GTK */
                 "g_source_attach", "g_timeout_add*", "g_idle_add*", "g_main_loop_run", "g_main_context_*",
                 "g_main_dispatch", "g_application_run", "gtk_main", "gtk_main_do_event", "gtk_application_run",
@@ -120,9 +125,10 @@ static bool is_carrier(const char *name)
                 /* sd-event, libuv, libev, libevent */
                 "sd_event_loop", "sd_event_run", "sd_event_dispatch", "sd_bus_process", "uv_run", "uv__run_*",
                 "uv__io_poll", "ev_run", "event_base_loop", "event_base_dispatch",
-                /* Python's asyncio, Java */
-                "asyncio.run", "asyncio.runners.*", "asyncio.base_events.*", "java.lang.Thread.run",
-                "java/lang/Thread.run", NULL
+                /* Python's asyncio, Java, Go */
+                "asyncio.run", "asyncio.runners.*", "asyncio.base_events.*", "*java?lang?Thread.run*",
+                "*java?util?concurrent?ThreadPoolExecutor*", "*java?util?concurrent?ForkJoin*",
+                "*java?util?concurrent?FutureTask.run*", "runtime.main", "runtime.goexit*", NULL
         };
 
         return is_one_of(name, carriers);

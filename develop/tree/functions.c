@@ -319,10 +319,23 @@ static bool is_script(const char *word)
                         strcmp(word, ":<main>") == 0);
 }
 
-/* A script meets the one of another name, as x1.js x2.js, if each program has only one that the others do not have. */
+/* The key of a function whose short name no other has: without numbers; that of a script without the script's name. */
+static int32_t key_alone(struct finder *finder, const struct function *function)
+{
+        const char *program = finder->contexts[function->program]->program;
+        char text[NAME_MAX_BYTES];
+        const char *word = strrchr(name_without_numbers(function->name, program, text), ':');
+
+        return make_key(finder, function, is_script(word) ? word : text);
+}
+
+/*
+ * A closure meets the one of another number, as run.func1 run.func2, and a script that of another name, as x1.js
+ * x2.js, if each program has only one that the others do not have.
+ */
 static int choose_labels(struct finder *finder)
 {
-        size_t scripts = 0;
+        size_t alone = 0;
 
         for (size_t i = 0; i < finder->n; i++)
                 finder->order[i] = &finder->list[i];
@@ -330,7 +343,6 @@ static int choose_labels(struct finder *finder)
         for (size_t i = 0, same; i < finder->n; i += same) {
                 int32_t key = finder->order[i]->key, label = 0;
                 struct function *one;
-                const char *word;
                 int err = 0;
 
                 same = count_same(finder->order, finder->n, i);
@@ -342,15 +354,14 @@ static int choose_labels(struct finder *finder)
                                 finder->label[finder->order[j]->whole] = label;
                 if (err < 0 || label < 0)
                         return err < 0 ? err : label;
-                word = strrchr(labels_text(&finder->keys, key), ':');
-                if (same > 1 || !is_script(word))
+                if (same > 1)
                         continue;
-                one = finder->order[scripts++] = finder->order[i];
-                one->key = make_key(finder, one, word);
+                one = finder->order[alone++] = finder->order[i];
+                one->key = key_alone(finder, one);
                 if (one->key < 0)
                         return one->key;
         }
-        join_groups(finder, finder->order, scripts);
+        join_groups(finder, finder->order, alone);
         return 0;
 }
 

@@ -16,7 +16,7 @@
 
 /*
  * A row of the tables of replacements, which are made in this order. @has: a text that is in every name that the
- * pattern matches; @by: the replacement, with \1 to \6.
+ * pattern matches; @by: the replacement, with \1 to \6; the number that it has after '#' goes to the name's end.
  */
 struct row {
         const char *has, *pattern, *by;
@@ -43,9 +43,12 @@ static struct row rows[] = {
         /* numbers of processes and threads, and cgo's hash of a package */
         { "perf-", "perf-[0-9]+\\.map", "perf.map" },
         { " tid=", " tid=[0-9]+\\]$", "]" },
+        { "process ", "^process [0-9]+:", "process " },
+        { "thread (", "^thread \\((0x)?[0-9A-Fa-f]+\\):?", "thread" },
         { "_cgo_", "^_cgo_[0-9a-f]{12}_", "_cgo_" },
         /* additions of compilers and linkers to copies, parts and versions of a function */
-        { " [clone ", " \\[clone [^]]*\\]", "" },
+        { " [clone ", " \\[clone (\\.[^]]*)\\]", "\\1" },
+        { " (.", " \\((\\.[^()]*)\\)$", "\\1" },
         { ".", "(\\.(constprop|isra|part|lto_priv|llvm)\\.[0-9]+|\\.(cold|localalias)(\\.[0-9]+)?)+$", "" },
         { "@", "@@.*$", "" },
         { "@", "@[A-Z][A-Za-z0-9]*_[0-9.]+$", "" },
@@ -54,8 +57,8 @@ static struct row rows[] = {
         { "::h", "::h[0-9a-f]{16}$", "" },
         { "17h", "17h[0-9a-f]{16}E", "E" },
         { "]::", "\\[[0-9a-f]{6,16}\\]::", "::" },
-        { "{closure#", "\\{closure#([0-9]+)\\}$", "{{closure}}#\\1" },
-        { "::<", "::(<.*>)$", "\\1" },
+        { "#", "\\{(closure|async_[a-z_]+)#([0-9]+)\\}", "{{closure}}#\\2" },
+        { "$LT$", "([A-Za-z0-9_$])\\.\\.([A-Za-z0-9_$])", "\\1::\\2" },
         { "$LT$", "[_]*\\$LT\\$", "<" },
         { "$GT$", "\\$GT\\$", ">" },
         { "$u20$", "\\$u20\\$", " " },
@@ -63,13 +66,12 @@ static struct row rows[] = {
         { "$u7d$", "\\$u7d\\$", "}" },
         { "$RF$", "\\$RF\\$", "&" },
         { "$C$", "\\$C\\$", "," },
-        { "..", "([A-Za-z0-9_>])\\.\\.([A-Za-z0-9_<])", "\\1::\\2" },
         /* Java and others: lambdas, accessors, proxies, and classes that libraries make; names of perf-map-agent */
         { "$$Lambda", "\\$\\$Lambda(\\$[0-9]+)?(/[0-9a-f]+|\\.[0-9]{4,})?", "$$Lambda" },
         { "LambdaForm$", "LambdaForm\\$([A-Z]+)[0-9]+", "LambdaForm$\\1" },
-        { "lambda$", "lambda\\$((.*)\\$)?([0-9]+)(.*)$", "lambda$\\2\\4#\\3" },
-        { "anonfun$", "anonfun\\$((.*)\\$)?([0-9]+)(.*)$", "anonfun$\\2\\4#\\3" },
-        { "$fn__", "\\$fn__([0-9]+)(.*)$", "$fn\\2#\\1" },
+        { "lambda$", "lambda\\$((.*)\\$)?([0-9]+)", "lambda$\\2#\\3" },
+        { "anonfun$", "anonfun\\$((.*)\\$)?([0-9]+)", "anonfun$\\2#\\3" },
+        { "$fn__", "\\$fn__([0-9]+)", "$fn#\\1" },
         { "access$", "access\\$([0-9]+)", "access#\\1" },
         { "Accessor", "(Generated[A-Za-z]*Accessor)[0-9]+", "\\1" },
         { "roxy", "(\\$Proxy|jdk[./]proxy)[0-9]+", "\\1" },
@@ -78,15 +80,16 @@ static struct row rows[] = {
         /* numbers of local functions: of C, of .NET (also asynchronous ones and lambdas), of OCaml, Julia, Zig, Nim */
         { ".", "\\.([0-9]{4,})$", "#\\1" },
         { "<>c__", "<>c__DisplayClass[0-9_]+", "<>c__DisplayClass" },
-        { "__", "(<[^<>]*>(g__[^|]*\\||[a-z]__))([0-9]+(_[0-9]+)?)(.*)$", "\\1\\5#\\3" },
+        { "__", "(<[^<>]*>(g__[^|]*\\||[a-z]__))([0-9]+(_[0-9]+)?)", "\\1#\\3" },
         { "caml", "^(caml[A-Z].*)_([0-9]+)(_[0-9]+_code)?$", "\\1#\\2" },
+        { "julia_#", "^(julia_#[^#0-9]+)#[0-9]+(_[0-9]+)$", "\\1\\2" },
         { "julia_", "^(julia_.*)_([0-9]+)$", "\\1#\\2" },
         { "japi1_", "^(japi1_.*)_([0-9]+)$", "\\1#\\2" },
         { "jfptr_", "^(jfptr_.*)_([0-9]+)$", "\\1#\\2" },
-        { "julia_#", "^(julia_#[^#0-9]+)#[0-9]+(#.*)$", "\\1\\2" },
-        { "__anon_", "__anon_([0-9]+)(.*)$", "__anon\\2#\\1" },
-        { "__struct_", "__struct_([0-9]+)(.*)$", "__struct\\2#\\1" },
+        { "__anon_", "__anon_([0-9]+)", "__anon#\\1" },
+        { "__struct_", "__struct_([0-9]+)", "__struct#\\1" },
         { "_u", "(__[A-Za-z0-9_]*_u)([0-9]+)$", "\\1#\\2" },
+        { "__pyx_p", "^(__pyx_p[a-z]*_[0-9].*_)([0-9]+)([A-Za-z_][A-Za-z0-9_]*)$", "\\1\\3#\\2" }, /* Cython */
         /* types that Crystal returns, and versions of Haskell's packages */
         { "*", "^\\*(([^:]|::)*):[A-Z({].*$", "\\1" },
         { "zm", "^([A-Za-z0-9]+)zm[0-9]+(zi[0-9]+)+(zm[0-9A-Za-z]+)?_", "\\1_" },
@@ -101,18 +104,18 @@ static struct row rows[] = {
           "^(JS|LazyCompile|Function|InterpretedFunction|Script|Eval):[*~^+]?(((get|set|async|static|bound) )?[^ "
           "]*) (.*[^0-9:][0-9]*)((:[0-9]+)*)$",
           "\\5:\\2#\\6" },
+        { ":", "^(JS|LazyCompile|Function|Script|Eval):[*~^+]([^ ]*) ?((:[0-9]+)*)$", "\\1:\\2#\\3" }, /* no file */
         { " (", "^(.*[^-]) \\(" SOURCE ":[0-9]+\\)$", "\\2:\\1" },
         { " - ", "^(.*) - \\(?" SOURCE "\\)?:[0-9]+$", "\\2:\\1" },
         { " - ", "^([^ ]+):[0-9]+ - (.+)$", "\\1:\\2" },
+        { " at ", "^(.*) at " SOURCE ":[0-9]+$", "\\2:\\1" },
         { "@", "^(.*)@" SOURCE ":[0-9]+$", "\\2:\\1" },
         { ".py:", "^(.*\\.py):([^:]+):[0-9]+$", "\\1:\\2" },
-        { "block (", "block \\(([0-9]+) levels\\) in (.*)$", "block in \\2#\\1" },
+        { "block (", "block \\(([0-9]+) levels\\)", "block#\\1" },
         { ":", "^[*~^+]?([^ /]*) \\(?((file:|node:|[a-z]*:?/)[^ ]*[^0-9:][0-9]*)((:[0-9]+)+)\\)?$", "\\2:\\1#\\4" },
         { "py:", "^py::?([^:]*):([0-9]+:)?(.*)$", "\\3:\\1" },
         { ")", "^([^ (]+) \\(([^():]*\\.(py|rb|php|lua|pl|ex))\\)$", "\\2:\\1" },
-        { "#", "(:)(#[0-9:]*)$", "\\1(anonymous)\\2" },
-        { "#:", "#:", "#" },
-        { "#", "#$", "" },
+        { ":", "([./][^:]*:)(#[0-9:]*)?$", "\\1(anonymous)\\2" },
 };
 
 /* Variants of a function, among which the loader chooses by CPU: they are named by the CPU's vector units, and more. */
@@ -156,13 +159,12 @@ static const regex_t *compiled(struct row *row)
         return &row->compiled;
 }
 
-/* Replaces a match. The number of bytes up to the end of the replacement. */
-static size_t replace(char *name, size_t from, const regmatch_t *parts, const char *by)
+/* Writes a replacement up to @end, or its own end. Its length. */
+static size_t expand(const char *by, char end, const char *match, const regmatch_t *parts, char made[NAME_MAX_BYTES])
 {
-        char made[NAME_MAX_BYTES];
         size_t length = 0;
 
-        for (; *by && length < sizeof(made) - 1; by++) {
+        for (; *by && *by != end && length < NAME_MAX_BYTES - 1; by++) {
                 if (*by != '\\') {
                         made[length++] = *by;
                         continue;
@@ -170,18 +172,42 @@ static size_t replace(char *name, size_t from, const regmatch_t *parts, const ch
                 const regmatch_t *part = &parts[*++by - '0'];
                 size_t size = part->rm_so < 0 ? 0 : (size_t)(part->rm_eo - part->rm_so);
 
-                size = MIN(size, sizeof(made) - 1 - length);
-                memcpy(made + length, name + from + (part->rm_so < 0 ? 0 : part->rm_so), size);
+                size = MIN(size, NAME_MAX_BYTES - 1 - length);
+                memcpy(made + length, match + (part->rm_so < 0 ? 0 : part->rm_so), size);
                 length += size;
         }
+        made[length] = '\0';
+        return length;
+}
+
+/* Puts a number to the end of a name, after the others. */
+static void put_number(char *name, const char *number)
+{
+        size_t length = strlen(name);
+        char mark = name_plain_length(name) < length ? ':' : '#';
+
+        number += *number == ':';
+        if (*number)
+                snprintf(name + length, NAME_MAX_BYTES - length, "%c%s", mark, number);
+}
+
+/* Replaces a match. The number of bytes up to the end of the replacement. */
+static size_t replace(char *name, size_t from, const regmatch_t *parts, const char *by)
+{
+        char made[NAME_MAX_BYTES], number[NAME_MAX_BYTES] = "";
+        const char *after = strchr(by, '#');
+        size_t length = expand(by, '#', name + from, parts, made);
         char *start = name + from + parts[0].rm_so, *rest = name + from + parts[0].rm_eo;
         size_t room = NAME_MAX_BYTES - 1 - (size_t)(start - name), behind = strlen(rest);
 
+        if (after)
+                expand(after + 1, '\0', name + from, parts, number);
         length = MIN(length, room);
         behind = MIN(behind, room - length);
         memmove(start + length, rest, behind);
         start[length + behind] = '\0';
         memcpy(start, made, length);
+        put_number(name, number);
         return (size_t)(start + length - name);
 }
 
@@ -227,6 +253,7 @@ int name_clean(char name[NAME_MAX_BYTES])
 
         if (name_rust(name, made))
                 strcpy(name, made);
+        name_rust_respell(name);
         return apply_all(rows, ARRAY_SIZE(rows), name);
 }
 

@@ -16,13 +16,14 @@
 #define WORD_CHARACTERS "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ_abcdefghijklmnopqrstuvwxyz$."
 #define DEPTH_MAX 64
 #define STEPS_MAX 20000 /* a limit, because references may multiply */
+#define LENGTH_MAX (NAME_MAX_BYTES * 5 / 8) /* room for the library's name in a frame */
 
 struct symbol {
         const char *start, *at;
         char *made;
         size_t length, steps;
         unsigned depth, quiet;
-        bool failed, older;
+        bool failed, older, plain; /* @plain: without types of instances */
 };
 
 static void take_type(struct symbol *symbol);
@@ -38,7 +39,7 @@ static void add(struct symbol *symbol, const char *text, size_t size)
 {
         if (symbol->quiet || symbol->failed)
                 return;
-        if (symbol->length + size >= NAME_MAX_BYTES) {
+        if (symbol->length + size >= LENGTH_MAX) {
                 fail(symbol);
                 return;
         }
@@ -145,8 +146,11 @@ static void take_hidden(struct symbol *symbol, void (*one)(struct symbol *))
         symbol->quiet--;
 }
 
+/* Reads a constant, whose number is shown as it is in the symbol: in hexadecimal digits. */
 static void take_constant(struct symbol *symbol)
 {
+        size_t size;
+
         if (take(symbol, 'p'))
                 return;
         if (take(symbol, 'B')) {
@@ -154,9 +158,10 @@ static void take_constant(struct symbol *symbol)
                 return;
         }
         take_hidden(symbol, take_type);
-        take(symbol, 'n');
-        while (isxdigit((unsigned char)*symbol->at))
-                symbol->at++;
+        add_text(symbol, take(symbol, 'n') ? "-" : "");
+        size = strspn(symbol->at, "0123456789abcdef");
+        add(symbol, symbol->at, size);
+        symbol->at += size;
         if (!take(symbol, '_'))
                 fail(symbol);
 }
@@ -171,16 +176,27 @@ static void take_argument(struct symbol *symbol)
                 take_type(symbol);
 }
 
-static void take_until_end(struct symbol *symbol, void (*one)(struct symbol *))
+/* Reads a list between two brackets; nothing is shown of one of lifetimes, which have no text. */
+static void take_list(struct symbol *symbol, void (*one)(struct symbol *), const char *open, const char *close)
 {
-        while (!symbol->failed && !take(symbol, 'E'))
+        size_t start = symbol->length;
+
+        while (!symbol->failed && !take(symbol, 'E')) {
+                size_t before = symbol->length, text;
+
+                add_text(symbol, before == start ? open : ", ");
+                text = symbol->length;
                 one(symbol);
+                if (symbol->length == text)
+                        symbol->length = before;
+        }
+        add_text(symbol, symbol->length > start ? close : "");
 }
 
 /* Reads the rest of "N" from the kind of name on: upper case kinds have a number in place of a name, or before it. */
 static void take_nested(struct symbol *symbol)
 {
-        char kind = *symbol->at ? *symbol->at++ : '\0', text[48];
+        char kind = *symbol->at ? *symbol->at++ : '\0', text[32];
         size_t number, size;
         const char *word;
 
@@ -192,8 +208,10 @@ static void take_nested(struct symbol *symbol)
         number = take_disambiguator(symbol);
         word = take_word(symbol, &size);
         if (isupper((unsigned char)kind)) {
-                snprintf(text, sizeof(text), "::{%s#%zu}", kind == 'C' ? "closure" : kind == 'S' ? "shim" : "item",
-                         number);
+                add_text(symbol, kind == 'C' ? "::{closure" : kind == 'S' ? "::{shim" : "::{item");
+                add_text(symbol, size > 0 ? ":" : "");
+                add(symbol, word, size);
+                snprintf(text, sizeof(text), "#%zu}", number);
                 add_text(symbol, text);
         } else if (size > 0) {
                 add_text(symbol, "::");
@@ -243,9 +261,9 @@ static void take_path(struct symbol *symbol)
                 take_impl(symbol, kind != 'Y', kind != 'M');
         } else if (kind == 'I') {
                 take_path(symbol);
-                symbol->quiet++;
-                take_until_end(symbol, take_argument);
-                symbol->quiet--;
+                symbol->quiet += symbol->plain;
+                take_list(symbol, take_argument, "<", ">");
+                symbol->quiet -= symbol->plain;
         } else if (kind == 'B') {
                 take_reference(symbol, take_path);
         } else {
@@ -263,7 +281,9 @@ static void take_function(struct symbol *symbol)
         take(symbol, 'U');
         if (take(symbol, 'K') && !take(symbol, 'C'))
                 take_word(symbol, &size);
-        take_until_end(symbol, take_type);
+        add_text(symbol, "fn");
+        take_list(symbol, take_type, "(", ")");
+        add_text(symbol, " -> ");
         take_type(symbol);
 }
 
@@ -282,8 +302,7 @@ static void take_dynamic(struct symbol *symbol)
 {
         if (take(symbol, 'G'))
                 take_number(symbol);
-        add_text(symbol, "dyn ");
-        take_until_end(symbol, take_bound);
+        take_list(symbol, take_bound, "dyn ", "");
         if (take(symbol, 'L'))
                 take_number(symbol);
 }
@@ -298,14 +317,16 @@ static void take_pointer(struct symbol *symbol, const char *text)
 
 static void take_bracketed(struct symbol *symbol, char kind)
 {
-        add_text(symbol, kind == 'T' ? "(" : "[");
-        if (kind == 'T')
-                take_until_end(symbol, take_type);
-        else
-                take_type(symbol);
+        if (kind == 'T') {
+                take_list(symbol, take_type, "(", ")");
+                return;
+        }
+        add_text(symbol, "[");
+        take_type(symbol);
+        add_text(symbol, kind == 'A' ? "; " : "");
         if (kind == 'A')
                 take_constant(symbol);
-        add_text(symbol, kind == 'T' ? ")" : "]");
+        add_text(symbol, "]");
 }
 
 static const char *basic_type(char kind)
@@ -338,7 +359,7 @@ static void take_type(struct symbol *symbol)
         else if (strchr("AST", kind))
                 take_bracketed(symbol, kind);
         else if (kind == 'F')
-                take_hidden(symbol, take_function), add_text(symbol, "fn");
+                take_function(symbol);
         else if (kind == 'D')
                 take_dynamic(symbol);
         else if (kind == 'B')
@@ -364,6 +385,15 @@ static bool demangle_like_cxx(struct symbol *symbol)
         return !symbol->failed && symbol->length > 0 && (symbol->at[1] == '\0' || symbol->at[1] == '.');
 }
 
+static bool demangle(struct symbol *symbol)
+{
+        symbol->at = symbol->start;
+        take_path(symbol);
+        if (!symbol->failed && isupper((unsigned char)*symbol->at)) /* the crate that made this instance */
+                take_hidden(symbol, take_path);
+        return !symbol->failed;
+}
+
 bool name_rust(const char *name, char made[NAME_MAX_BYTES])
 {
         struct symbol symbol = { .start = name + 2, .at = name, .made = made };
@@ -374,10 +404,10 @@ bool name_rust(const char *name, char made[NAME_MAX_BYTES])
                         return false;
                 rest = symbol.at + 1;
         } else if (strncmp(name, "_R", 2) == 0 && isupper((unsigned char)name[2])) {
-                symbol.at += 2;
-                take_path(&symbol);
-                if (!symbol.failed && isupper((unsigned char)*symbol.at)) /* the crate that made this instance */
-                        take_hidden(&symbol, take_path);
+                if (!demangle(&symbol)) { /* with the types it may be too long */
+                        symbol = (struct symbol){ .start = name + 2, .made = made, .plain = true };
+                        demangle(&symbol);
+                }
                 rest = symbol.at;
         }
         if (!rest || symbol.failed || symbol.length == 0 || (*rest && !strchr(".$", *rest)) ||
@@ -385,4 +415,33 @@ bool name_rust(const char *name, char made[NAME_MAX_BYTES])
                 return false;
         strcpy(made + symbol.length, rest);
         return true;
+}
+
+/* Is it a name in the source, as "<init>" of Java and "<lambda(int)>" of C++, and no type? */
+static bool is_name_in_brackets(const char *text)
+{
+        static const char *const words[] = { "<init>", "<clinit>", "<module>", "<lambda", "<unnamed" };
+
+        for (size_t i = 0; i < ARRAY_SIZE(words); i++)
+                if (strncmp(text, words[i], strlen(words[i])) == 0)
+                        return true;
+        return false;
+}
+
+void name_rust_respell(char *name)
+{
+        const char *end = *name == '<' ? name_skip_brackets(name, name) : NULL;
+
+        if (end && strncmp(end, "::", 2) == 0 && isalpha((unsigned char)name[1]) &&
+            memmem(name, (size_t)(end - name), "::", 2) && !memmem(name, (size_t)(end - name), " as ", 4)) {
+                memmove((char *)end - 1, end, strlen(end) + 1);
+                memmove(name, name + 1, strlen(name));
+        }
+        for (char *at = name; (at = strstr(at, "::<"));) {
+                end = name_skip_brackets(name, at + 2);
+                if (end && !is_name_in_brackets(at + 2) && (!*end || strncmp(end, "::", 2) == 0))
+                        memmove(at, at + 2, strlen(at + 2) + 1);
+                else
+                        at += 2;
+        }
 }

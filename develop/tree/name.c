@@ -18,6 +18,7 @@ static const char *const anonymous[] = {
         "",
         "#",              /* Go: main.f.func1.2 */
         "func#",          /* Go: closures */
+        "func#-range#",   /* Go: bodies of loops over functions */
         "gowrap#",        /* Go: go f() */
         "deferwrap#",     /* Go: defer f() */
         "operator*",      /* C++ */
@@ -150,15 +151,17 @@ struct word {
 /*
  * The start of the name in "int f(int)", "non-virtual thunk to f()", "int32 [App] Program::Main()": the text before
  * the last blank is no part of it. @end: in and out; the type in "f() -> Int" or "x.getter : Int" of Swift is none,
- * either, but a name follows it in "closure #1 () -> () in f()".
+ * either, but a name follows it in "closure #1 () -> () in f()"; nor are conditions of C++, "f<int>() requires A<int>".
  */
 static size_t name_start(const char *name, size_t *end)
 {
+        static const char *const marks[] = { " -> ", " : ", " requires " };
         size_t start = 0, blank = 0, type = *end, before = 0;
 
         for (size_t i = 0; i < *end; i += span(name, name + i)) {
-                if (strncmp(name + i, " -> ", 4) == 0 || strncmp(name + i, " : ", 3) == 0)
-                        type = i, before = start;
+                for (size_t j = 0; j < ARRAY_SIZE(marks); j++)
+                        if (strncmp(name + i, marks[j], strlen(marks[j])) == 0)
+                                type = i, before = start;
                 if (name[i] == ' ' && i > 0 && name[i - 1] != ')' && !strchr("(<[{", name[i + 1]))
                         blank = i + 1;
                 else if (name[i] == '(' && i > 0)
@@ -207,8 +210,12 @@ static bool is_anonymous(const char *name, struct word word)
 {
         const char *text = name + word.at;
 
-        if (word.length > 0 && strchr("(<[{", *text) && span(name, text) == word.length)
-                return true;
+        if (word.length > 0 && strchr("(<[{", *text)) {
+                size_t length = span(name, text);
+
+                if (length == word.length || text[length] == '(')
+                        return true;
+        }
         for (size_t i = 1; i < word.length; i++) /* without types and parameters */
                 if (strchr("(<[", text[i]))
                         word.length = i;
@@ -228,8 +235,8 @@ static void copy_bare(const char *name, size_t from, size_t end, char *buf)
 
                 size = MIN(span(name, name + i), end - i);
                 if (!begins && strchr("(<[{", name[i]) && size > 1) {
-                        if (name[i] == '(' && i + size < end && name[i + size] == ' ' && !strstr(name + i + size, "::"))
-                                break;
+                        if (name[i] == '(' && name[i + size] == ' ') /* "const", up to an operator's name */
+                                size += strcspn(name + i + size, ":");
                         continue;
                 }
                 if (!begins && name[i] == ' ' && length > 0 && strchr("<[", name[i + 1]))
@@ -256,6 +263,20 @@ const char *name_text(const char *name, const char *program, size_t level, char 
                 copy_bare(name, words[last].at, words[n - 1].at + words[n - 1].length, buf);
         if (!bare || !*buf)
                 snprintf(buf, NAME_MAX_BYTES, "%s", name + (level == NAME_LEVELS / 2 - 1 ? 0 : words[last].at));
+        return buf;
+}
+
+const char *name_without_numbers(const char *name, const char *program, char buf[NAME_MAX_BYTES])
+{
+        size_t from = 0, to;
+
+        name_text(name, program, 0, buf);
+        while (buf[from] && separator(buf, buf + from) == 0)
+                from += span(buf, buf + from);
+        for (to = from; buf[from]; from++)
+                if (!isdigit((unsigned char)buf[from]))
+                        buf[to++] = buf[from];
+        buf[to] = '\0';
         return buf;
 }
 

@@ -37,11 +37,13 @@ int name_clean_library(char name[NAME_MAX_BYTES]);
 int name_clean_variant(char name[NAME_MAX_BYTES]);
 
 /*
- * name_rust() - demangle a symbol of rustc into the name in the source, without types of instances
+ * name_rust() - demangle a symbol of rustc into the name in the source; without types of instances if that is too long
  *
  * False: it is no such symbol, or is damaged; @made is then undefined.
  */
 bool name_rust(const char *name, char made[NAME_MAX_BYTES]);
+/* Writes what other demanglers made of such a symbol as name_rust() does: "<app::A>::f::<u8>" as "app::A::f<u8>". */
+void name_rust_respell(char *name);
 
 /*
  * name_text() - cut a clean name to a level of detail
@@ -50,6 +52,12 @@ bool name_rust(const char *name, char made[NAME_MAX_BYTES]);
  * follow the same with types and parameters. The last, NAME_LEVELS - 1, is the whole name.
  */
 const char *name_text(const char *name, const char *program, size_t level, char buf[NAME_MAX_BYTES]);
+
+/*
+ * name_without_numbers() - cut a clean name to its shortest text, without numbers in what is anonymous there: closures
+ * in "run.func2" and "run::{lambda()#1}::operator()" have others where one is added before them
+ */
+const char *name_without_numbers(const char *name, const char *program, char buf[NAME_MAX_BYTES]);
 
 /* The length without '#' and the number after it at the end; the whole length if there is none. */
 size_t name_plain_length(const char *name);

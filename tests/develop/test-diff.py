@@ -277,11 +277,11 @@ def recorded():
     expect(run("A", "B").returncode == 1, "no run.json")
 
 
-def did(name, exits=(0,), read=1e6, written=2e6, wall=10, cpu=1, **more):
+def did(name, exits=(0,), read=1e6, written=2e6, received=None, wall=10, cpu=1, **more):
     """A folder of joulecast record in which the program did that."""
     os.makedirs(f"{name}/runs")
     runs = [{"exit_status": status, "samples": 500, "wall_s": wall, "cpu_s": cpu,
-             "bytes": {"read": read, "written": written}}
+             "bytes": {"read": read, "written": written, "net_received": received}}
             for status in exits]
     write(f"{name}/run.json", json.dumps({"command": ["player"], "unit": "ns of CPU time", "runs": runs, **more}))
     for number in range(len(exits)):
@@ -297,7 +297,7 @@ def same_work():
             ("mixed", "runs of mixed did not all end", {"exits": (0, 1)}),
             ("twice", "=read 1.00 MB and wrote 2.00", {"read": 2e6, "written": 4e6}),
             ("unread", "=read 1.00 MB, and unread 0.00", {"read": 0, "written": None}),
-            ("small", None, {"read": 1.05e6, "written": 1.9e6}),
+            ("small", None, {"read": 1.05e6, "written": 1.9e6}), ("recv", None, {"read": 900, "received": 1e6}),
             ("chatty", "!wrote 2.00 MB, and chatty 20.00", {"written": 2e7}),
             ("scan", "!read 1.00 MB, and scan 9.00", {"read": 9e6}),
             ("unknown", None, {"read": None, "written": None}),
@@ -549,6 +549,14 @@ def elsewhere():
                  if task["task"] == "compress2"]
         expect([([value["value"] for value in task["values"]], task["significant"]) for task in found] ==
                [([800] * len(words), False)], words, found)
+    # A part of it in a thread is the same task.
+    write("b", here.format("", "load", 300) + here.format(far, "save", 200) + "app;main@app;read@libc.so.6 95\n")
+    write("a", here.format("", "load", 500) + "app;main@app;read@libc.so.6 90\n")
+    for words in (("a", "b"), ("b", "a")):
+        found = [task for task in answer(*words, "--app-dso", "none")["tasks"] if task["task"] == "compress2"]
+        expect([(task["a"]["value"], task["b"]["value"]) for task in found] == [(500, 500)], words, found)
+    found = [task for task in answer("a", "b", "a", "--app-dso", "none")["tasks"] if task["task"] == "compress2"]
+    expect([[value["value"] for value in task["values"]] for task in found] == [[500] * 3], found)
     # Without a thread or a loop they may be two.
     apart = deep.replace("pthread_create@libc.so.6;", "call@libc.so.6;")
     write("a", here.format("", "load", 500) + here.format("", "save", 300) + "app;main@app;read@libc.so.6 90\n")

@@ -582,8 +582,9 @@ class Emulate(unittest.TestCase):
         self.assertEqual(compare.returncode, 1)
         self.assertIn("more than", compare.stderr)
         self.between(json.loads(compare.stdout)["runs"][1]["difference_percent"]["value"], 60, 900)  # 400, alone
-        subprocess.run([JOULECAST, "compare", longer, thrice, "--fail-if", "+50%"], check=True,
-                       stdout=subprocess.DEVNULL)
+        shorter = subprocess.run([JOULECAST, "compare", longer, thrice, "--fail-if", "+50%", "--json"], check=True,
+                                 stdout=subprocess.PIPE)
+        self.between(json.loads(shorter.stdout)["runs"][1]["difference_percent"]["low"], -100, -40)
         subprocess.run([JOULECAST, "compare", thrice, longer, "--html", page], check=True)
         with open(page, encoding="utf-8") as file:
             text = file.read()

@@ -228,6 +228,8 @@ class PricePackets(unittest.TestCase):
                 (pcap(MONITOR), own, "link of type 127 (IEEE802_11_RADIO)"), (pcap(9999), own, "link of type 9999 (?)"),
                 (struct.pack("<IHH", 0xa1b2c3d4, 9, 9) + good[8:], own, "cannot be read: "),
                 (b"\n" + HEAD.encode(), own, "cannot be read: "),
+                (b"\x1f\x8b\x08\0", (), "is compressed: decompress it"),
+                (b"\x1f\x8b\x08\0", own, "is compressed: decompress it"),
                 (b"0,tx,1\n", own, "is no capture of packets"),
                 (b"0,tx,1\n", ("--start", 1), "is no capture of packets"),
                 (pcapng(RAW, 2**63, sent), own, "packet 1 has a time or a length"),

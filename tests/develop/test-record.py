@@ -167,6 +167,12 @@ class Record(unittest.TestCase):
         thread."""
         if not os.path.exists("/sys/bus/event_source/devices/uprobe"):
             self.skipTest("this kernel has no uprobes")
+        with subprocess.Popen("true") as killed:  # its probes are left
+            killed.wait()
+        if os.path.exists("/sys/kernel/tracing/uprobe_events"):
+            events = os.open("/sys/kernel/tracing/uprobe_events", os.O_WRONLY | os.O_APPEND)
+            os.write(events, f"p:joulecast/attach_{killed.pid} {os.path.realpath(GLIB)}:0x1000\n".encode())
+            os.close(events)
         self.call("-o", "run", "--runs", 1, "--", GLIB)
         found, lines = self.run_json("run")["runs"][0], self.folded("run")
         if not any("other than GLib's" in note for note in self.run_json("run")["notes"]):
@@ -446,6 +452,7 @@ class Record(unittest.TestCase):
         for words, code, said in (
                 (("--", CAREFUL), 2, "-o RUN is needed"), (("-o", "run"), 2, "a command is needed"),
                 (("-o", "run", "--"), 2, "a command is needed"), (("-o", "run", "--runs", 0, "--", CAREFUL), 2, "1"),
+                (("-o", "run", "--also", "run", "--", CAREFUL, 1, ":::", CAREFUL, 1), 2, "is the folder of -o"),
                 (("-o", "run", "--also", "b", "--", CAREFUL), 2, "two commands"),
                 (("-o", "run", "--wayland", "--", CAREFUL), 2, "--wayland is for --input"),
                 (("-o", "run", "--terminal", "--", CAREFUL), 2, "--terminal is for --input and --input-save"),
