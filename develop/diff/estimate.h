@@ -25,8 +25,11 @@ struct sampled {
 };
 
 #define ESTIMATE_Z 1.959963984540054
-/* A difference is "for sure" if its p, adjusted for all tests of an answer, is below this. */
-#define ESTIMATE_SURE 0.05
+/*
+ * A difference is "for sure" if its p is below this: that of the total, or of a task, adjusted for all tasks. An answer
+ * speaks of both, so that it is wrong once in 20 at most (Bonferroni).
+ */
+#define ESTIMATE_SURE (0.05 / 2)
 
 /*
  * Fay and Feuer's interval of a sum of samples with different values (Statistics in Medicine 16, 1997): gamma
