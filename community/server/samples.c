@@ -92,11 +92,16 @@ static void end_client(struct client_samples *samples)
         size_t app = 0, part = 0;
 
         for (size_t i = 0; i < samples->n; i++) {
-                samples->list[i].apps = samples->apps + app;
-                samples->list[i].own_mj = samples->own + app;
-                samples->list[i].parts = samples->parts + part;
-                app += samples->list[i].n_apps;
-                part += 2 * samples->list[i].n_parts;
+                struct rate_sample *sample = &samples->list[i];
+
+                if (sample->n_apps > 0) { /* the list of a client without apps is NULL */
+                        sample->apps = samples->apps + app;
+                        sample->own_mj = samples->own + app;
+                }
+                if (sample->n_parts > 0)
+                        sample->parts = samples->parts + part;
+                app += sample->n_apps;
+                part += 2 * sample->n_parts;
         }
 }
 
