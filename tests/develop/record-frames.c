@@ -30,7 +30,7 @@ int main(int argc, char **argv)
         if (!image)
                 return 1;
         for (int i = 0; i < frames; i++) {
-                for (int round = 0; round < 40; round++)
+                for (int round = 0; round < 400; round++) /* some 0.1 s in all: samples enough */
                         for (unsigned j = 0; j < SIDE * SIDE; j++)
                                 pixels[j] = pixels[j] * 31 + j;
                 XPutImage(display, window, DefaultGC(display, screen), image, 0, 0, 0, 0, SIDE, SIDE);
