@@ -259,23 +259,34 @@ class RealMachine(Case):
         for database in (aside, self.database):
             self.assertGreater(len({row[0] for row in rows(database)}), 0)
 
-    def test_a_full_disk_is_told_once_and_loses_nothing(self):
+    def run_while_it_cannot_write(self, stop, go_on, **more):
+        """What the service says of a child that runs between stop(daemon) and go_on(daemon)."""
         with self.spinner(1.2) as child, \
-                self.start("--collector", "proc", "--interval", "0.2", restore_signals=False) as daemon:  # no SIGXFSZ
+                self.start("--collector", "proc", "--interval", "0.2", **more) as daemon:
             self.wait_for_interval()
-            limits = resource.prlimit(daemon.pid, resource.RLIMIT_FSIZE, (4096, resource.RLIM_INFINITY))
+            stop(daemon)
             self.run_child(child)
-            resource.prlimit(daemon.pid, resource.RLIMIT_FSIZE, limits)
+            go_on(daemon)
             time.sleep(0.6)
             daemon.terminate()
             _, words = daemon.communicate(timeout=20)
             child.kill()
+        os.unlink(os.path.join(self.folder.name, "reaper"))
         self.assertEqual(daemon.returncode, 0, words)
-        self.assertEqual(words.count("\n"), 4, words)
-        self.assertEqual(words.count("cannot use"), 1, words)
         self.assertEqual(words.count("cannot write to the database"), 1, words)
         self.assertEqual(words.count("the database can be written again"), 1, words)
         self.check_nothing_is_missing()
+        return words
+
+    def test_a_full_disk_is_told_once_and_loses_nothing(self):
+        limits = []
+        words = self.run_while_it_cannot_write(
+            lambda daemon: limits.append(resource.prlimit(daemon.pid, resource.RLIMIT_FSIZE,
+                                                          (4096, resource.RLIM_INFINITY))),
+            lambda daemon: resource.prlimit(daemon.pid, resource.RLIMIT_FSIZE, limits[0]),
+            restore_signals=False)  # no SIGXFSZ
+        self.assertEqual(words.count("\n"), 4, words)
+        self.assertEqual(words.count("cannot use"), 1, words)
 
     def test_a_disk_that_fails_is_told_once_and_loses_nothing(self):
         failure = os.path.join(self.folder.name, "failure")
@@ -284,21 +295,8 @@ class RealMachine(Case):
         for error in errno.EIO, errno.EROFS:
             with self.subTest(os.strerror(error)):
                 self.database = os.path.join(self.folder.name, f"usage-{error}.db")
-                with self.spinner(1.2) as child, \
-                        self.start("--collector", "proc", "--interval", "0.2", env=environment) as daemon:
-                    self.wait_for_interval()
-                    self.write(failure, b"%d" % error)
-                    self.run_child(child)
-                    os.unlink(failure)
-                    time.sleep(0.6)
-                    daemon.terminate()
-                    _, words = daemon.communicate(timeout=20)
-                    child.kill()
-                self.assertEqual(daemon.returncode, 0, words)
-                self.assertEqual(words.count("cannot write to the database"), 1, words)
-                self.assertEqual(words.count("the database can be written again"), 1, words)
-                self.check_nothing_is_missing()
-                os.unlink(os.path.join(self.folder.name, "reaper"))
+                self.run_while_it_cannot_write(lambda daemon: self.write(failure, b"%d" % error),
+                                               lambda daemon: os.unlink(failure), env=environment)
 
     def test_killed_it_leaves_a_database_that_goes_on(self):
         daemon = self.start("--interval", "0.2")
