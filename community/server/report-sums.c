@@ -242,20 +242,24 @@ static int compare_uses(const void *a, const void *b)
 
 static int list_apps(const struct totals *totals, struct report *report)
 {
-        report->all = (struct drop_rates){ (double)totals->n, (double)totals->s1, (double)totals->s2 };
+        report->all = (struct drop_rates){ wide_to_double(totals->n), wide_to_double(totals->s1),
+                                                   wide_to_double(totals->s2) };
         report->apps = calloc(HASH_COUNT(totals->apps) + 1, sizeof(*report->apps));
         if (!report->apps)
                 return -ENOMEM;
         for (struct app_total *app = totals->apps; app; app = app->hh.next) {
-                const struct drop_rates with = { (double)app->n, (double)app->s1, (double)app->s2 };
+                const struct drop_rates with = { wide_to_double(app->n), wide_to_double(app->s1),
+                                                 wide_to_double(app->s2) };
                 struct app_report *made = &report->apps[report->n_apps++];
 
-                *made = (struct app_report){ .id = app->id, .clients = (double)app->clients, .rates = (double)app->n,
-                                             .hours = (double)app->ms / 3.6e6, .own_ms = (double)app->own_ms,
+                *made = (struct app_report){ .id = app->id, .clients = wide_to_double(app->clients),
+                                             .rates = wide_to_double(app->n),
+                                             .hours = wide_to_double(app->ms) / 3.6e6,
+                                             .own_ms = wide_to_double(app->own_ms),
                                              .own = TAKE_PTR(app->own), .n_own = app->n_own,
                                              .uses = TAKE_PTR(app->uses), .n_uses = app->n_uses };
                 for (int i = 0; i < COMPONENT_COUNT; i++)
-                        made->part_mj[i] = (double)app->part_mj[i];
+                        made->part_mj[i] = wide_to_double(app->part_mj[i]);
                 if (made->n_uses)
                         qsort(made->uses, made->n_uses, sizeof(*made->uses), compare_uses);
                 made->drop.paper_rule = drop_paper_rule(&with, &report->all);

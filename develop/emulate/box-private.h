@@ -7,6 +7,7 @@
 #include "box.h"
 #include "groups.h"
 #include "relay.h"
+#include "util/util.h"
 
 /* The step at which a box failed, for the error message. */
 enum box_step {
@@ -24,7 +25,7 @@ enum box_step {
 };
 
 struct box_report {
-        int64_t origin_ns; /* the app's start by CLOCK_MONOTONIC; 0: it has not started */
+        atomic_i64 origin_ns; /* the app's start by CLOCK_MONOTONIC; 0: it has not started */
         int64_t wall_ns;
         int32_t step, error;
         int32_t status;

@@ -6,6 +6,7 @@
 
 #include "relay.h"
 #include "shaper.h"
+#include "util/util.h"
 
 #define WIRE_REST_S 10
 
@@ -19,7 +20,7 @@ struct wire {
         int heads;                /* gets a struct packet_head for each, with plan.heads */
         int names;                /* gets struct name_record, of answers of DNS */
         bool outside;
-        const int64_t *origin_ns; /* shared memory; 0 until the run begins */
+        const atomic_i64 *origin_ns; /* shared memory; 0 until the run begins */
         struct relay_slow *slow;  /* shared memory */
 };
 

@@ -375,7 +375,7 @@ static int drain(struct probe *probe, struct perf_event_mmap_page *ring)
         struct perf_event_header header;
         int err = 0;
 
-        head = __atomic_load_n(&ring->data_head, __ATOMIC_ACQUIRE);
+        head = __atomic_load_n((atomic_u64 *)&ring->data_head, __ATOMIC_ACQUIRE);
         while (err == 0 && tail + sizeof(header) <= head && probe_values_calls(probe->probed) < PROBE_CALLS_MAX) {
                 memcpy(&header, data + tail % size, sizeof(header)); /* records are of 8 bytes, as is the ring */
                 if (header.size < sizeof(header))
@@ -386,7 +386,7 @@ static int drain(struct probe *probe, struct perf_event_mmap_page *ring)
                         err = take_sample(probe, record + sizeof(header), header.size - sizeof(header));
                 tail += header.size;
         }
-        __atomic_store_n(&ring->data_tail, head, __ATOMIC_RELEASE);
+        __atomic_store_n((atomic_u64 *)&ring->data_tail, head, __ATOMIC_RELEASE);
         return err;
 }
 

@@ -10,11 +10,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "util/util.h"
+
 struct process_ring {
         int fd;                     /* the map; not owned */
         size_t size;                /* a power of two */
-        uint64_t *consumed;         /* mapped; bytes consumed so far */
-        const uint64_t *produced;   /* mapped; bytes produced so far */
+        atomic_u64 *consumed;       /* mapped; bytes consumed so far */
+        const atomic_u64 *produced; /* mapped; bytes produced so far */
 };
 
 int process_ring_open(int fd, size_t size, struct process_ring *ret);

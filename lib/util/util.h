@@ -34,6 +34,10 @@
                 max_a_ > max_b_ ? max_a_ : max_b_;                                                           \
         })
 
+/* Memory that is shared with others and read and written at once: on 32-bit x86 64 bits are aligned to 32 else. */
+typedef int64_t atomic_i64 __attribute__((aligned(8)));
+typedef uint64_t atomic_u64 __attribute__((aligned(8)));
+
 /* The export mark is only in the .c file, so that the public header stays clean. */
 #define JOULECAST_EXPORT __attribute__((visibility("default")))
 

@@ -58,7 +58,7 @@ int virtual_truth_read(struct virtual_device *device, struct virtual_truth *ret)
                 return err;
         base_j = device->base_j;
         for (unsigned air = 0; air < AIR_COUNT; air++)
-                base_j += (double)device->airs[air].automaton.base / 1e15;
+                base_j += wide_to_double(device->airs[air].automaton.base) / 1e15;
         *ret = (struct virtual_truth){
                 .total_j = device->total_j,
                 .base_j = base_j,

@@ -76,7 +76,7 @@ static struct automaton begin_text(const char *text)
 
 static double in_j(fj energy)
 {
-        return (double)energy / 1e15;
+        return wide_to_double(energy) / 1e15;
 }
 
 static void send(struct automaton *automaton, double s, enum radio_direction direction, uint64_t bytes, size_t owner)
