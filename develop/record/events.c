@@ -223,7 +223,8 @@ static int drain_ring(struct events *events, struct ring *ring)
 {
         const char *data = (const char *)ring->page + events->page_bytes;
         uint64_t size = ring->pages * events->page_bytes, tail = ring->page->data_tail;
-        uint64_t head = __atomic_load_n((atomic_u64 *)&ring->page->data_head, __ATOMIC_ACQUIRE);
+        atomic_u64 *produced = (atomic_u64 *)&ring->page->data_head, *consumed = (atomic_u64 *)&ring->page->data_tail;
+        uint64_t head = __atomic_load_n(produced, __ATOMIC_ACQUIRE);
         int err = 0;
 
         while (!err && tail < head) {
@@ -232,7 +233,7 @@ static int drain_ring(struct events *events, struct ring *ring)
                 err = write_all(events->spool_fd, data + from, length);
                 tail += length;
         }
-        __atomic_store_n((atomic_u64 *)&ring->page->data_tail, tail, __ATOMIC_RELEASE);
+        __atomic_store_n(consumed, tail, __ATOMIC_RELEASE);
         return err;
 }
 

@@ -372,10 +372,11 @@ static int drain(struct probe *probe, struct perf_event_mmap_page *ring)
 {
         char *data = (char *)ring + sysconf(_SC_PAGESIZE), record[65536];
         uint64_t size = RING_PAGES * (uint64_t)sysconf(_SC_PAGESIZE), head, tail = ring->data_tail;
+        atomic_u64 *produced = (atomic_u64 *)&ring->data_head, *consumed = (atomic_u64 *)&ring->data_tail;
         struct perf_event_header header;
         int err = 0;
 
-        head = __atomic_load_n((atomic_u64 *)&ring->data_head, __ATOMIC_ACQUIRE);
+        head = __atomic_load_n(produced, __ATOMIC_ACQUIRE);
         while (err == 0 && tail + sizeof(header) <= head && probe_values_calls(probe->probed) < PROBE_CALLS_MAX) {
                 memcpy(&header, data + tail % size, sizeof(header)); /* records are of 8 bytes, as is the ring */
                 if (header.size < sizeof(header))
@@ -386,7 +387,7 @@ static int drain(struct probe *probe, struct perf_event_mmap_page *ring)
                         err = take_sample(probe, record + sizeof(header), header.size - sizeof(header));
                 tail += header.size;
         }
-        __atomic_store_n((atomic_u64 *)&ring->data_tail, head, __ATOMIC_RELEASE);
+        __atomic_store_n(consumed, head, __ATOMIC_RELEASE);
         return err;
 }
 

@@ -57,7 +57,7 @@ static void note_place(void)
 {
         void *callers[DEPTH + 2];
         int n = backtrace(callers, DEPTH + 2);
-        unsigned long hash = 14695981039346656037ul;
+        unsigned long hash = (unsigned long)14695981039346656037ull;
         size_t i;
 
         for (int j = 2; j < n; j++)
