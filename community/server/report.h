@@ -201,7 +201,9 @@ int report_asleep(struct database *database, struct report *report);
  * its model if there are enough, else all others. Returns 0 or -ENOMEM.
  */
 int report_asleep_like(const struct report *report, int64_t client, struct asleep_like *ret);
-/* report-bugs.c: finds bugs, and compares each app's rates on the clients that have no bug of it. */
+/* report-bugs.c: finds bugs, without what describes them, and compares each app on the clients that have none. */
+int report_find_bugs(struct report *report);
+/* report-bugs-list.c: finds and describes them. */
 int report_bugs(struct database *database, struct report *report);
 /* Has this client a bug of this app? For after report_bugs(). */
 bool report_has_bug(const struct report *report, int64_t client, int64_t app);
