@@ -25,17 +25,17 @@
 
 #define BUG_CLIENTS_MIN 5     /* least number of other clients with the app */
 #define BUG_RATIO 2.0         /* least ratio to the median of all clients */
-#define BUG_Q 0.02            /* false discovery rate of the pairs of an app and a client; lies come on top */
+#define BUG_Q 0.02            /* false discovery rate of the pairs of an app and a client, if no client lies */
 /* lower bound for the standard deviation of the logarithm, as devices differ more than a small set of them may show */
 #define DEVIATION_MIN 0.05
 /* where clients are few, so many more with the middle app's deviation are assumed */
 #define USUAL_CLIENTS 20.0
 #define MAD_TO_SIGMA 1.4826
-/* The deviation is of those within so many from the median, whose variance is that part of a normal distribution's. */
+/* Only values within so many deviations of the median count. A normal distribution cut there has this variance. */
 #define WITHIN 2.5
 #define WITHIN_VARIANCE 0.911
-#define BUG_SHARE 0.1 /* more of all clients are a kind of use, and no bugs */
-#define BUG_SHARE_P 0.05 /* where so many of these clients would be less likely than that by chance */
+#define BUG_SHARE 0.1 /* if more than this part of all clients have it, it is a kind of use and no bug */
+#define BUG_SHARE_P 0.05 /* level of the binomial test that it is more */
 #define NORMAL_95 1.96
 #define WATTS_MIN 1e-3
 

@@ -10,13 +10,13 @@
 
 #define SCALES_MAX 64
 #define SCALE_STEP M_SQRT2
-#define SCALE_LEAST 0.25 /* part of the least error: hardly wider than nothing */
-#define SCALE_MOST 2.0   /* so many of the largest estimate */
+#define SCALE_LEAST 0.25 /* smallest scale, as a part of the smallest error */
+#define SCALE_MOST 2.0   /* largest scale, as a multiple of the largest estimate */
 #define ROUNDS 200
-#define BEFORE 1.0 /* so many apps, spread over all scales, are assumed before any was seen */
+#define BEFORE 1.0 /* weight of an even distribution over the scales, in apps, so that no scale gets weight 0 */
 #define NORMAL_95 1.959964
 #define TAIL 0.025
-#define REACH 10.0 /* errors within which a quantile is looked for */
+#define REACH 10.0 /* a quantile is searched for within so many errors */
 #define HALVINGS 60
 
 /* An app's estimate and its standard error: bounds of Student's t, taken for those of a normal distribution. */
@@ -48,7 +48,7 @@ static void find_scales(const struct estimate *list, size_t n, struct prior *pri
                 prior->weights[k] = 1 / (double)prior->n;
 }
 
-/* How likely the estimate is under each scale, of the likeliest; @ret: room for prior->n. */
+/* Likelihoods of the estimate under each scale, relative to the largest; @ret: room for prior->n. */
 static void find_likelihoods(const struct estimate *estimate, const struct prior *prior, double *ret)
 {
         double most = -INFINITY;
@@ -63,7 +63,7 @@ static void find_likelihoods(const struct estimate *estimate, const struct prior
                 ret[k] = exp(ret[k] - most);
 }
 
-/* Expectation and maximization (Dempster, Laird and Rubin). @likelihoods: prior->n of each estimate. */
+/* The EM algorithm (Dempster, Laird and Rubin, 1977). @likelihoods: prior->n of each estimate. */
 static void find_weights(const double *likelihoods, size_t n, struct prior *prior)
 {
         for (int round = 0; round < ROUNDS; round++) {

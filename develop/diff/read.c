@@ -365,8 +365,8 @@ static const char *find_other(const char *buf)
                 { "--- contention", N_("it is a profile of locks or threads, which has no CPU time") },
                 { "--- threadz", N_("it is a profile of locks or threads, which has no CPU time") },
                 { "desc: ", N_("it is a heap profile, which has no CPU time") }, /* massif */
-                { "# To display the perf.data", N_("it is of perf report; print the recording with perf script, and "
-                                                   "give that") },
+                { "# To display the perf.data",
+                  N_("perf report printed it; print the recording with perf script, and give that") },
                 { "Attaching ", N_("it is bpftrace's own text; stackcollapse-bpftrace.pl makes folded stacks of it") },
                 { "@[", N_("it is bpftrace's own text; stackcollapse-bpftrace.pl makes folded stacks of it") },
                 { "File: ", N_("it is text that pprof printed; give the profile itself") },
@@ -376,10 +376,10 @@ static const char *find_other(const char *buf)
                 { "<html", N_("it is a page or a picture; give the stacks that it was made of") },
                 { "<?xml", N_("it is a page or a picture; give the stacks that it was made of") },
                 { "<svg", N_("it is a page or a picture; give the stacks that it was made of") },
-                { "FLR", N_("it is a recording of Java's; async-profiler's jfrconv -o collapsed makes folded stacks of "
-                            "it") },
-                { "Nettrace", N_("it is of dotnet-trace; give what dotnet-trace convert --format Speedscope makes of "
-                                 "it") },
+                { "FLR", N_("it is a recording of Java Flight Recorder; async-profiler's jfrconv -o collapsed makes "
+                            "folded stacks of it") },
+                { "Nettrace",
+                  N_("dotnet-trace made it; give what dotnet-trace convert --format Speedscope makes of it") },
                 { "\x7f" "ELF", N_("it is a program or library, and no stacks") },
                 { "SQLite format 3", N_("it is a database, and no stacks") },
         };

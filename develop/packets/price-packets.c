@@ -408,7 +408,7 @@ static int price(const struct request *request)
         captured = is_capture(first);
         code = radio_run_start(&run, &radio, signal_of(request)) < 0 ? CODE_FAILED : CODE_OK;
         if (code == CODE_OK && is_compressed(first)) {
-                log_error(&program_log, "%s is compressed: decompress it, as gunzip does, and give what comes out",
+                log_error(&program_log, "%s is compressed: decompress it first, for example with gunzip",
                           request->file);
                 code = CODE_FAILED;
         }

@@ -320,7 +320,7 @@ static int check_request(const struct request *request, char **command)
         if (request->also && (separators != 1 || strcmp(command[0], ":::") == 0 || strcmp(command[n - 1], ":::") == 0))
                 return usage_fault("--also needs two commands, as in: -o A --also B -- gzip -k file ::: zstd -k file");
         if (request->also && strcmp(request->also, request->output) == 0)
-                return usage_fault("--also is the folder of -o, too: give the second program one of its own");
+                return usage_fault("-o and --also name the same folder: give the second program another one");
         if (request->terminal && !request->input && !request->save)
                 return usage_fault("--terminal is for --input and --input-save");
         if (request->wayland && (!request->input || request->terminal))

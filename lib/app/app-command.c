@@ -99,25 +99,25 @@ bool app_command_is_unnamed(const char *path)
 }
 
 /*
- * The program that Erlang runs: the script of Elixir, "+iex", another script, the name or folder of a release, or the
- * first module. Options of the emulator may have the same letter, and a number.
+ * The program that an option of the interpreter names; else the interpreter's own name. The same letters may be another
+ * option, with a number.
  */
-static const char *erlang(const struct words *words)
+static const char *named_by_option(const struct lead_line *line, const struct words *words)
 {
-        static const char *const options[] = { "-S", "--no-halt", "-extra", "-progname", "-root", "-s", "-run" };
-
-        for (size_t i = 0; i < ARRAY_SIZE(options); i++) {
+        for (const char *option = line->words; *option; option += strcspn(option, " "), option += *option == ' ') {
+                size_t length = strcspn(option, " ");
                 struct words at = *words;
 
                 for (const char *word = next(&at); word && at.at < at.end; word = next(&at)) {
                         const char *value = at.at + (*at.at == '+'), *name = util_base_name(value);
 
-                        if (strcmp(word, options[i]) == 0 && isalpha((unsigned char)*name) && *value != '-' &&
+                        if (strlen(word) == length && strncmp(word, option, length) == 0 &&
+                            isalpha((unsigned char)*name) && *value != '-' &&
                             !util_is_word("elixir erl erlang escript init", name))
                                 return value;
                 }
         }
-        return "erl";
+        return line->other;
 }
 
 /* The file, module, jar or class that an interpreter runs. NULL: none. @text: the argument of "-c". */
@@ -238,8 +238,8 @@ static void set_itself(struct app_command *ret, const struct lead_line *line, en
 static void follow_script(const struct lead_line *line, struct words words, struct app_command *ret,
                           int depth, bool itself)
 {
-        bool is_erlang = strncmp(line->names, "beam", 4) == 0;
-        const char *text = NULL, *found = is_erlang ? erlang(&words) : script(line, &words, &text);
+        const char *text = NULL;
+        const char *found = line->by_option ? named_by_option(line, &words) : script(line, &words, &text);
 
         if (found) {
                 ret->interpreted |= itself;

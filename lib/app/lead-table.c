@@ -23,7 +23,8 @@ const struct lead_line lead_table[] = {
         { "busctl dbus-send exo-open flatpak gapplication gdbus gio gtk-launch hyprctl kde-open kioclient kstart "
           "qdbus snap true waydroid xdg-open", LEAD_SENDER },
 
-        { "beam.smp", LEAD_INTERPRETER },
+        /* Elixir's script, "+iex", another script, the name or folder of a release, the first module */
+        { "beam.smp", LEAD_INTERPRETER, NULL, "-S --no-halt -extra -progname -root -s -run", "erl", .by_option = true },
         { "box64 box86 busybox electron FEX* love mono mono-sgen nw R rosetta Rscript tclsh wine-preloader "
           "wine64-preloader wish", LEAD_INTERPRETER },
         { "bun", LEAD_INTERPRETER, NULL, "run ." },

@@ -34,7 +34,8 @@ struct lead_line {
         const char *words;
         /* its name in desktop entries; "part": it is part of the compositor in whose unit it runs */
         const char *other;
-        bool bridge; /* its windows are other apps': an X server, ssh -X; what it runs is in a container */
+        bool bridge;    /* its windows are other apps' (an X server, ssh -X), or what it runs is in a container */
+        bool by_option; /* the program is the value of one of `words`, the first of them that has one */
 };
 
 extern const struct lead_line lead_table[];

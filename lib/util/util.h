@@ -34,7 +34,7 @@
                 max_a_ > max_b_ ? max_a_ : max_b_;                                                           \
         })
 
-/* Memory that is shared with others and read and written at once: on 32-bit x86 64 bits are aligned to 32 else. */
+/* For atomic access to shared memory: 32-bit x86 otherwise aligns these to 4 bytes. */
 typedef int64_t atomic_i64 __attribute__((aligned(8)));
 typedef uint64_t atomic_u64 __attribute__((aligned(8)));
 

@@ -452,7 +452,8 @@ class Record(unittest.TestCase):
         for words, code, said in (
                 (("--", CAREFUL), 2, "-o RUN is needed"), (("-o", "run"), 2, "a command is needed"),
                 (("-o", "run", "--"), 2, "a command is needed"), (("-o", "run", "--runs", 0, "--", CAREFUL), 2, "1"),
-                (("-o", "run", "--also", "run", "--", CAREFUL, 1, ":::", CAREFUL, 1), 2, "is the folder of -o"),
+                (("-o", "run", "--also", "run", "--", CAREFUL, 1, ":::", CAREFUL, 1), 2,
+                 "-o and --also name the same folder"),
                 (("-o", "run", "--also", "b", "--", CAREFUL), 2, "two commands"),
                 (("-o", "run", "--wayland", "--", CAREFUL), 2, "--wayland is for --input"),
                 (("-o", "run", "--terminal", "--", CAREFUL), 2, "--terminal is for --input and --input-save"),

@@ -27,7 +27,7 @@ static int failure(void)
         return atoi(text);
 }
 
-/* Calls the next function of this name, if the disk works. C libraries with 32-bit offsets, too, name the others 64. */
+/* Calls the next function of this name, if the disk works. With 64-bit offsets glibc calls it NAME64; musl does not. */
 #define CALL(type, name, parameters, ...) \
         do { \
                 void *found = dlsym(RTLD_NEXT, #name "64"); \

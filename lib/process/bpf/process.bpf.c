@@ -86,8 +86,8 @@ static __always_inline void *nothing(const void *from)
 #endif
 
 /*
- * Plain reads. For each pointer read through a trusted one, the verifier searches the names of all the kernel's types,
- * in each state of the program: that took 15 times as long as all else. Helpers take trusted pointers alone.
+ * Plain reads. For each pointer that is read through a trusted one, the verifier searches the names of all the kernel's
+ * types, in each state of the program, which took 15 times as long as everything else. Helpers need the trusted one.
  */
 static __always_inline struct task_struct *read_only(const struct task_struct *task)
 {
