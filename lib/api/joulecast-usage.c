@@ -304,9 +304,7 @@ static int read_history(struct joulecast_usage *usage, const struct joulecast_pr
 
 static int read_names(struct joulecast_usage *usage, const struct joulecast_profile *profile)
 {
-        return usage->names ? 0 :
-                              history_read_for(profile->profile, usage->store, usage->uid, HISTORY_NAMES,
-                                               &usage->names);
+        return usage->names ? 0 : history_read_names(profile->profile, usage->store, usage->uid, &usage->names);
 }
 
 int api_usage_history(struct joulecast_usage *usage, const struct joulecast_profile *profile, const char *missing,

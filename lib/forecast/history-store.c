@@ -27,7 +27,6 @@ static int64_t edge(int64_t ns, int64_t period_ns)
 struct reading {
         struct history *history;
         int64_t now_ns, last_ns;
-        bool names; /* only the names of the apps are read */
 };
 
 /*
@@ -48,7 +47,7 @@ static int add_row(void *data, const struct store_row *row)
 
         if (is_ahead(reading, row->start_ns, row->end_ns))
                 return 0;
-        return (reading->names ? history_add_name : history_add)(reading->history, row);
+        return history_add(reading->history, row);
 }
 
 static int add_level(void *data, const struct store_poll *level)
@@ -82,11 +81,8 @@ static int read_until(const struct profile *profile, struct store *store, int64_
                       enum history_extent extent, struct history **ret)
 {
         _cleanup_(history_freep) struct history *history = NULL;
-        struct store_query query = { .grain = STORE_DAY, .from_ns = INT64_MIN, .uid = uid, .others = true,
-                                     .times = extent == HISTORY_NAMES };
-        struct reading reading = {
-                .now_ns = (int64_t)util_clock_ns(CLOCK_REALTIME), .last_ns = INT64_MIN, .names = query.times
-        };
+        struct store_query query = { .grain = STORE_DAY, .from_ns = INT64_MIN, .uid = uid, .others = true };
+        struct reading reading = { .now_ns = (int64_t)util_clock_ns(CLOCK_REALTIME), .last_ns = INT64_MIN };
         struct reading levels = reading;
         int64_t end_ns;
         int err = find_end(store, until_ns, reading.now_ns, &end_ns);
@@ -113,8 +109,7 @@ static int read_until(const struct profile *profile, struct store *store, int64_
         query.grain = STORE_RAW;
         query.from_ns = query.to_ns;
         query.to_ns = until_ns;
-        if (extent != HISTORY_NAMES)
-                err = store_levels(store, query.from_ns, query.to_ns, add_level, &levels);
+        err = store_levels(store, query.from_ns, query.to_ns, add_level, &levels);
         if (err < 0)
                 return err;
         err = store_rows(store, &query, add_row, &reading);
@@ -123,7 +118,7 @@ static int read_until(const struct profile *profile, struct store *store, int64_
         err = history_finish(history);
         if (err < 0)
                 return err;
-        if (extent != HISTORY_NAMES && !(history->awake_s > 0))
+        if (!(history->awake_s > 0))
                 return -ENODATA;
         *ret = TAKE_PTR(history);
         return 0;
@@ -133,6 +128,27 @@ int history_read_for(const struct profile *profile, struct store *store, int64_t
                      struct history **ret)
 {
         return read_until(profile, store, uid, INT64_MAX, extent, ret);
+}
+
+static int add_name(void *data, const struct store_row *row)
+{
+        return history_add_name(data, row);
+}
+
+int history_read_names(const struct profile *profile, struct store *store, int64_t uid, struct history **ret)
+{
+        _cleanup_(history_freep) struct history *history = NULL;
+        int err = history_new(profile, &history);
+
+        if (!err)
+                err = store_apps(store, uid, add_name, history);
+        if (!err)
+                err = history_finish(history);
+        if (err)
+                return err;
+        history->others = uid >= 0;
+        *ret = TAKE_PTR(history);
+        return 0;
 }
 
 int history_read_until(const struct profile *profile, struct store *store, int64_t until_ns, struct history **ret)

@@ -105,13 +105,14 @@ int history_read(const struct profile *profile, struct store *store, struct hist
 enum history_extent {
         HISTORY_RECENT, /* TUNING_DAY_DAYS of the days */
         HISTORY_WHOLE,  /* all days */
-        HISTORY_NAMES,  /* ids and names of all apps and nothing else: for history_find() and history_offer() */
 };
 /*
  * For user @uid: the apps of other users are one, which history_find() does not find. -1: all apps.
  */
 int history_read_for(const struct profile *profile, struct store *store, int64_t uid, enum history_extent extent,
                      struct history **ret);
+/* The ids and names of all recorded apps and nothing else: for history_find() and history_offer(). */
+int history_read_names(const struct profile *profile, struct store *store, int64_t uid, struct history **ret);
 /* The recent days, but only what was recorded until @until_ns. */
 int history_read_until(const struct profile *profile, struct store *store, int64_t until_ns, struct history **ret);
 size_t history_bytes(const struct history *history); /* memory that it takes, about */

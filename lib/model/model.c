@@ -230,15 +230,11 @@ double model_misfit_sum_j2(const struct profile *profile, double sum, double squ
         return (1 - common) * squares + common * sum * sum;
 }
 
-#define USED_MAX 64
-
 /* Parts of a usage that have errors in common. */
 struct parts {
         double component_mj[COMPONENT_COUNT];
         double load_mj;  /* all components except the base */
         double scale2_mj, discrepancy2, misfit2; /* the same for all coefficients */
-        size_t used[USED_MAX], n_used; /* indices of the first weights that are not 0: an app has a dozen */
-        size_t rest;                   /* index at which the coefficients begin that `used` does not cover */
 };
 
 static struct parts parts_of(const struct profile *profile, const struct model_vector *vector)
@@ -254,39 +250,35 @@ static struct parts parts_of(const struct profile *profile, const struct model_v
                 total_mj += parts.component_mj[c];
         parts.load_mj = total_mj - parts.component_mj[COMPONENT_BASE];
         parts.scale2_mj = scale * scale * total_mj;
-        for (; parts.rest < vector->n && parts.n_used < USED_MAX; parts.rest++)
-                if (vector->weight[parts.rest] != 0)
-                        parts.used[parts.n_used++] = parts.rest;
         return parts;
 }
 
-/* Covariance with the energy of coefficient @i at a weight of one. */
-static double covariance_mj2(const struct profile *profile, const struct model_vector *vector,
-                             const struct parts *parts, size_t i)
+/* Errors that components have in common: covariance with the energy of coefficient @i at a weight of one. */
+static double common_mj2(const struct profile *profile, const struct parts *parts, size_t i)
 {
         const struct coefficient *one = &profile->coefficients[i];
         enum component component = model_term_component(one->term);
-        const double *row = &profile->covariance[i * profile->n_coefficients], *weight = vector->weight;
         double load_mj = component == COMPONENT_BASE ? 0 : parts->load_mj;
-        double sum = (parts->scale2_mj + parts->discrepancy2 * parts->component_mj[component] +
-                      parts->misfit2 * load_mj) * one->value;
 
-        for (size_t k = 0; k < parts->n_used; k++)
-                sum += weight[parts->used[k]] * row[parts->used[k]];
-        for (size_t j = parts->rest; j < vector->n; j++)
-                if (weight[j] != 0)
-                        sum += weight[j] * row[j];
-        return sum;
+        return (parts->scale2_mj + parts->discrepancy2 * parts->component_mj[component] + parts->misfit2 * load_mj) *
+               one->value;
 }
 
 void model_covariance_j2(const struct profile *profile, const struct model_vector *vector, double *ret)
 {
         struct parts parts = parts_of(profile, vector);
 
-        for (size_t i = 0; i < vector->n; i++)
-                ret[i] = covariance_mj2(profile, vector, &parts, i) * 1e-6;
+        for (size_t i = 0; i < vector->n; i++) {
+                const double *row = &profile->covariance[i * profile->n_coefficients];
+                double sum = common_mj2(profile, &parts, i);
+
+                for (size_t k = 0; k < vector->n; k++)
+                        sum += vector->weight[k] * row[k];
+                ret[i] = sum * 1e-6;
+        }
 }
 
+/* Covariances are symmetric, so each pair is read once. */
 double model_variance_j2(const struct profile *profile, const struct model_vector *vector)
 {
         struct parts parts = parts_of(profile, vector);
@@ -294,9 +286,17 @@ double model_variance_j2(const struct profile *profile, const struct model_vecto
 
         if (isnan(profile->degrees_of_freedom))
                 return NAN;
-        for (size_t i = 0; i < vector->n; i++)
-                if (vector->weight[i] != 0)
-                        sum_mj2 += vector->weight[i] * covariance_mj2(profile, vector, &parts, i);
+        for (size_t i = 0; i < vector->n; i++) {
+                const double *row = &profile->covariance[i * profile->n_coefficients], *weight = vector->weight;
+                double sum = 0;
+
+                if (weight[i] == 0) /* most are */
+                        continue;
+                for (size_t k = 0; k < i; k++)
+                        if (weight[k] != 0)
+                                sum += weight[k] * row[k];
+                sum_mj2 += weight[i] * (2 * sum + weight[i] * row[i] + common_mj2(profile, &parts, i));
+        }
         return sum_mj2 < 0 ? 0 : sum_mj2 * 1e-6; /* NaN stays */
 }
 

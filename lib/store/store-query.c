@@ -373,6 +373,24 @@ int store_rows(struct store *store, const struct store_query *query,
         return err ? err : stop;
 }
 
+int store_apps(struct store *store, int64_t uid, int (*row)(void *data, const struct store_row *row), void *data)
+{
+        int stop = 0, err = store_run(store, SQL_BEGIN_READ);
+
+        if (err)
+                return err;
+        err = store_load_names(store);
+        for (size_t i = 0; !err && !stop && i < store->n_apps; i++) {
+                const struct app_name *app = &store->apps[i];
+                struct store_row named = { .app = app->app, .name = app->name ? app->name : app->app, .uid = app->uid };
+
+                store_row_for(uid, &named);
+                stop = row(data, &named);
+        }
+        err = store_finish(store, store_told(store, err));
+        return err ? err : stop;
+}
+
 /* A gap of a second ends a stretch: what the level lost meanwhile belongs to none. */
 #define GAP_NS INT64_C(1000000000)
 

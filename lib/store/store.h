@@ -154,6 +154,8 @@ struct store_query {
  */
 int store_rows(struct store *store, const struct store_query *query,
                int (*row)(void *data, const struct store_row *row), void *data);
+/* Calls @row with the id, the name and the user of each recorded app, as @uid may see it (-1: all). */
+int store_apps(struct store *store, int64_t uid, int (*row)(void *data, const struct store_row *row), void *data);
 
 /* One interval as it was recorded, with what the battery said at its end and all that was used in it. */
 struct store_poll {
