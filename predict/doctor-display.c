@@ -10,10 +10,21 @@
 #include "util/util.h"
 #include "util/words.h"
 
+/* Why it is not certain that the first backlight is the panel's. */
+static const char *doubt(const struct backlight_candidate *list, char *buf, size_t size)
+{
+        if (list[0].of_several)
+                snprintf(buf, size, _("nothing shows which of several panels %s lights"), list[0].name);
+        else
+                snprintf(buf, size, _("%s and %s may both be the screen's backlight"), list[0].name, list[1].name);
+        return buf;
+}
+
 static void miss_brightness(struct findings *findings)
 {
         const struct backlight_choice *choice = &findings->backlights;
         const struct backlight_candidate *list = choice->list;
+        char why[256];
 
         if (choice->n == 0)
                 doctor_miss(findings, N_("brightness"),
@@ -25,13 +36,11 @@ static void miss_brightness(struct findings *findings)
                             list[0].name, _(list[0].why), list[0].name);
         else if (!choice->certain)
                 doctor_miss(findings, N_("display of a calibration"),
-                            "it is left out, because %s and %s may both be the screen's backlight; name the "
-                            "right one in joulecast.conf: backlight = %s",
-                            list[0].name, list[1].name, list[0].name);
+                            "it is left out, because %s; name the right one in joulecast.conf: backlight = %s",
+                            doubt(list, why, sizeof(why)), list[0].name);
         if (choice->taken && !choice->known)
-                doctor_miss(findings, N_("brightness"), "nothing tells %s from %s: the screen's cost has the "
-                                                        "range over all levels",
-                            list[0].name, list[1].name);
+                doctor_miss(findings, N_("brightness"), "%s: the screen's cost has the range over all levels",
+                            doubt(list, why, sizeof(why)));
 }
 
 void doctor_look_at_display(int root_fd, struct findings *findings)

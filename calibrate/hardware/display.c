@@ -365,9 +365,9 @@ int display_part_open(int root_fd, const char *program, const struct machine_har
         }
         backlight_init(&display->backlight, display->root_fd, &state, machine->log);
         if (state.backlight[0] && !state.certain)
-                log_warning(machine->log, "the display is left out: several backlights may be the built-in screen's; "
-                                          "`joulecast doctor` lists them, and backlight = NAME in joulecast.conf"
-                                          " chooses");
+                log_warning(machine->log, "the display is left out: it is not certain which backlight is the built-in "
+                                          "screen's; `joulecast doctor` says why, and backlight = NAME in "
+                                          "joulecast.conf chooses");
         *ret = &display->part;
         return 0;
 }

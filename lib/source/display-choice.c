@@ -151,12 +151,13 @@ static bool is_platforms(const struct backlight_facts *facts)
 /* If two GPUs could drive the panel and it is not known which one does: mostly it is the processor's. */
 static bool is_second_gpus(const struct backlight_facts *facts)
 {
-        return named(facts, "nvidia_*") || named(facts, "nv_backlight*");
+        return named(facts, "nvidia_[0-9]*") || named(facts, "nv_backlight*");
 }
 
 /*
  * All that apply are added. Firmware before platform before raw, for one panel, is of
- * Documentation/ABI/stable/sysfs-class-backlight; it outweighs no connector.
+ * Documentation/ABI/stable/sysfs-class-backlight. Firmware without a connector and a driver that only shows its GPU
+ * are equal: on some laptops the one has no effect, on some the other.
  */
 static const struct rule {
         bool (*applies)(const struct backlight_facts *facts);
@@ -169,10 +170,10 @@ static const struct rule {
         { is_dsi_beside_panel, -64, 0, N_("it is a DSI panel's beside the main panel (eDP or LVDS)") },
         { is_dark_connectors, -32, 0, N_("its device is no connected built-in connector") },
         { is_unused_gpus, -32, 0, N_("its GPU drives no built-in panel") },
-        { is_panels, 8, 1, N_("its device is the connected built-in connector") },
+        { is_panels, 12, 1, N_("its device is the connected built-in connector") },
         { is_dsi_panels, 6, 0, N_("it is a DSI panel's, and such a panel is connected") },
         { is_panels_gpus, 6, 0, N_("its device is the GPU of the connected built-in connector") },
-        { is_firmwares, 2, 0, N_("its type is firmware") },
+        { is_firmwares, 6, 0, N_("its type is firmware") },
         { is_platforms, 1, 0, N_("its type is platform") },
         { is_second_gpus, 0, -1, N_("by its name it is a second GPU's") },
 };
