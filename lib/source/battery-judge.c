@@ -122,7 +122,7 @@ static void judge_levels(struct battery_unit *unit)
                 judge_now(unit, scale, levels);
                 derive_full(unit, scale, levels);
         }
-        percent = battery_fine_percent(&unit->battery, &(double){ 0 });
+        percent = battery_fine_percent(&unit->battery);
         if (!has(unit, BATTERY_CAPACITY) && !isnan(percent)) {
                 unit->battery.have |= BATTERY_CAPACITY;
                 unit->battery.capacity_percent = (uint32_t)percent;
@@ -279,26 +279,35 @@ static void apply_rules(struct battery_unit *units, size_t n)
                                         leave_out(&units[i], rules[rule].why);
 }
 
+/* Has it a status of its own that its sensors do not contradict? Held at a limit, some discharge without a current. */
+static bool has_word(const struct battery_unit *unit)
+{
+        return unit->battery.status != BATTERY_UNKNOWN && (!unit->rests || has(unit, BATTERY_POWER));
+}
+
 /*
- * Some USB ports stay online after they were unplugged. If a mains supply is shown, and offline, the batteries' own
- * status counts, if they have one. A supply whose `online` cannot be read is ignored.
+ * Some supplies stay online after they were unplugged: USB ports, or one of two mains supplies. If a mains supply is
+ * offline, the batteries' own words count. A supply whose `online` cannot be read is ignored.
  */
 static enum supply_state judge_supplies(const struct battery_unit *units, size_t n)
 {
-        bool seen[ROLE_LEFT_OUT] = { false }, online[ROLE_LEFT_OUT] = { false }, have_status = false;
+        bool seen = false, online = false, on_pad = false, unplugged = false, words = false;
 
         for (size_t i = 0; i < n; i++) {
-                have_status |= units[i].battery.status != BATTERY_UNKNOWN;
-                if (units[i].role == ROLE_LEFT_OUT || units[i].of_device || !(units[i].shows & SHOWS_CONNECTION))
+                const struct battery_unit *unit = &units[i];
+
+                words |= has_word(unit);
+                if (unit->role == ROLE_BATTERY || unit->role == ROLE_LEFT_OUT || unit->of_device ||
+                    !(unit->shows & SHOWS_CONNECTION))
                         continue;
-                seen[units[i].role] = true;
-                online[units[i].role] |= units[i].online;
+                seen = true;
+                online |= unit->online;
+                on_pad |= unit->online && unit->role == ROLE_WIRELESS;
+                unplugged |= !unit->online && unit->role == ROLE_MAINS;
         }
-        if (online[ROLE_MAINS] || online[ROLE_WIRELESS] || (online[ROLE_USB] && !(seen[ROLE_MAINS] && have_status)))
-                return SUPPLY_ONLINE;
-        if (online[ROLE_USB])
-                return SUPPLY_UNKNOWN;
-        return seen[ROLE_MAINS] || seen[ROLE_USB] || seen[ROLE_WIRELESS] ? SUPPLY_OFFLINE : SUPPLY_UNKNOWN;
+        if (!online)
+                return seen ? SUPPLY_OFFLINE : SUPPLY_UNKNOWN;
+        return unplugged && words && !on_pad ? SUPPLY_UNKNOWN : SUPPLY_ONLINE;
 }
 
 /* A sensor that shows nothing while a unit discharges is broken; beside a supply it is right. */

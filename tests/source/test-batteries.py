@@ -23,6 +23,8 @@ CASES = {
     "two-alike": (100, True, "plugged in, full", ["BAT0", "BAT1"], []),
     "dead-one": (71, False, "on battery, drawing 6.81 W", ["BAT0"], ["BAT1"]),
     "weak-charger": (37, True, "plugged in", ["battery"], []),
+    "stale-mains": (77, False, "on battery, drawing 8.3 W", ["BAT0"], []),
+    "held-by-port": (79, True, "held at 79 % by the charge limit", ["BAT0"], []),
     "stale-port": (54, False, "on battery, drawing 5.93 W", ["BAT0"], []),
     "unknown-on-charger": (58, True, "plugged in", ["BAT0"], []),
     "unknown-off-charger": (58, False, "on battery, drawing 8.15 W", ["BAT0"], []),
