@@ -57,8 +57,8 @@ void doctor_miss(struct findings *findings, const char *what, const char *format
 
 static void look_at_batteries(int root_fd, struct findings *findings)
 {
-        int err = doctor_saw(findings, battery_list_all(root_fd, &findings->batteries, &findings->n_batteries,
-                                                     &findings->n_units));
+        int err = doctor_saw(findings, battery_list(root_fd, &findings->batteries, &findings->n_batteries,
+                                                 &findings->n_units));
 
         if (err < 0)
                 doctor_miss(findings, N_("battery"), "sys/class/power_supply cannot be read: %s",

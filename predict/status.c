@@ -411,7 +411,7 @@ static int print_unrecorded(const struct options *options)
         double full_j;
         size_t n = 0;
 
-        if (root_fd < 0 || battery_list(root_fd, &units, &n) < 0 || n == 0)
+        if (root_fd < 0 || battery_list(root_fd, &units, &n, NULL) < 0 || n == 0)
                 return CODE_NO_DATA;
         battery_sum(units, n, &battery);
         full_j = battery_full_mwh(&battery) * J_PER_MWH;

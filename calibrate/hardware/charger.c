@@ -64,7 +64,7 @@ static bool discharges(const struct charger *charger)
         struct battery sum;
         size_t n = 0;
 
-        if (battery_list(charger->root_fd, &units, &n) < 0)
+        if (battery_list(charger->root_fd, &units, &n, NULL) < 0)
                 return false;
         battery_sum(units, n, &sum);
         return sum.status == BATTERY_DISCHARGING;
@@ -126,7 +126,7 @@ static int find_batteries(struct charger *charger)
 {
         _cleanup_free_ struct battery_unit *units = NULL;
         size_t n = 0;
-        int err = battery_list(charger->root_fd, &units, &n);
+        int err = battery_list(charger->root_fd, &units, &n, NULL);
 
         for (size_t i = 0; !err && i < n && charger->n < BATTERIES_MAX; i++)
                 if (units[i].force_discharge)

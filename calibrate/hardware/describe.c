@@ -79,7 +79,7 @@ static bool describe_battery(int root_fd, struct hardware_description *descripti
         struct battery sum;
         size_t n = 0;
 
-        if (battery_list(root_fd, &units, &n) < 0 || n == 0)
+        if (battery_list(root_fd, &units, &n, NULL) < 0 || n == 0)
                 return false;
         battery_sum(units, n, &sum);
         description->voltage = sum.have & BATTERY_VOLTAGE;

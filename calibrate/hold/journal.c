@@ -6,6 +6,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "util/fnv.h"
 #include "util/ini-text.h"
 #include "util/text.h"
 #include "util/util.h"
@@ -37,16 +38,6 @@ int journal_add(struct journal *journal, const struct journal_entry *entry)
                 return -ENOMEM;
         journal->entries[journal->n++] = *entry;
         return 0;
-}
-
-/* FNV-1a, 64 bits: detects damage, not attacks; the folder's permissions prevent those. */
-static uint64_t checksum(const char *text, size_t length)
-{
-        uint64_t hash = UINT64_C(0xcbf29ce484222325);
-
-        for (size_t i = 0; i < length; i++)
-                hash = (hash ^ (unsigned char)text[i]) * UINT64_C(0x100000001b3);
-        return hash;
 }
 
 static void print_entry(FILE *file, const struct journal_entry *entry, size_t number,
@@ -83,7 +74,7 @@ char *journal_print(const struct journal *journal, bool all_pending, size_t *ret
         }
         fflush(file);
         fprintf(file, "[end]\nentries = %zu\nchecksum = %016" PRIx64 "\n", journal->n,
-                checksum(kept.text, kept.length));
+                fnv_add(FNV_BEGIN, kept.text, kept.length));
         text = text_close(file, &kept);
         if (text)
                 *ret_length = kept.length;
@@ -260,7 +251,7 @@ int journal_parse(const char *text, size_t length, const char *name, const struc
         static const char end[] = "\n[end]\n";
         const char *tail = memmem(text, length, end, sizeof(end) - 1);
         struct ini_place place = { .name = name, .log = log };
-        struct parser parser = { .checksum = tail ? checksum(text, (size_t)(tail + 1 - text)) : 0 };
+        struct parser parser = { .checksum = tail ? fnv_add(FNV_BEGIN, text, (size_t)(tail + 1 - text)) : 0 };
         int err = ini_text_parse(text, length, name, log, on_key, &parser);
 
         if (!err && (!tail || !parser.sum))

@@ -14,9 +14,7 @@ static double known(uint32_t have, uint32_t bit, double value)
 /* The finest level that the battery shows, in percent; NaN: it shows whole percents alone. */
 static double fine_level(const struct battery *battery)
 {
-        double step, percent = battery_fine_percent(battery, &step);
-
-        return step > 0 ? NAN : percent;
+        return battery_step(battery) > 0 ? NAN : battery_fine_percent(battery);
 }
 
 void look_at(const struct sample *sample, bool fine, struct look *look)

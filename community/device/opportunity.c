@@ -22,7 +22,7 @@ static bool on_battery(int root_fd)
         struct battery sum;
         size_t n = 0;
 
-        if (battery_list(root_fd, &units, &n) || n == 0)
+        if (battery_list(root_fd, &units, &n, NULL) || n == 0)
                 return false;
         battery_sum(units, n, &sum);
         return sum.status == BATTERY_DISCHARGING || sum.status == BATTERY_UNKNOWN;

@@ -83,7 +83,7 @@ static void read_wear(int root_fd, char *buf, size_t size)
         uint64_t now = 0, design = 0, percent;
         size_t n = 0;
 
-        if (battery_list(root_fd, &units, &n))
+        if (battery_list(root_fd, &units, &n, NULL))
                 return;
         for (size_t i = 0; i < n; i++) {
                 const struct battery_unit *unit = &units[i];

@@ -134,7 +134,7 @@ static int read_live(const char *machine, struct forecast_battery *ret)
         _cleanup_free_ struct battery_unit *units = NULL;
         struct display_state display = { 0 };
         size_t n = 0;
-        int err = root_fd < 0 ? -errno : battery_list(root_fd, &units, &n);
+        int err = root_fd < 0 ? -errno : battery_list(root_fd, &units, &n, NULL);
 
         if (!err && n > 0)
                 battery_sum(units, n, &ret->battery);

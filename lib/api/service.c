@@ -9,6 +9,7 @@
 #include <sys/socket.h>
 #include <sys/time.h>
 
+#include "util/fnv.h"
 #include "util/local-socket.h"
 #include "util/paths.h"
 #include "util/util.h"
@@ -45,14 +46,12 @@ static int service_error(const char *name)
 int service_fingerprint(const struct profile *profile, char fingerprint[SERVICE_FINGERPRINT_MAX])
 {
         _cleanup_free_ char *text = NULL;
-        uint64_t hash = UINT64_C(14695981039346656037);
         int err = profile_print(profile, &text);
 
         if (err < 0)
                 return err;
-        for (const char *at = text; *at; at++)
-                hash = (hash ^ (unsigned char)*at) * UINT64_C(1099511628211);
-        snprintf(fingerprint, SERVICE_FINGERPRINT_MAX, "%016" PRIx64, hash);
+        snprintf(fingerprint, SERVICE_FINGERPRINT_MAX, "%016" PRIx64,
+                 fnv_add(FNV_BEGIN, text, strlen(text)));
         return 0;
 }
 

@@ -65,9 +65,9 @@ struct reading {
 /* The charge is in the middle of its step; @otherwise where the battery shows none. */
 static struct reading read_battery(const struct battery *shown, double load_w, double otherwise)
 {
-        double step, percent = battery_fine_percent(shown, &step);
+        double percent = battery_fine_percent(shown);
 
-        percent = isnan(percent) ? otherwise : percent + fmin(step, 100 - percent) / 2;
+        percent = isnan(percent) ? otherwise : percent + fmin(battery_step(shown), 100 - percent) / 2;
         return (struct reading){ percent, (double)shown->voltage_uv * 1e-6 / cell_volt(percent), load_w };
 }
 
@@ -151,12 +151,11 @@ int charge_of(const struct history *history, const struct battery *shown, double
 {
         const struct profile *profile = history->profile;
         struct charge charge = { .percent_j = J_PER_PERCENT(profile->energy_full_mwh) };
-        double step = 0, seen = shown ? battery_fine_percent(shown, &step) : NAN;
 
-        charge.percent = isnan(percent) ? seen : percent;
+        charge.percent = isnan(percent) && shown ? battery_fine_percent(shown) : percent;
         if (isnan(charge.percent))
                 return -ENODEV;
-        spread_step(&charge, isnan(percent) ? step : 0);
+        spread_step(&charge, isnan(percent) ? battery_step(shown) : 0);
         charge.energy_sd = TUNING_NO_VOLTAGE_SD;
         if (shown && shown->have & BATTERY_ENERGY_FULL && shown->energy_full_uwh > 0) {
                 /* The present capacity: the profile's is that of its calibration, and batteries age. */

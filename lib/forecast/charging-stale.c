@@ -29,7 +29,7 @@ struct stretch {
 static int add_level(void *data, const struct store_poll *poll)
 {
         struct stretch *stretch = data;
-        double percent = battery_fine_percent(&poll->battery, &(double){ 0 });
+        double percent = battery_fine_percent(&poll->battery);
         bool fed = poll->battery.status == BATTERY_NOT_CHARGING || poll->battery.status == BATTERY_FULL;
 
         if (stretch->n > 0 && poll->start_ns > stretch->levels[stretch->n - 1].end_ns + (int64_t)NS_PER_S)

@@ -82,8 +82,9 @@ static void read_run(const struct history *history, struct run *run)
                (first == history->n_levels || levels[first].start_ns <= levels[first - 1].end_ns + (int64_t)NS_PER_S))
                 first--;
         for (size_t i = first; i < history->n_levels; i++) {
-                double percent = battery_fine_percent(&levels[i].battery, &run->step);
+                double percent = battery_fine_percent(&levels[i].battery);
 
+                run->step = battery_step(&levels[i].battery);
                 run->minutes = (double)(levels[i].end_ns - levels[first].end_ns) / 60e9;
                 run->highest = fmax(run->highest, percent);
                 if (i > first && percent != before && !isnan(percent)) {
@@ -113,7 +114,7 @@ static double find_speed(const struct run *run, const struct battery *battery, d
         if (battery->status == BATTERY_CHARGING && battery->have & BATTERY_POWER && battery->power_uw > 0 &&
             percent_j > 0)
                 return 60 * (double)battery->power_uw / UJ_PER_J / percent_j /
-                       speed_at(battery_fine_percent(battery, &(double){ 0 }));
+                       speed_at(battery_fine_percent(battery));
         return NAN;
 }
 
@@ -122,7 +123,7 @@ void charging_of(const struct history *history, const struct forecast_battery *b
 {
         const struct battery *now = &battery->battery;
         const double z = quantile_normal(FORECAST_LEVEL);
-        double step, percent, end, speed, error, minutes, fallen;
+        double percent, end, speed, error, minutes, fallen;
         struct run run;
 
         *ret = (struct budget_charging){ -1, -1, -1, .minutes_to_full = { NAN, NAN, NAN }, .limit_percent = NAN };
@@ -130,20 +131,20 @@ void charging_of(const struct history *history, const struct forecast_battery *b
                 return;
         ret->too_weak = ret->held = 0;
         ret->charging = now->status == BATTERY_CHARGING;
-        percent = battery_fine_percent(now, &step);
+        percent = battery_fine_percent(now);
         ret->limit_percent = kept_limit(battery, percent);
         if (!is_fed(now))
                 return;
         ret->held = !ret->charging && is_at_limit(&battery->limit, percent);
         read_run(history, &run);
         fallen = run.highest - percent;
-        ret->too_weak = !ret->held && run.minutes > 0 && fallen >= fmax(TUNING_WEAK_PERCENT, 2 * step);
+        ret->too_weak = !ret->held && run.minutes > 0 && fallen >= fmax(TUNING_WEAK_PERCENT, 2 * battery_step(now));
         if (now->status == BATTERY_FULL && !ret->too_weak && !ret->held)
                 ret->minutes_to_full = (struct cost_value){ 0, 0, 0 };
         if (!ret->charging || ret->too_weak || isnan(percent))
                 return;
         speed = find_speed(&run, now, percent_j, &error);
         end = isnan(ret->limit_percent) ? 100 : ret->limit_percent;
-        minutes = fmax(way_to_full(fmin(percent + step / 2, 100)) - way_to_full(end), 0) / speed;
+        minutes = fmax(way_to_full(fmin(percent + battery_step(now) / 2, 100)) - way_to_full(end), 0) / speed;
         ret->minutes_to_full = (struct cost_value){ minutes, minutes / (1 + z * error), minutes * (1 + z * error) };
 }

@@ -15,7 +15,7 @@ static int read_battery(int root_fd, struct class_facts *facts)
         _cleanup_free_ struct battery_unit *units = NULL;
         struct battery sum;
         size_t n = 0;
-        int err = battery_list(root_fd, &units, &n);
+        int err = battery_list(root_fd, &units, &n, NULL);
 
         if (err || n == 0)
                 return err == -ENOMEM ? err : 0;

@@ -31,24 +31,34 @@ double battery_full_mwh(const struct battery *battery)
         return NAN;
 }
 
-double battery_fine_percent(const struct battery *battery, double *step)
+/* NaN: it shows only a percentage, or nothing. */
+static double level_percent(const struct battery *battery)
 {
         const uint32_t charge = BATTERY_CHARGE_NOW | BATTERY_CHARGE_FULL,
                        energy = BATTERY_ENERGY_NOW | BATTERY_ENERGY_FULL;
 
-        *step = 0;
         if ((battery->have & charge) == charge && battery->charge_full_uah > 0)
                 return fmin(100.0 * (double)battery->charge_now_uah / (double)battery->charge_full_uah, 100);
         if ((battery->have & energy) == energy && battery->energy_full_uwh > 0)
                 return fmin(100.0 * (double)battery->energy_now_uwh / (double)battery->energy_full_uwh, 100);
-        *step = 1;
-        return battery->have & BATTERY_CAPACITY ? (double)battery->capacity_percent : NAN;
+        return NAN;
 }
 
 double battery_percent(const struct battery *battery)
 {
-        return battery->have & BATTERY_CAPACITY ? (double)battery->capacity_percent
-                                                : battery_fine_percent(battery, &(double){ 0 });
+        return battery->have & BATTERY_CAPACITY ? (double)battery->capacity_percent : level_percent(battery);
+}
+
+double battery_fine_percent(const struct battery *battery)
+{
+        double percent = level_percent(battery);
+
+        return isnan(percent) ? battery_percent(battery) : percent;
+}
+
+double battery_step(const struct battery *battery)
+{
+        return isnan(level_percent(battery)) ? 1 : 0;
 }
 
 /* Weight of a battery in a mean: its full energy if all show that, else 1. */
@@ -68,7 +78,7 @@ static double mean_percent(const struct battery_unit *units, size_t n)
         for (size_t i = 0; i < n; i++) {
                 double weight = weight_of(units, n, i);
 
-                sum += weight * battery_fine_percent(&units[i].battery, &(double){ 0 });
+                sum += weight * battery_fine_percent(&units[i].battery);
                 weights += weight;
         }
         return weights > 0 ? sum / weights : NAN;
@@ -222,9 +232,9 @@ void battery_sum(const struct battery_unit *units, size_t n, struct battery *ret
         if (n == 1) {
                 sum.capacity_percent = units[0].battery.capacity_percent;
         } else if (n > 1) {
-                double step, percent = battery_fine_percent(&sum, &step);
+                double percent = level_percent(&sum);
 
-                percent = step > 0 ? mean_percent(units, n) : percent;
+                percent = isnan(percent) ? mean_percent(units, n) : percent;
                 sum.have = isnan(percent) ? sum.have & ~(uint32_t)BATTERY_CAPACITY : sum.have | BATTERY_CAPACITY;
                 sum.capacity_percent = isnan(percent) ? 0 : (uint32_t)percent;
         }

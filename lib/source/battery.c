@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "battery-private.h"
+#include "util/fnv.h"
 #include "util/util.h"
 
 #define UEVENT_MAX 4096
@@ -40,31 +41,20 @@ static bool is_charger(const char *uevent)
         return battery_find(uevent, "TYPE", type, sizeof(type)) && strcmp(type, "Battery") != 0;
 }
 
-/* FNV-1a, http://www.isthe.com/chongo/tech/comp/fnv/ */
-#define HASH_BEGIN UINT64_C(0xcbf29ce484222325)
-#define HASH_PRIME UINT64_C(0x100000001b3)
-
-static uint64_t hash(uint64_t sum, const char *text, size_t length)
-{
-        for (size_t i = 0; i < length; i++)
-                sum = (sum ^ (unsigned char)text[i]) * HASH_PRIME;
-        return sum;
-}
-
 /* 0: the battery does not show its maker, model and serial number. */
 static uint64_t pack_of(const char *uevent)
 {
         static const char *const keys[] = { "\nPOWER_SUPPLY_MANUFACTURER=", "\nPOWER_SUPPLY_MODEL_NAME=",
                                             "\nPOWER_SUPPLY_SERIAL_NUMBER=" };
-        uint64_t sum = HASH_BEGIN;
+        uint64_t sum = FNV_BEGIN;
 
         for (size_t i = 0; i < ARRAY_SIZE(keys); i++) {
                 const char *line = strstr(uevent, keys[i]);
 
                 if (line)
-                        sum = hash(sum, line, 1 + strcspn(line + 1, "\n"));
+                        sum = fnv_add(sum, line, 1 + strcspn(line + 1, "\n"));
         }
-        return sum == HASH_BEGIN ? 0 : sum;
+        return sum == FNV_BEGIN ? 0 : sum;
 }
 
 /* Which batteries there are: a level can only be subtracted from one of the same batteries. */
@@ -75,7 +65,7 @@ static void add_members(const struct battery_unit *units, size_t n, struct sampl
                 const struct battery *battery = &units[i].battery;
 
                 sample->members[i] = (struct battery_member){
-                        .name = hash(HASH_BEGIN, units[i].name, strlen(units[i].name)),
+                        .name = fnv_add(FNV_BEGIN, units[i].name, strlen(units[i].name)),
                         .pack = units[i].pack,
                         .charge_full_uah = battery->have & BATTERY_CHARGE_FULL ? battery->charge_full_uah : 0,
                         .energy_full_uwh = battery->have & BATTERY_ENERGY_FULL ? battery->energy_full_uwh : 0,
@@ -158,7 +148,7 @@ static void remember(struct memory *memories, struct battery_unit *unit)
         struct memory *memory = find_memory(memories, unit->name);
 
         memory = memory ? memory : find_memory(memories, "");
-        if (!memory || isnan(battery_fine_percent(&unit->battery, &(double){ 0 })))
+        if (!memory || isnan(battery_fine_percent(&unit->battery)))
                 return;
         memcpy(memory->name, unit->name, sizeof(memory->name));
         for (size_t scale = 0; scale < BATTERY_SCALES; scale++)
@@ -219,7 +209,7 @@ static int look(int class_fd, struct memory *memories, struct table *table)
         return 0;
 }
 
-int battery_list_all(int root_fd, struct battery_unit **ret, size_t *ret_n, size_t *ret_n_all)
+int battery_list(int root_fd, struct battery_unit **ret, size_t *ret_n, size_t *ret_n_all)
 {
         _cleanup_close_ int class_fd = openat(root_fd, "sys/class/power_supply",
                                               O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -232,22 +222,16 @@ int battery_list_all(int root_fd, struct battery_unit **ret, size_t *ret_n, size
         }
         *ret = table.units;
         *ret_n = table.n;
-        *ret_n_all = table.n_all;
+        if (ret_n_all)
+                *ret_n_all = table.n_all;
         return 0;
-}
-
-int battery_list(int root_fd, struct battery_unit **ret, size_t *ret_n)
-{
-        size_t n_all;
-
-        return battery_list_all(root_fd, ret, ret_n, &n_all);
 }
 
 int battery_now(int root_fd, struct battery *ret)
 {
         _cleanup_free_ struct battery_unit *units = NULL;
         size_t n = 0;
-        int err = battery_list(root_fd, &units, &n);
+        int err = battery_list(root_fd, &units, &n, NULL);
 
         if (err || n == 0)
                 return err ? err : -ENODEV;
@@ -260,7 +244,7 @@ enum supply_state battery_supply(int root_fd)
         _cleanup_free_ struct battery_unit *units = NULL;
         size_t n, n_all = 0;
 
-        return battery_list_all(root_fd, &units, &n, &n_all) == 0 && n_all > 0 ? units[0].supply : SUPPLY_UNKNOWN;
+        return battery_list(root_fd, &units, &n, &n_all) == 0 && n_all > 0 ? units[0].supply : SUPPLY_UNKNOWN;
 }
 
 struct battery_source {
@@ -283,7 +267,7 @@ static void tell_quirks(struct battery_source *self)
                 const struct battery_unit *unit = &self->table.units[i];
 
                 for (size_t j = 0; j < unit->n_quirks; j++) {
-                        uint64_t quirk = hash(HASH_BEGIN, unit->quirks[j], strlen(unit->quirks[j]));
+                        uint64_t quirk = fnv_add(FNV_BEGIN, unit->quirks[j], strlen(unit->quirks[j]));
                         size_t at = 0;
 
                         while (at < self->n_told && self->told[at] != quirk)
@@ -302,7 +286,7 @@ static void tell_quirks(struct battery_source *self)
  */
 static void watch_level(struct battery_source *self, struct battery *battery)
 {
-        double percent = battery_fine_percent(battery, &(double){ 0 });
+        double percent = battery_fine_percent(battery);
         bool denies = battery->said > BATTERY_DISCHARGING;
 
         if ((denies && battery->said != self->said) || isnan(self->turn)) {

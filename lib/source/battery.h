@@ -70,20 +70,14 @@ struct battery_unit {
 int battery_open(int root_fd, const struct log *log, struct source **ret);
 
 /**
- * battery_list() - list the machine's own batteries; not those of mice and headsets, not an empty bay
- * @ret: ascending by name; free() it
+ * battery_list() - list the units in the folder of power supplies
+ * @ret: ascending by role, then by name; free() it
+ * @ret_n: the first ones of @ret are the machine's own batteries; not those of mice and headsets, not an empty bay
+ * @ret_n_all: length of @ret; or NULL
  *
  * Return: 0, also for none at all; a negative errno.
  */
-int battery_list(int root_fd, struct battery_unit **ret, size_t *ret_n);
-
-/**
- * battery_list_all() - list all units in the folder of power supplies
- * @ret: ascending by role, then by name, so that the first @ret_n are those of battery_list(); free() it
- *
- * Return: as battery_list().
- */
-int battery_list_all(int root_fd, struct battery_unit **ret, size_t *ret_n, size_t *ret_n_all);
+int battery_list(int root_fd, struct battery_unit **ret, size_t *ret_n, size_t *ret_n_all);
 
 /* Reads all batteries once and sums them. 0; -ENODEV: there is none; another negative errno. */
 int battery_now(int root_fd, struct battery *ret);
@@ -106,8 +100,11 @@ static inline bool battery_is_to_watch(const struct battery *battery)
 /* State of charge that every answer shows; NaN: unknown. */
 double battery_percent(const struct battery *battery);
 
-/* The same by the finest level. @step: percentage points to which it is rounded down; 0: it is not rounded. */
-double battery_fine_percent(const struct battery *battery, double *step);
+/* The same by the finest level. */
+double battery_fine_percent(const struct battery *battery);
+
+/* Percentage points to which battery_fine_percent() is rounded down; 0: it is not rounded. */
+double battery_step(const struct battery *battery);
 
 struct charge_limit {
         double end_percent;   /* level at which charging ends; 0: none is set */

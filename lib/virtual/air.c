@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "device.h"
+#include "util/fnv.h"
 #include "util/units.h"
 #include "util/util.h"
 
@@ -64,20 +65,10 @@ static uint64_t gap_end(struct traffic *traffic)
         return later(traffic->next_ns, rng_exponential(&traffic->rng) / traffic->packets_per_s);
 }
 
-/* FNV-1a of the name, so that two apps with the same row do not send at the same moments. */
-static uint64_t hash_of(const char *text)
-{
-        uint64_t hash = UINT64_C(0xcbf29ce484222325);
-
-        for (; *text; text++)
-                hash = (hash ^ (unsigned char)*text) * UINT64_C(0x100000001b3);
-        return hash;
-}
-
-/* @factor: present factor of the rate. */
+/* Two apps with the same row do not send at the same moments. @factor: present factor of the rate. */
 static void traffic_start(struct traffic *traffic, uint64_t now_ns, uint64_t seed, const char *app, double factor)
 {
-        rng_seed(&traffic->rng, seed ^ hash_of(app), traffic->number);
+        rng_seed(&traffic->rng, seed ^ fnv_add(FNV_BEGIN, app, strlen(app)), traffic->number);
         traffic->start_ns = traffic->next_ns = traffic->since_ns = now_ns;
         traffic->part = 1;
         traffic->factor = factor;

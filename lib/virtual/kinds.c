@@ -5,6 +5,9 @@
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
+
+#include "util/fnv.h"
 
 #define STREAM_KIND UINT64_C(0x6b696e64)
 
@@ -24,27 +27,18 @@ void kinds_init(struct kinds *kinds, const struct profile_virtual *physics, uint
         };
 }
 
-/* FNV-1a. */
-static uint64_t hash(const char *text)
-{
-        uint64_t sum = UINT64_C(0xcbf29ce484222325);
-
-        for (; *text; text++)
-                sum = (sum ^ (unsigned char)*text) * UINT64_C(0x100000001b3);
-        return sum;
-}
-
 /* An app's deviation is the same in each run of the device; how it varies, and when it is read, is not. */
 int kinds_add_app(const struct kinds *kinds, const char *id, size_t n_policies, struct app_kind *ret)
 {
+        uint64_t hash = fnv_add(FNV_BEGIN, id, strlen(id));
         struct rng own, run;
 
         *ret = (struct app_kind){ .counted = calloc(n_policies * COUNTED_COUNT + 1, sizeof(*ret->counted)) };
         if (!ret->counted)
                 return -ENOMEM;
-        rng_seed(&own, kinds->seed ^ hash(id), STREAM_KIND);
+        rng_seed(&own, kinds->seed ^ hash, STREAM_KIND);
         ret->residual = rng_normal(&own);
-        rng_seed(&run, kinds->run_seed ^ hash(id), STREAM_KIND);
+        rng_seed(&run, kinds->run_seed ^ hash, STREAM_KIND);
         wander_init(&ret->variation, kinds->tau_s, &run);
         rng_seed(&ret->reads, rng_next(&run), 0);
         ret->seen = kinds->share >= 1 || rng_uniform(&ret->reads) < kinds->share;

@@ -24,7 +24,7 @@ static bool is_fed(int root_fd, bool *charges)
         struct battery battery = { 0 };
         size_t n = 0;
 
-        if (battery_list(root_fd, &units, &n) == 0)
+        if (battery_list(root_fd, &units, &n, NULL) == 0)
                 battery_sum(units, n, &battery);
         *charges = battery.status == BATTERY_CHARGING;
         return *charges || battery_supply(root_fd) == SUPPLY_ONLINE;

@@ -101,7 +101,7 @@ static void find_design(const struct data *data, const struct options *options, 
 
         report->design = NAN;
         report->design_is_charge = last && isnan(last->energy_full_uwh);
-        if (root_fd < 0 || battery_list(root_fd, &units, &n) < 0 || n == 0)
+        if (root_fd < 0 || battery_list(root_fd, &units, &n, NULL) < 0 || n == 0)
                 return;
         report->design = 0;
         for (size_t i = 0; i < n; i++)

@@ -208,13 +208,13 @@ static void one_cannot_be_read(void)
         check_int(util_make_parent(path, 0755), 0);
         check_int(mkdir(path, 0755), 0); /* opens, and cannot be read */
         root_fd = open(tree, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-        check_int(battery_list(root_fd, &units, &n), 0);
+        check_int(battery_list(root_fd, &units, &n, NULL), 0);
         check_int(n, 1);
         check_text(units[0].name, "BAT0");
         free(units);
         check_int(rmdir(path), 0);
         check(tree_write(tree, "sys/class/power_supply/BAT1/uevent", text, strlen(text)));
-        check_int(battery_list(root_fd, &units, &n), 0);
+        check_int(battery_list(root_fd, &units, &n, NULL), 0);
         check_int(n, 2);
         free(units);
         close(root_fd);
@@ -278,7 +278,7 @@ static void are_in_order(void)
                 check(tree_write(tree, path, text, strlen(text)));
         }
         root_fd = open(tree, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-        check_int(battery_list(root_fd, &units, &n), 0);
+        check_int(battery_list(root_fd, &units, &n, NULL), 0);
         check_int(n, 9);
         for (size_t i = 0; i < n; i++) {
                 snprintf(name, sizeof(name), "BAT%zu", i);
