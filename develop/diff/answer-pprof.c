@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "diff.h"
-#include "gzip.h"
+#include "gzip/gzip.h"
 #include "joined.h"
 #include "pprof-fields.h"
 #include "util/util.h"

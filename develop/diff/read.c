@@ -9,7 +9,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "gzip.h"
+#include "gzip/gzip.h"
 #include "util/util.h"
 #include "util/words.h"
 
