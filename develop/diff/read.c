@@ -3,7 +3,6 @@
 #include "read.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,11 +19,6 @@
 #define COUNT_MAX 1e7    /* samples of a run: 1000 a second for almost three hours */
 #define WEIGHT_MIN 1e4   /* if no stack of a run has less, the values are weights and not counts */
 #define SAMPLES_FEW 100  /* a divisor counts as a sample only if the smallest stack has fewer samples than this */
-
-struct source {
-        int fd;
-        struct gzip *gzip; /* NULL: it is not compressed */
-};
 
 int read_damaged(const struct read *read, size_t line, const char *what)
 {
@@ -236,38 +230,19 @@ int read_program(struct read *read, const char *path, size_t length)
         return read->stacks->program ? 0 : read_failed(read, -ENOMEM);
 }
 
-static ssize_t read_plain(int fd, char *buf, size_t size)
-{
-        size_t n = 0;
-        ssize_t got;
-
-        while (n < size) {
-                got = read(fd, buf + n, size - n);
-                if (got < 0 && errno == EINTR)
-                        continue;
-                if (got < 0)
-                        return -errno;
-                if (got == 0)
-                        break;
-                n += (size_t)got;
-        }
-        return (ssize_t)n;
-}
-
 /* Up to @size bytes; fewer at the end of the file. A negative errno after its sentence. */
-static ssize_t read_full(const struct read *read, const struct source *source, char *buf, size_t size)
+static ssize_t read_full(const struct read *read, FILE *file, char *buf, size_t size)
 {
-        ssize_t n = source->gzip ? gzip_read(source->gzip, buf, size) : read_plain(source->fd, buf, size);
+        size_t n = fread(buf, 1, size, file);
+        int err = ferror(file) ? -errno : 0;
 
-        if (n == -EBADMSG)
-                return read_damaged(read, 0, "the file that gzip compressed is cut off or damaged");
-        return n < 0 ? read_failed(read, (int)n) : n;
+        return err < 0 ? read_damaged(read, 0, gzip_reason(err)) : (ssize_t)n;
 }
 
 typedef int (*read_lines_t)(struct read *read, void *reader, const char *text, size_t length);
 
 /* Parses chunks that end where a line does. @n: number of bytes that are in @buf already. */
-static int read_lines(struct read *read, const struct source *source, char *buf, size_t n, read_lines_t parse,
+static int read_lines(struct read *read, FILE *file, char *buf, size_t n, read_lines_t parse,
                       void *reader)
 {
         ssize_t got;
@@ -280,7 +255,7 @@ static int read_lines(struct read *read, const struct source *source, char *buf,
                 if (err < 0 || n < CHUNK)
                         return err;
                 memmove(buf, buf + whole, n - whole);
-                got = read_full(read, source, buf + (n - whole), CHUNK - (n - whole));
+                got = read_full(read, file, buf + (n - whole), CHUNK - (n - whole));
                 if (got < 0)
                         return (int)got;
                 n = n - whole + (size_t)got;
@@ -292,14 +267,14 @@ static int parse_folded(struct read *read, void *reader, const char *text, size_
         return folded_parse(read, reader, text, length);
 }
 
-static int read_folded(struct read *read, const struct source *source, char *buf, size_t n)
+static int read_folded(struct read *read, FILE *file, char *buf, size_t n)
 {
         _cleanup_(folded_freep) struct folded *folded = NULL;
         int err = folded_new(&folded);
 
         if (err < 0)
                 return read_failed(read, err);
-        err = read_lines(read, source, buf, n, parse_folded, folded);
+        err = read_lines(read, file, buf, n, parse_folded, folded);
         return err < 0 ? err : folded_end(read, folded);
 }
 
@@ -308,19 +283,19 @@ static int parse_perf_script(struct read *read, void *reader, const char *text, 
         return perf_script_parse(read, reader, text, length);
 }
 
-static int read_perf_script(struct read *read, const struct source *source, char *buf, size_t n)
+static int read_perf_script(struct read *read, FILE *file, char *buf, size_t n)
 {
         _cleanup_(perf_script_freep) struct perf_script *script = NULL;
         int err = perf_script_new(&script);
 
         if (err < 0)
                 return read_failed(read, err);
-        err = read_lines(read, source, buf, n, parse_perf_script, script);
+        err = read_lines(read, file, buf, n, parse_perf_script, script);
         return err < 0 ? err : perf_script_end(read, script);
 }
 
 /* Reads the whole file. @buf: in and out, CHUNK + 1 bytes with @n bytes in it. The length, or a negative errno. */
-static ssize_t read_whole(const struct read *read, const struct source *source, char **buf, size_t n)
+static ssize_t read_whole(const struct read *read, FILE *file, char **buf, size_t n)
 {
         size_t size = CHUNK;
         ssize_t got;
@@ -334,7 +309,7 @@ static ssize_t read_whole(const struct read *read, const struct source *source, 
                 if (!more)
                         return read_failed(read, -ENOMEM);
                 *buf = more;
-                got = read_full(read, source, more + n, size);
+                got = read_full(read, file, more + n, size);
                 if (got < 0)
                         return got;
                 n += (size_t)got;
@@ -390,7 +365,7 @@ static const char *find_other(const char *buf)
         return NULL;
 }
 
-static int read_known(struct read *read, const struct source *source, char **buf, size_t n)
+static int read_known(struct read *read, FILE *file, char **buf, size_t n)
 {
         static const struct {
                 bool (*is)(const char *data, size_t length);
@@ -411,40 +386,21 @@ static int read_known(struct read *read, const struct source *source, char **buf
         for (size_t i = 0; i < ARRAY_SIZE(formats); i++) {
                 if (read->events || !formats[i].is(*buf, n))
                         continue;
-                length = read_whole(read, source, buf, n);
+                length = read_whole(read, file, buf, n);
                 return length < 0 ? (int)length : formats[i].parse(read, *buf, (size_t)length);
         }
-        return perf_script_is(*buf, n) ? read_perf_script(read, source, *buf, n) : read_folded(read, source, *buf, n);
+        return perf_script_is(*buf, n) ? read_perf_script(read, file, *buf, n) : read_folded(read, file, *buf, n);
 }
 
-static void close_source(struct source *source)
+int read_stream(struct read *read, FILE *file)
 {
-        gzip_close(source->gzip);
-}
-
-int read_fd(struct read *read, int fd)
-{
-        _cleanup_(close_source) struct source source = { .fd = fd };
         _cleanup_free_ char *buf = calloc(1, CHUNK + 1);
-        ssize_t n, more;
-        int err;
+        ssize_t n;
 
         if (!buf)
                 return read_failed(read, -ENOMEM);
-        n = read_full(read, &source, buf, 2);
-        if (n < 0)
-                return (int)n;
-        if (n == 2 && memcmp(buf, "\x1f\x8b", 2) == 0) {
-                err = gzip_open(fd, buf, 2, &source.gzip);
-                if (err == -ENOTSUP)
-                        return read_damaged(read, 0, "it is compressed, and joulecast was built without "
-                                                     "zlib; unpack it with gunzip");
-                if (err < 0)
-                        return read_failed(read, err);
-                n = 0;
-        }
-        more = read_full(read, &source, buf + n, CHUNK - (size_t)n);
-        return more < 0 ? (int)more : read_known(read, &source, &buf, (size_t)(n + more));
+        n = read_full(read, file, buf, CHUNK);
+        return n < 0 ? (int)n : read_known(read, file, &buf, (size_t)n);
 }
 
 static double greatest_divisor(double a, double b)
@@ -487,16 +443,15 @@ static void find_samples(struct read *read)
 
 int read_file(struct read *read, const char *path)
 {
-        _cleanup_close_ int own = -1;
-        int fd = STDIN_FILENO, err = stacks_begin(read->stacks);
+        _cleanup_fclose_ FILE *file = NULL;
+        int err = stacks_begin(read->stacks);
 
         if (err < 0)
                 return read_failed(read, err);
-        if (strcmp(path, "-") != 0)
-                fd = own = open(path, O_RDONLY | O_CLOEXEC);
-        if (fd < 0)
-                return read_failed(read, -errno);
-        err = read_fd(read, fd);
+        err = gzip_open(path, &file);
+        if (err < 0)
+                return read_damaged(read, 0, gzip_reason(err));
+        err = read_stream(read, file);
         if (err == 0 && read->stacks->runs[read->stacks->n_runs - 1].sum == 0)
                 return read_damaged(read, 0, "it has no stacks with a count above 0");
         if (err < 0)
@@ -509,12 +464,11 @@ void read_events(const char *path, struct perf_events *ret)
 {
         struct log quiet = { 0 };
         struct read read = { .name = path, .log = &quiet, .events = ret };
+        _cleanup_fclose_ FILE *file = NULL;
         struct stat status;
-        _cleanup_close_ int fd = -1;
 
         if (strcmp(path, "-") == 0 || stat(path, &status) < 0 || !S_ISREG(status.st_mode))
                 return;
-        fd = open(path, O_RDONLY | O_CLOEXEC);
-        if (fd >= 0)
-                (void)read_fd(&read, fd);
+        if (gzip_open(path, &file) == 0)
+                (void)read_stream(&read, file);
 }

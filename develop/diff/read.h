@@ -9,6 +9,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdio.h>
 
 #include "tree/stacks.h"
 #include "util/log.h"
@@ -55,7 +56,7 @@ int read_file(struct read *read, const char *path);
  * none.
  */
 void read_events(const char *path, struct perf_events *ret);
-int read_fd(struct read *read, int fd);
+int read_stream(struct read *read, FILE *file); /* as gzip_unpack() leaves it */
 
 /* Is it code of an interpreter, "/tmp/perf-123.map" or, by perf inject --jit, "jitted-123-4.so"? */
 bool read_is_jit(const char *file, size_t length);

@@ -7,18 +7,9 @@
 
 #include "gzip.h"
 
-int gzip_open(int fd, const char *head, size_t n, struct gzip **ret)
+int gzip_stream(FILE *file, FILE **ret)
 {
         return -ENOTSUP;
-}
-
-ssize_t gzip_read(struct gzip *gzip, char *buf, size_t size)
-{
-        return -ENOTSUP;
-}
-
-void gzip_close(struct gzip *gzip)
-{
 }
 
 int gzip_pack(const char *data, size_t length, char **ret, size_t *ret_length)

@@ -12,81 +12,80 @@
 #define GZIP_BITS (MAX_WBITS + 16) /* with a gzip header */
 
 struct gzip {
-        int fd;
+        FILE *file;
         z_stream stream;
         bool ended; /* a member of the file ended, and nothing was read since */
         unsigned char in[1 << 16];
 };
 
-int gzip_open(int fd, const char *head, size_t n, struct gzip **ret)
-{
-        struct gzip *gzip = calloc(1, sizeof(*gzip));
-
-        if (!gzip)
-                return -ENOMEM;
-        gzip->fd = fd;
-        memcpy(gzip->in, head, n);
-        gzip->stream.next_in = gzip->in;
-        gzip->stream.avail_in = (unsigned)n;
-        if (inflateInit2(&gzip->stream, GZIP_BITS) != Z_OK) {
-                free(gzip);
-                return -ENOMEM;
-        }
-        *ret = gzip;
-        return 0;
-}
-
-/* Reads compressed bytes. Their number; 0: end of the file; a negative errno. */
-static ssize_t fill(struct gzip *gzip)
-{
-        ssize_t n;
-
-        do {
-                n = read(gzip->fd, gzip->in, sizeof(gzip->in));
-        } while (n < 0 && errno == EINTR);
-        if (n < 0)
-                return -errno;
-        gzip->stream.next_in = gzip->in;
-        gzip->stream.avail_in = (unsigned)n;
-        return n;
-}
-
-ssize_t gzip_read(struct gzip *gzip, char *buf, size_t size)
+/* Unpacks up to stream->avail_out bytes; fewer at the end of the file. 0; a positive errno. */
+static int unpack(struct gzip *gzip)
 {
         z_stream *stream = &gzip->stream;
-        ssize_t n;
 
-        stream->next_out = (unsigned char *)buf;
-        stream->avail_out = (unsigned)MIN(size, (size_t)INT_MAX);
         while (stream->avail_out > 0) {
                 int code;
 
                 if (stream->avail_in == 0) {
-                        n = fill(gzip);
-                        if (n < 0)
-                                return n;
-                        if (n == 0 && gzip->ended)
-                                break;
-                        if (n == 0)
-                                return -EBADMSG;
+                        stream->next_in = gzip->in;
+                        stream->avail_in = (unsigned)fread(gzip->in, 1, sizeof(gzip->in), gzip->file);
+                        if (stream->avail_in == 0)
+                                return ferror(gzip->file) ? errno : gzip->ended ? 0 : EBADMSG;
                 }
                 if (gzip->ended && inflateReset(stream) != Z_OK) /* members may follow each other */
-                        return -EBADMSG;
+                        return EBADMSG;
                 gzip->ended = false;
                 code = inflate(stream, Z_NO_FLUSH);
                 if (code != Z_OK && code != Z_STREAM_END && code != Z_BUF_ERROR)
-                        return code == Z_MEM_ERROR ? -ENOMEM : -EBADMSG;
+                        return code == Z_MEM_ERROR ? ENOMEM : EBADMSG;
                 gzip->ended = code == Z_STREAM_END;
         }
-        return (char *)stream->next_out - buf;
+        return 0;
 }
 
-void gzip_close(struct gzip *gzip)
+/* Gives the bytes in front of an error first; the next call fails again. */
+static ssize_t read_cookie(void *cookie, char *buf, size_t size)
 {
-        if (!gzip)
-                return;
+        struct gzip *gzip = cookie;
+        int err;
+
+        gzip->stream.next_out = (unsigned char *)buf;
+        gzip->stream.avail_out = (unsigned)MIN(size, (size_t)INT_MAX);
+        err = unpack(gzip);
+        if (err == 0 || (char *)gzip->stream.next_out > buf)
+                return (char *)gzip->stream.next_out - buf;
+        errno = err;
+        return -1;
+}
+
+static int close_cookie(void *cookie)
+{
+        struct gzip *gzip = cookie;
+        FILE *file = gzip->file;
+
         inflateEnd(&gzip->stream);
         free(gzip);
+        return fclose(file);
+}
+
+int gzip_stream(FILE *file, FILE **ret)
+{
+        const cookie_io_functions_t functions = { .read = read_cookie, .close = close_cookie };
+        struct gzip *gzip = calloc(1, sizeof(*gzip));
+        FILE *made = NULL;
+
+        if (!gzip)
+                return -ENOMEM;
+        gzip->file = file;
+        if (inflateInit2(&gzip->stream, GZIP_BITS) == Z_OK)
+                made = fopencookie(gzip, "r", functions);
+        if (!made) {
+                inflateEnd(&gzip->stream);
+                free(gzip);
+                return -ENOMEM;
+        }
+        *ret = made;
+        return 0;
 }
 
 int gzip_pack(const char *data, size_t length, char **ret, size_t *ret_length)

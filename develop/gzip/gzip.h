@@ -5,14 +5,18 @@
 /* Files compressed by gzip. */
 
 #include <stddef.h>
-#include <sys/types.h>
+#include <stdio.h>
 
-struct gzip;
-
-/* @head: @n bytes (at most 64) that were read from @fd already. 0; -ENOMEM; -ENOTSUP: built without zlib. */
-int gzip_open(int fd, const char *head, size_t n, struct gzip **ret);
-/* Reads up to @size bytes; fewer at the end. -EBADMSG: damaged or cut off; another negative errno of read(). */
-ssize_t gzip_read(struct gzip *gzip, char *buf, size_t size);
-void gzip_close(struct gzip *gzip);
+/* Opens a file, or standard input if @path is "-", as gzip_unpack() does. 0; a negative errno, also of that. */
+int gzip_open(const char *path, FILE **ret);
+/*
+ * Takes a file, and closes it after an error. If it is compressed, @ret is a stream of its content, for which reading
+ * fails with EBADMSG where the file is damaged or cut off; else it is @file. 0; -ENOMEM; -ENOTSUP: built without zlib.
+ */
+int gzip_unpack(FILE *file, FILE **ret);
+/* The reason, for a sentence that names the file. @err: negative, by these functions or reading. */
+const char *gzip_reason(int err);
+/* A stream of what gzip compressed in @file, which fclose() closes, too. 0; -ENOMEM; -ENOTSUP. */
+int gzip_stream(FILE *file, FILE **ret);
 /* Compresses a whole file. 0; -ENOMEM; -ENOTSUP: built without zlib. free() @ret. */
 int gzip_pack(const char *data, size_t length, char **ret, size_t *ret_length);

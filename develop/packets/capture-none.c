@@ -12,8 +12,7 @@ int capture_open(FILE *file, const char *name, const struct log *log, struct cap
 {
         log_error(log, "%s cannot be read: this joulecast was built without libpcap, which reads captured "
                        "packets", name);
-        if (file != stdin)
-                fclose(file);
+        fclose(file);
         return -ENOTSUP;
 }
 

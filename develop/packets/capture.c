@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "gzip/gzip.h"
 #include "util/units.h"
 #include "util/util.h"
 #include "util/wide.h"
@@ -116,9 +117,16 @@ static void pcapng_free(struct pcapng *pcapng)
         free(pcapng);
 }
 
+/* Why @file cannot be read: @otherwise, if it was read without an error. */
+static const char *reason_of(FILE *file, const char *otherwise)
+{
+        return ferror(file) ? gzip_reason(-errno) : otherwise;
+}
+
 static int damaged(const struct pcapng *pcapng, size_t n, const char *what)
 {
-        log_error(pcapng->log, "%s cannot be read from packet %zu on: %s", pcapng->name, n + 1, what);
+        log_error(pcapng->log, "%s cannot be read from packet %zu on: %s", pcapng->name, n + 1,
+                  reason_of(pcapng->file, what));
         return -EINVAL;
 }
 
@@ -279,8 +287,8 @@ static int read_block(struct pcapng *pcapng, size_t n, uint32_t *ret_type, size_
 /* 1: a packet; 0: there are no more; a negative errno after a sentence. @n: packets so far, for sentences. */
 static int pcapng_next(struct pcapng *pcapng, size_t n, struct captured *ret)
 {
-        uint32_t type;
-        size_t length;
+        uint32_t type = 0;
+        size_t length = 0;
         int got;
 
         while ((got = read_block(pcapng, n, &type, &length)) == 1) {
@@ -307,9 +315,8 @@ int capture_open(FILE *file, const char *name, const struct log *log, struct cap
         }
         capture->pcap = pcap_fopen_offline_with_tstamp_precision(file, PCAP_TSTAMP_PRECISION_NANO, reason);
         if (!capture->pcap) {
-                log_error(log, "%s cannot be read: %s", name, reason);
-                if (file != stdin)
-                        fclose(file);
+                log_error(log, "%s cannot be read: %s", name, reason_of(file, reason));
+                fclose(file);
                 free(capture);
                 return -EINVAL;
         }
@@ -364,7 +371,7 @@ int capture_next(struct capture *capture, struct captured *ret)
         capture->n++;
         if (got != 1) {
                 log_error(capture->log, "%s cannot be read from packet %zu on: %s", capture->name, capture->n,
-                          pcap_geterr(capture->pcap));
+                          reason_of(pcap_file(capture->pcap), pcap_geterr(capture->pcap)));
                 return -EINVAL;
         }
         seconds = header->ts.tv_sec < 0 ? header->ts.tv_sec + (INT64_C(1) << 32)
@@ -390,7 +397,7 @@ void capture_close(struct capture *capture)
         if (capture->pcap)
                 pcap_close(capture->pcap);
         pcapng_free(capture->pcapng);
-        if (capture->file && capture->file != stdin)
+        if (capture->file)
                 fclose(capture->file);
         free(capture);
 }

@@ -13,6 +13,7 @@
 #include "answer/answer.h"
 #include "answer/options.h"
 #include "capture.h"
+#include "gzip/gzip.h"
 #include "model/json-print.h"
 #include "model/profile.h"
 #include "price-packets.h"
@@ -139,7 +140,7 @@ static int read_packet(struct reading *reading, char *line)
         return err ? CODE_FAILED : CODE_OK;
 }
 
-/* Reads a line without its end. One of @size bytes or more is cut, and is no packet then. False: end of the file. */
+/* Reads a line without its end. One of @size bytes or more is cut, and is no packet then. False: end, or error. */
 static bool read_line(FILE *file, char *line, size_t size)
 {
         size_t n = 0;
@@ -149,7 +150,7 @@ static bool read_line(FILE *file, char *line, size_t size)
                 line[n++] = c ? (char)c : '?'; /* a NUL would end the row */
         line[n] = '\0';
         line[strcspn(line, "\r")] = '\0';
-        return n > 0 || !(feof(file) || ferror(file));
+        return !ferror(file) && (n > 0 || !feof(file));
 }
 
 /* An exit code. */
@@ -164,7 +165,7 @@ static int read_packets(struct reading *reading, FILE *file)
                         code = read_packet(reading, line);
         }
         if (code == CODE_OK && !feof(file)) {
-                log_error(&program_log, "%s cannot be read: %s", reading->path, strerror(errno));
+                log_error(&program_log, "%s cannot be read: %s", reading->path, gzip_reason(-errno));
                 return CODE_FAILED;
         }
         return code == CODE_OK && radio_run_until(reading->run, reading->until_ns) < 0 ? CODE_FAILED : code;
@@ -186,10 +187,10 @@ static bool is_capture(int first)
         return first == 0xa1 || first == 0xd4 || first == 0x4d || first == '\n';
 }
 
-/* As tcpdump -z and Wireshark leave it: by gzip, xz or lz4. */
+/* As tcpdump -z and Wireshark leave it: by xz or lz4. */
 static bool is_compressed(int first)
 {
-        return first == 0x1f || first == 0xfd || first == 0x04;
+        return first == 0xfd || first == 0x04;
 }
 
 static void address_text(const struct in6_addr *address, char ret[INET6_ADDRSTRLEN])
@@ -392,23 +393,27 @@ static int price(const struct request *request)
 {
         _cleanup_(radio_clear) struct radio radio = { 0 };
         _cleanup_(radio_run_clear) struct radio_run run = { 0 };
-        bool standard = strcmp(request->file, "-") == 0, captured;
-        int code = find_radio(request, &radio), first;
+        int code = find_radio(request, &radio), first, err;
         struct reading reading = { request->file, .until_ns = (int64_t)llround(request->until_s * 1e9), .run = &run };
         FILE *file;
+        bool captured;
 
         if (code != CODE_OK)
                 return code;
-        file = standard ? stdin : fopen(request->file, "re");
-        if (!file) {
-                log_error(&program_log, "%s cannot be read: %s", request->file, strerror(errno));
+        err = gzip_open(request->file, &file);
+        first = err < 0 ? EOF : first_byte(file);
+        if (err == 0 && ferror(file)) {
+                err = -errno;
+                fclose(file);
+        }
+        if (err < 0) {
+                log_error(&program_log, "%s cannot be read: %s", request->file, gzip_reason(err));
                 return CODE_FAILED;
         }
-        first = first_byte(file);
         captured = is_capture(first);
         code = radio_run_start(&run, &radio, signal_of(request)) < 0 ? CODE_FAILED : CODE_OK;
         if (code == CODE_OK && is_compressed(first)) {
-                log_error(&program_log, "%s is compressed: decompress it first, for example with gunzip",
+                log_error(&program_log, "%s is compressed: decompress it first, for example with unxz",
                           request->file);
                 code = CODE_FAILED;
         }
@@ -421,8 +426,7 @@ static int price(const struct request *request)
                 return finish(request, &run, read_capture(&reading, request, file));
         if (code == CODE_OK)
                 code = read_packets(&reading, file);
-        if (!standard)
-                fclose(file);
+        fclose(file);
         return finish(request, &run, code);
 }
 

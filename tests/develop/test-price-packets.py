@@ -5,6 +5,7 @@
 
 Usage: test-price-packets.py JOULECAST DATA-DIR
 """
+import gzip
 import json
 import os
 import socket
@@ -196,6 +197,8 @@ class PricePackets(unittest.TestCase):
                 self.assertEqual(self.capture(data, *own, "--start", 1700000001), 300000)
                 self.assertEqual(self.capture(data, *own, "--start", 1699999991), 0)
         self.assertEqual(self.capture(pcapng(RAW, 5, sent), *own), 100)
+        for data in pcapng(RAW, 5, sent), pcap(RAW, (0, sent)):
+            self.assertEqual(self.capture(gzip.compress(data), *own), 100)
         self.assertEqual(self.capture(pcap(RAW, (0, sent[:40], 1500)), *own), 1500)
         self.assertEqual(self.capture(pcap(RAW), *own), 0)
         done = subprocess.run([JOULECAST, "price-packets", "--profile", "r.ini", "--radio", "r", "-", "--until",
@@ -228,13 +231,17 @@ class PricePackets(unittest.TestCase):
                 (pcap(MONITOR), own, "link of type 127 (IEEE802_11_RADIO)"), (pcap(9999), own, "link of type 9999 (?)"),
                 (struct.pack("<IHH", 0xa1b2c3d4, 9, 9) + good[8:], own, "cannot be read: "),
                 (b"\n" + HEAD.encode(), own, "cannot be read: "),
-                (b"\x1f\x8b\x08\0", (), "is compressed: decompress it"),
-                (b"\x1f\x8b\x08\0", own, "is compressed: decompress it"),
+                (b"\xfd7zXZ\0", own, "is compressed: decompress it"),
                 (b"0,tx,1\n", own, "is no capture of packets"),
                 (b"0,tx,1\n", ("--start", 1), "is no capture of packets"),
                 (pcapng(RAW, 2**63, sent), own, "packet 1 has a time or a length"),
                 (pcapng(RAW, 5, sent)[:-5], own, "from packet 1 on: ")):
             self.assertIn(sentence, self.capture(data, *words, code=1))
+        for data, words in ((good, own), (pcapng(RAW, 5, sent), own), (b"0,tx,1\n", ())):
+            packed = gzip.compress(data)
+            for broken in [packed[:cut] for cut in (1, 5, 15, -9, -1)] + [packed[:-8] + bytes(8)]:
+                self.assertIn(": the file that gzip compressed is cut off or damaged",
+                              self.capture(broken, *words, code=1))
         for words, sentence in (("--address", "192.0.2.1/24"),
                                 "is not an address such as"), (65 * own, "one too many (at most 64)"):
             self.assertIn(sentence, self.capture(good, *words, code=2))

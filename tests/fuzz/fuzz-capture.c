@@ -4,6 +4,7 @@
 
 #include "capture.h"
 #include "fuzz.h"
+#include "gzip/gzip.h"
 
 /* A file of packets, each with headers of any link, of a device with three addresses. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -12,9 +13,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         struct capture_headers headers;
         struct capture *capture;
         struct captured packet;
-        FILE *file = size ? fmemopen((void *)(uintptr_t)data, size, "r") : NULL;
+        FILE *file;
 
-        if (!file)
+        if (size == 0 || gzip_unpack(fmemopen((void *)(uintptr_t)data, size, "r"), &file) < 0)
                 return 0;
         fuzz_assert(capture_take_address("198.18.0.1", &own) == 0 && capture_take_address("198.18.0.2", &own) == 0);
         fuzz_assert(capture_take_address("2001:db8::1", &own) == 0 && capture_take_address("2001:db8::1/64", &own) < 0);
