@@ -36,12 +36,21 @@ static bool is_version(const char *text)
         return true;
 }
 
+/* Is it no file, but a line as in "f@/a/x.rb:12", or a method as in "class@anonymous::f" of PHP? */
+static bool is_place(const char *text)
+{
+        const char *colon = strrchr(text, ':');
+
+        return colon && (colon[-1] == ':' || strspn(colon + 1, "0123456789") == strlen(colon + 1));
+}
+
 /* The start of the DSO; NULL: there is none. Swift and D have words like "@escaping" in names, after a blank. */
 static const char *find_dso(const char *text)
 {
         const char *at = strrchr(text, '@');
 
-        return at && at > text && at[1] && !strchr("@ ", at[-1]) && strcmp(at + 1, "plt") != 0 && !is_version(at + 1)
+        return at && at > text && at[1] && !strchr("@ ", at[-1]) && strcmp(at + 1, "plt") != 0 && !is_version(at + 1) &&
+                               !is_place(at + 1)
                        ? at + 1
                        : NULL;
 }

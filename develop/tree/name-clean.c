@@ -38,18 +38,26 @@ static struct row rows[] = {
           "" },
         /* addresses, and offsets to them */
         { "+0x", "\\+0x[0-9a-f]+(/0x[0-9a-f]+)?$", "" },
+        { "+", "\\+[0-9]+$", "" }, /* bpftrace */
         { "0x", "^0x[0-9a-f]+$", "[unknown]" },
         { "0x", "[/.+]0x[0-9a-fA-F]{5,16}", "" }, /* hidden classes of Java */
-        /* numbers of processes and threads, and cgo's hash of a package */
+        /* numbers of processes and threads, and hashes: cgo's of a package, the kernel's of a BPF program */
         { "perf-", "perf-[0-9]+\\.map", "perf.map" },
         { " tid=", " tid=[0-9]+\\]$", "]" },
         { "process ", "^process [0-9]+:", "process " },
         { "thread (", "^thread \\((0x)?[0-9A-Fa-f]+\\):?", "thread" },
-        { "_cgo_", "^_cgo_[0-9a-f]{12}_", "_cgo_" },
+        { "_cgo", "^_cgo(exp)?_[0-9a-f]{12}_", "_cgo\\1_" },
+        { "bpf_prog_", "^bpf_prog_[0-9a-f]{16}(_|$)", "bpf_prog\\1" },
+        { "bpf_trampoline_", "^bpf_trampoline_[0-9]+$", "bpf_trampoline" },
+        { ".glob..", "\\.glob\\.\\.func", ".init.func" }, /* Go before 1.23 */
         /* additions of compilers and linkers to copies, parts and versions of a function */
         { " [clone ", " \\[clone (\\.[^]]*)\\]", "\\1" },
         { " (.", " \\((\\.[^()]*)\\)$", "\\1" },
-        { ".", "(\\.(constprop|isra|part|lto_priv|llvm)\\.[0-9]+|\\.(cold|localalias)(\\.[0-9]+)?)+$", "" },
+        { ".",
+          "(\\.(constprop|isra|part|lto_priv|llvm|__part|__uniq|memprof|specialized)\\.[0-9]+|"
+          "\\.(cold|localalias)(\\.[0-9]+)?|\\.(abi0|argprom|cfi(_jt)?))+$",
+          "" },
+        { "OUTLINED_", "^OUTLINED_FUNCTION_([0-9]+)$", "OUTLINED_FUNCTION#\\1" },
         { "@", "@@.*$", "" },
         { "@", "@[A-Z][A-Za-z0-9]*_[0-9.]+$", "" },
         { "@plt", "@plt$", "" },
@@ -66,7 +74,16 @@ static struct row rows[] = {
         { "$u7d$", "\\$u7d\\$", "}" },
         { "$RF$", "\\$RF\\$", "&" },
         { "$C$", "\\$C\\$", "," },
-        /* Java and others: lambdas, accessors, proxies, and classes that libraries make; names of perf-map-agent */
+        /* D: lambdas, by their number or place */
+        { "__", "__(lambda|foreachbody|dgliteral|funcliteral)_L([0-9]+)_C([0-9]+)", "__\\1#\\2:\\3" },
+        { "__", "__(lambda|foreachbody|dgliteral|funcliteral)([0-9]+)", "__\\1#\\2" },
+        /*
+         * Java and others: types of results, lambdas, accessors, proxies, and classes that libraries make; names of
+         * perf-map-agent
+         */
+        { ")", "\\)\\[*([BCDFIJSZV]|L[A-Za-z0-9_$/]+;)$", ")" },
+        { ".invoke", "\\$([0-9]+)(\\.invoke(Suspend)?)$", "$\\2#\\1" },
+        { "$lambda-", "\\$lambda-([0-9]+)", "$lambda$#\\1" },
         { "$$Lambda", "\\$\\$Lambda(\\$[0-9]+)?(/[0-9a-f]+|\\.[0-9]{4,})?", "$$Lambda" },
         { "LambdaForm$", "LambdaForm\\$([A-Z]+)[0-9]+", "LambdaForm$\\1" },
         { "lambda$", "lambda\\$((.*)\\$)?([0-9]+)", "lambda$\\2#\\3" },
@@ -127,7 +144,10 @@ static struct row variant_rows[] = {
         { .has = "_generic", .pattern = "^__((mem|str|wcs|wmem|stp|rawmem)[a-z]*)_generic$", .by = "\\1" },
 };
 
-/* Other names of the C library's functions: for checks of buffers, for other standards, for internal use. */
+/*
+ * Other names of the C library's functions: for checks of buffers, for other standards, for internal use; and of the
+ * kernel's, by architecture.
+ */
 #define STDIO                                                                                                          \
         "(f?puts|f?gets|f?putc|f?getc|ungetc|fread|fwrite|fopen|fdopen|fclose|fflush|popen|v?[fs]?n?printf|v?[fs]?"    \
         "scanf|setbuffer|setvbuf|ftell|fgetpos(64)?|fsetpos(64)?|feof|ferror|f(un|try)?lockfile)"
@@ -136,6 +156,7 @@ static struct row library_rows[] = {
         { .has = "__libc_", .pattern = "^__libc_", .by = "" },
         { .has = "__isoc", .pattern = "^__isoc[0-9][0-9]_", .by = "" },
         { .has = "_IO_", .pattern = "^_IO_(new_|old_)?" STDIO "$", .by = "\\2" },
+        { .has = "_sys_", .pattern = "^__(x64|ia32|arm64|riscv|s390x?|se|do)_sys_", .by = "sys_" },
         { .has = "_nocancel", .pattern = "_nocancel$", .by = "" },
         { .has = "_2_", .pattern = "^__(new_|old_)?([a-z][a-z0-9_]*)_2_[0-9]+(_[0-9]+)?$", .by = "\\2" },
         { .has = "_chk", .pattern = "^__+([a-z0-9]+(_[a-z0-9]+)*)_chk$", .by = "\\1" },

@@ -33,6 +33,8 @@ static const char *const anonymous[] = {
         "_M_invoke",      /* C++: std::function */
         "__invoke",       /* C++: lambdas of clang as pointers to functions */
         "_FUN",           /* C++: lambdas of gcc as pointers to functions */
+        "__lambda",       /* D, as the one below */
+        "__foreachbody",
         "MoveNext",       /* .NET: asynchronous functions */
         "ctor",           /* .NET: constructors */
         "cctor",          /* .NET: static constructors */
