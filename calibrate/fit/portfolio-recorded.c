@@ -140,7 +140,7 @@ int portfolio_usage_recorded(const char *path, struct portfolio_usage *ret)
                 return -ENODATA;
         recorded.to_ns = span.last_ns;
         recorded.from_ns = MAX(span.first_ns, span.last_ns - DAYS * NS_PER_DAY);
-        recorded.n_totals = (size_t)(recorded.to_ns - recorded.from_ns) / STRETCH_NS;
+        recorded.n_totals = (size_t)((uint64_t)(recorded.to_ns - recorded.from_ns) / STRETCH_NS);
         recorded.n_totals = MIN(MAX(recorded.n_totals, (size_t)1), (size_t)STRETCHES);
         query.from_ns = recorded.from_ns;
         query.to_ns = INT64_MAX;
