@@ -201,7 +201,7 @@ void probe_free(struct probed *probed)
 static bool is_text(const char *text)
 {
         for (const char *at = text; *at; at++)
-                if ((*at < ' ' && *at != '\n' && *at != '\t') || *at == 0x7f || *at < 0)
+                if ((*at < ' ' && *at != '\n' && *at != '\t') || *at > '~') /* where char has no sign, too */
                         return false;
         return *text != '\0';
 }
