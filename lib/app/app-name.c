@@ -29,7 +29,7 @@ const char *app_command_base(const char *path)
 }
 
 /* Programs named by their folder instead; folders that give no name; and folders of runtimes that apps bring. */
-static const char generic_names[] = "__main__ app cli index launch launcher main run start",
+static const char generic_names[] = "__main__ app cli index launch launcher main run runner start",
                   plain_folders[] = ". .. app bin build ch-0 cli dist exec home lib libexec local node_modules opt out "
                                     "resources root server servers share src srv tmp usr",
                   runtime_folders[] = "electron java jbr jdk jre jre64 node python runtime";
@@ -38,27 +38,6 @@ static const char *start_of_folder(const char *path, const char *end)
 {
         while (end > path && end[-1] != '/')
                 end--;
-        return end;
-}
-
-/* "/usr/lib/element/resources/app.asar": "element". */
-static void folder_name(const char *path, const char *base, char *name, size_t size)
-{
-        for (const char *end = base - 1, *start; end > path; end = start - 1) {
-                start = start_of_folder(path, end);
-                if (end > start && !app_is_listed(plain_folders, start, (size_t)(end - start))) {
-                        snprintf(name, size, "%.*s", (int)(end - start), start);
-                        return;
-                }
-        }
-}
-
-static bool cut_end(char *name, const char *ending)
-{
-        char *end = app_before(name, ending);
-
-        if (end)
-                *end = '\0';
         return end;
 }
 
@@ -74,9 +53,38 @@ static bool is_machine(const char *word)
         static const char *const machines[] = { "aarch64", "amd64", "arm64", "linux", "x64", "x86" };
 
         for (size_t i = 0; i < ARRAY_SIZE(machines); i++)
-                if (strncasecmp(word, machines[i], strlen(machines[i])) == 0)
+                if (strncasecmp(word, machines[i], strlen(machines[i])) == 0 &&
+                    !isalpha((unsigned char)word[strlen(machines[i])]))
                         return true;
         return false;
+}
+
+/* A folder that gives no name: also "v4" and "linux-x86_64". */
+static bool is_plain(const char *folder, size_t length)
+{
+        return length == 0 || app_is_listed(plain_folders, folder, length) || is_machine(folder) ||
+               (is_version(folder) && 1 + strspn(folder + 1, DIGITS ".") == length);
+}
+
+/* "/usr/lib/element/resources/app.asar": "element". */
+static void folder_name(const char *path, const char *base, char *name, size_t size)
+{
+        for (const char *end = base - 1, *start; end > path; end = start - 1) {
+                start = start_of_folder(path, end);
+                if (!is_plain(start, (size_t)(end - start))) {
+                        snprintf(name, size, "%.*s", (int)(end - start), start);
+                        return;
+                }
+        }
+}
+
+static bool cut_end(char *name, const char *ending)
+{
+        char *end = app_before(name, ending);
+
+        if (end)
+                *end = '\0';
+        return end;
 }
 
 /* "Obsidian-1.9.14.AppImage", "obsidian_0123456789abcdef.AppImage", "Krita-x86_64.AppImage", "server.1.20.4.jar". */
@@ -170,7 +178,7 @@ size_t app_command_bundle(const char *runtime)
                         return 0;
                 else if (length == 3 && strncmp(name, "bin", 3) == 0)
                         in_bin = true;
-                else if (length && !app_is_listed(plain_folders, name, length) && !(own && is_version(name)))
+                else if (!is_plain(name, length) && !(own && is_version(name)))
                         return is_apps_folder(runtime, name, base) ? (size_t)(end - runtime) : 0;
         }
         return 0;

@@ -42,7 +42,7 @@ static void read_exe(int proc_fd, const char *pid, const struct app_exe *exe, ch
 }
 
 /* The file that an AppImage was started from, as its mount's place is another each time. */
-static bool read_image(int proc_fd, const char *pid, char *ret)
+static void read_image(int proc_fd, const char *pid, char *ret)
 {
         char path[48], words[16384];
         const char *image;
@@ -51,32 +51,28 @@ static bool read_image(int proc_fd, const char *pid, char *ret)
         snprintf(path, sizeof(path), "%s/environ", pid);
         n = app_words_read(proc_fd, path, words, sizeof(words));
         image = n > 0 ? app_process_words_value(words, n, "APPIMAGE") : NULL;
-        if (!image || !*util_base_name(image))
-                return false;
-        snprintf(ret, APP_PROGRAM_MAX, "%s", util_base_name(image));
-        return true;
+        if (image && *util_base_name(image))
+                snprintf(ret, APP_PROGRAM_MAX, "%s", util_base_name(image));
 }
 
-static bool is_interpreter(const char *path)
+static bool is_led_as(const char *path, enum app_lead lead)
 {
         const struct lead_line *line = lead_find(util_base_name(path));
 
-        return line && line->lead == LEAD_INTERPRETER;
+        return line && line->lead == lead;
 }
 
 static bool names_no_app(const char *path)
 {
-        const struct lead_line *line = lead_find(util_base_name(path));
-
-        return is_interpreter(path) || (line && line->lead == LEAD_SHELL);
+        return is_led_as(path, LEAD_INTERPRETER) || is_led_as(path, LEAD_SHELL);
 }
 
 /* Finds an app that brings its own runtime, unless the runtime runs a file outside of the app's folder. */
 static void find_bundle(struct app_program *program, const char *argv)
 {
         const char *runtime = *program->exe == '/' ? program->exe : argv, *own = program->command.own;
-        size_t length = *runtime == '/' && is_interpreter(runtime) && is_interpreter(argv) ? app_command_bundle(runtime)
-                                                                                          : 0;
+        size_t length = *runtime == '/' && is_led_as(runtime, LEAD_INTERPRETER) &&
+                        is_led_as(argv, LEAD_INTERPRETER) ? app_command_bundle(runtime) : 0;
 
         program->bundled = length > 0 && !app_command_is_windows(program->path) &&
                            (*own != '/' || (strncmp(own, runtime, length) == 0 && own[length] == '/'));
@@ -102,7 +98,7 @@ static const char *choose(const struct app_program *program, const char *argv, c
                 return program->command.own;
         if (!app_command_is_unnamed(argv) &&
             (is_named_as(comm, util_base_name(argv)) || (is_named_as(comm, argv) && !strchr(argv, '/'))))
-                return argv;
+                return strcmp(util_base_name(argv), util_base_name(program->exe)) ? argv : program->exe; /* "./run" */
         if (*program->exe && !names_no_app(program->exe))
                 return program->exe;
         return *program->exe && *argv && !names_no_app(argv) ? argv : comm; /* Java as "bazel(folder)" */

@@ -25,9 +25,9 @@ const struct lead_line lead_table[] = {
 
         /* Elixir's script, "+iex", another script, the name or folder of a release, the first module */
         { "beam.smp", LEAD_INTERPRETER, NULL, "-S --no-halt -extra -progname -root -s -run", "erl", .by_option = true },
-        { "box64 box86 busybox electron FEX* love mono mono-sgen nw R rosetta Rscript tclsh wine-preloader "
-          "wine64-preloader wish", LEAD_INTERPRETER },
-        { "bun", LEAD_INTERPRETER, NULL, "run ." },
+        { "box64 box86 busybox electron FEX* love mono mono-sgen nw R racket rosetta Rscript tclsh "
+          "wine-preloader wine64-preloader wish", LEAD_INTERPRETER },
+        { "bun dart", LEAD_INTERPRETER, NULL, "run ." },
         { "coverage", LEAD_INTERPRETER, "--rcfile --source --omit --include", "run . -m" },
         { "deno", LEAD_INTERPRETER, "-c --config --import-map", "run ." },
         { "dotnet", LEAD_INTERPRETER, "--depsfile --runtimeconfig", "exec ." },
