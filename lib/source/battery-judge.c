@@ -129,25 +129,21 @@ static void judge_levels(struct battery_unit *unit)
         }
 }
 
-static uint64_t energy_at(uint64_t charge_uah, uint64_t voltage_uv)
-{
-        return charge_uah * (voltage_uv / 1000) / 1000;
-}
-
 /* Batteries of a machine mostly have the same number of cells: if one shows no voltage, another's is taken. */
 static void add_energies(struct battery_unit *unit, uint64_t others_uv)
 {
         const struct battery *battery = &unit->battery;
-        uint64_t voltage_uv = has(unit, BATTERY_VOLTAGE) ? battery_nominal_uv(battery) : others_uv;
+        uint64_t mv = (has(unit, BATTERY_VOLTAGE) ? battery_nominal_uv(battery) : others_uv) / 1000;
 
-        if (has(unit, BATTERY_ENERGY_NOW) || (has(unit, BATTERY_CHARGE_NOW) && voltage_uv)) {
-                unit->energy_now_uwh = has(unit, BATTERY_ENERGY_NOW) ? battery->energy_now_uwh
-                                                                    : energy_at(battery->charge_now_uah, voltage_uv);
+        unit->energy_have = battery->have & (BATTERY_ENERGY_NOW | BATTERY_ENERGY_FULL);
+        unit->energy_now_uwh = battery->energy_now_uwh;
+        unit->energy_full_uwh = battery->energy_full_uwh;
+        if (mv && !has(unit, BATTERY_ENERGY_NOW) && has(unit, BATTERY_CHARGE_NOW)) {
+                unit->energy_now_uwh = battery->charge_now_uah * mv / 1000;
                 unit->energy_have |= BATTERY_ENERGY_NOW;
         }
-        if (has(unit, BATTERY_ENERGY_FULL) || (has(unit, BATTERY_CHARGE_FULL) && voltage_uv)) {
-                unit->energy_full_uwh = has(unit, BATTERY_ENERGY_FULL) ? battery->energy_full_uwh
-                                                                      : energy_at(battery->charge_full_uah, voltage_uv);
+        if (mv && !has(unit, BATTERY_ENERGY_FULL) && has(unit, BATTERY_CHARGE_FULL)) {
+                unit->energy_full_uwh = battery->charge_full_uah * mv / 1000;
                 unit->energy_have |= BATTERY_ENERGY_FULL;
         }
 }
@@ -279,15 +275,10 @@ static void apply_rules(struct battery_unit *units, size_t n)
                                         leave_out(&units[i], rules[rule].why);
 }
 
-/* Has it a status of its own that its sensors do not contradict? Held at a limit, some discharge without a current. */
-static bool has_word(const struct battery_unit *unit)
-{
-        return unit->battery.status != BATTERY_UNKNOWN && (!unit->rests || has(unit, BATTERY_POWER));
-}
-
 /*
  * Some supplies stay online after they were unplugged: USB ports, or one of two mains supplies. If a mains supply is
- * offline, the batteries' own words count. A supply whose `online` cannot be read is ignored.
+ * offline, the batteries' own words count; but not Discharging without power, as some say at their charge limit. A
+ * supply whose `online` cannot be read is ignored.
  */
 static enum supply_state judge_supplies(const struct battery_unit *units, size_t n)
 {
@@ -296,7 +287,7 @@ static enum supply_state judge_supplies(const struct battery_unit *units, size_t
         for (size_t i = 0; i < n; i++) {
                 const struct battery_unit *unit = &units[i];
 
-                words |= has_word(unit);
+                words |= unit->battery.status != BATTERY_UNKNOWN && (!unit->rests || has(unit, BATTERY_POWER));
                 if (unit->role == ROLE_BATTERY || unit->role == ROLE_LEFT_OUT || unit->of_device ||
                     !(unit->shows & SHOWS_CONNECTION))
                         continue;

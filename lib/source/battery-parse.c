@@ -93,19 +93,16 @@ static bool find_number(struct battery_unit *unit, const char *uevent, const cha
         return false;
 }
 
-/* A 16-bit register with an unknown value holds its largest number, scaled by 1000 or 10000. */
-static bool is_largest(uint64_t value)
-{
-        return value == UINT64_C(65535000) || value == UINT64_C(655350000);
-}
-
-/* A number in the range of a full battery, a voltage, a current and so on. */
+/*
+ * A number in the range of a full battery, a voltage, a current and so on. A 16-bit register with an unknown value holds
+ * its largest number, which drivers multiply by 1000 or 10000.
+ */
 static bool find_ranged(struct battery_unit *unit, const char *uevent, const char *key, int64_t min, int64_t max,
                         int64_t *ret)
 {
         if (!find_number(unit, uevent, key, ret))
                 return false;
-        if (*ret >= min && *ret <= max && !is_largest((uint64_t)llabs(*ret)))
+        if (*ret >= min && *ret <= max && llabs(*ret) != 65535000 && llabs(*ret) != 655350000)
                 return true;
         battery_quirk(unit, "%s is out of range, or in a wrong unit: %lld", key, (long long)*ret);
         return false;
@@ -183,10 +180,9 @@ static void parse_capacity(struct battery_unit *unit, const char *uevent)
 
         if (!find_number(unit, uevent, "CAPACITY", &value))
                 return;
-        if (value > 100)
-                battery_quirk(unit, "CAPACITY is over 100: %lld", (long long)value);
-        if (value < 0)
-                battery_quirk(unit, "CAPACITY is negative: %lld", (long long)value);
+        if (value < 0 || value > 100)
+                battery_quirk(unit, value < 0 ? "CAPACITY is negative: %lld" : "CAPACITY is over 100: %lld",
+                              (long long)value);
         if (value < 0 || value > 100 + CAPACITY_SLACK)
                 return;
         unit->battery.have |= BATTERY_CAPACITY;
@@ -258,9 +254,8 @@ static uint32_t find_threshold(const char *uevent, const char *key, uint64_t mos
         char value[32];
         uint64_t percent;
 
-        if (!battery_find(uevent, key, value, sizeof(value)) || util_parse_u64(value, &percent) < 0 || percent > most)
-                return 0;
-        return (uint32_t)percent;
+        return battery_find(uevent, key, value, sizeof(value)) && util_parse_u64(value, &percent) == 0 &&
+               percent <= most ? (uint32_t)percent : 0;
 }
 
 /* Parses the level at which charging ends, and whether the firmware can discharge on the charger. */
