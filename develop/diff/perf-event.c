@@ -49,8 +49,9 @@ static int add_file(struct common *common, const char *path, const struct log *l
         if (kept > 0)
                 return 0;
         log_error(log,
-                  "%s counts %s, and %s counts %s: record both with the same event, as perf record -e cpu-clock",
-                  common->first, before, name, here.names[0]);
+                  "%s counts %s, and %s counts %s: record both with the same event, as perf record -e cpu-clock, "
+                  "and let perf script name it (-F +event)",
+                  common->first, *before ? before : "?", name, *here.names[0] ? here.names[0] : "?");
         return -EINVAL;
 }
 

@@ -171,19 +171,25 @@ static const char *find_time(const char *line, const char *end, const char **aft
         return found;
 }
 
+/* Is it surely the header of a sample? */
+static bool is_header(const char *line, const char *end)
+{
+        const char *after, *time = find_time(line, end, &after);
+
+        return time && ends_in_thread(line, time) && is_event(after, end);
+}
+
 bool perf_script_is(const char *text, size_t length)
 {
         const char *end = text + length, *before = NULL;
 
         for (int i = 0; i < 1000 && text < end; i++) {
-                const char *next = memchr(text, '\n', (size_t)(end - text)), *line_end = next ? next : end, *after,
-                           *time;
+                const char *next = memchr(text, '\n', (size_t)(end - text)), *line_end = next ? next : end;
 
                 line_end -= line_end > text && line_end[-1] == '\r';
                 if (before && pass_address(text, line_end) && line_end[-1] == ')')
                         return true;
-                time = find_time(text, line_end, &after);
-                if (time && ends_in_thread(text, time) && is_event(after, line_end))
+                if (is_header(text, line_end))
                         return true;
                 before = line_end > text && *text != '#' && line_end[-1] != ')' ? text : NULL;
                 text = next ? next + 1 : end;
@@ -417,7 +423,8 @@ static int parse_line(struct read *read, struct perf_script *script, const char 
                 return 0;
         if (is_addition(script, line, end))
                 return 0;
-        frame = script->open ? pass_address(line, end) : NULL;
+        /* without stacks, blanks stand in front of the process, whose name may look like an address: "dd" */
+        frame = script->open && !(*line == ' ' && is_header(line, end)) ? pass_address(line, end) : NULL;
         if (frame)
                 return script->counted ? add_frame(read, script, frame, end) : 0;
         err = finish_sample(read, script);

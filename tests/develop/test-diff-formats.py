@@ -375,6 +375,7 @@ def damaged():
             ("perf script", "a 1 4.5: cpu-clock: \n 12 f_x+0x1 (/x)\n 12 f_x\n", "line 3"),
             ("no files", "a 1 4.5: 3 cpu-clock: \n 12 f_x+0x1\n", "line 2"),
             ("no stacks", "a 1 4.5: 3 cpu-clock: 12 f_x+0x1 (/x)\n" * 9, "no call stacks"),
+            ("dd", "              dd 1 4.5: 3 cpu-clock: 12 f_x+0x1 (/x)\n" * 9, "no call stacks"),
             ("gperftools", formats.cpu_profile(A)[:200], "gperftools")):
         refused(name, data, word)
 
