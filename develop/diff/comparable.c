@@ -94,6 +94,15 @@ static void share_functions(struct comparison *comparison, const double *cost_a,
         comparison->comparable.functions_common = n_all ? (double)n_common / (double)n_all : NAN;
 }
 
+/* A task that costs @value, of the program's usual samples, and differs between runs as usual. */
+static struct sampled usual_task(const struct side *side, double value)
+{
+        double unit = side->sample / (double)side->contexts.n_runs;
+
+        return (struct sampled){ value, unit, unit,
+                                 dispersion_usual(&side->dispersion, side, value / side->sample) };
+}
+
 /*
  * Finds the difference that is detected in 80 of 100 cases, for a task of 1 % of A and B, at the level that
  * Holm's method requires of the first of all tasks. 0.84 is the 80th percentile of the normal distribution.
@@ -106,24 +115,17 @@ static void find_smallest(struct comparison *comparison)
         }
         double value = (comparison->comparable.total_a + comparison->comparable.total_b) / 200, low = value,
                high = value * 1e6, level = 1;
-        struct sampled task[2];
+        const struct sampled other = usual_task(comparison->b, value);
 
-        for (int i = 0; i < 2; i++) {
-                const struct side *side = i ? comparison->b : comparison->a;
-
-                double unit = side->sample / (double)side->contexts.n_runs;
-
-                task[i] = (struct sampled){ value, unit, unit,
-                                            dispersion_usual(&side->dispersion, side, value / side->sample) };
-        }
         while (level < 38 && erfc(level / sqrt(2)) * (double)MAX(comparison->n, (size_t)1) > ESTIMATE_SURE)
                 level += 0.01;
         for (int i = 0; i < 100; i++) {
-                task[0].value = low + (high - low) / 2;
-                if (estimate_difference(task[0], task[1], 1, level).low > 0)
-                        high = task[0].value;
+                double middle = low + (high - low) / 2;
+
+                if (estimate_difference(usual_task(comparison->a, middle), other, 1, level).low > 0)
+                        high = middle;
                 else
-                        low = task[0].value;
+                        low = middle;
         }
         comparison->comparable.smallest = (high - value) * (level + 0.8416) / level;
 }

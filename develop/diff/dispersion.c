@@ -147,8 +147,10 @@ static double own_df(const struct side *side)
 
 struct spread dispersion_usual(const struct dispersion *dispersion, const struct side *side, double mean)
 {
-        return (struct spread){ fmax(1, usual_ratio(dispersion, mean)),
-                                fmax(1, usual_df(dispersion, mean, own_df(side))) };
+        bool seen = side->contexts.n_runs >= DISPERSION_RUNS_MIN && mean >= MEAN_MIN;
+        double own = own_df(side), df = fmax(1, usual_df(dispersion, mean, own));
+
+        return (struct spread){ fmax(1, usual_ratio(dispersion, mean)), df + (seen ? own : 0) };
 }
 
 struct spread dispersion_of(const struct dispersion *dispersion, const struct side *side, int32_t node)

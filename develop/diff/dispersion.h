@@ -27,5 +27,5 @@ struct dispersion {
 int dispersion_make(const struct side *side, const struct labels *labels, struct dispersion *ret);
 /* The spread of a node (-1: one that is not there), from its own runs and those of all tasks; phi is at least 1. */
 struct spread dispersion_of(const struct dispersion *dispersion, const struct side *side, int32_t node);
-/* The spread of a task whose own runs are not known. @mean: its samples a run. */
+/* The spread of a task whose runs differ as usual. @mean: its samples a run; if few, its own runs tell nothing. */
 struct spread dispersion_usual(const struct dispersion *dispersion, const struct side *side, double mean);
