@@ -109,6 +109,12 @@ static struct cJSON *list_to_json(const struct field *field, const char *list, s
         return json;
 }
 
+/* By its size, as a size_t has 32 bits on some machines. */
+static uint64_t whole_number(const struct field *field, const void *at)
+{
+        return field->size == sizeof(uint32_t) ? *(const uint32_t *)at : *(const uint64_t *)at;
+}
+
 static struct cJSON *to_json(const struct field *field, const void *from)
 {
         const void *at = (const char *)from + field->offset;
@@ -116,10 +122,9 @@ static struct cJSON *to_json(const struct field *field, const void *from)
 
         switch (field->kind) {
         case FIELD_U32:
-                return fields_integer(*(const uint32_t *)at);
         case FIELD_U64:
-                return field->number > 0 ? cJSON_CreateNumber((double)*(const uint64_t *)at / per) :
-                                           fields_integer(*(const uint64_t *)at);
+                return field->number > 0 ? cJSON_CreateNumber((double)whole_number(field, at) / per) :
+                                           fields_integer(whole_number(field, at));
         case FIELD_I64:
                 return i64_to_json(*(const int64_t *)at);
         case FIELD_REAL:
@@ -252,15 +257,19 @@ static int read_word(const struct field *field, const struct cJSON *json, unsign
         return -EBADMSG;
 }
 
-static int read_u64(const struct field *field, const struct cJSON *json, uint64_t *ret)
+static int read_whole_number(const struct field *field, const struct cJSON *json, void *ret)
 {
+        const double most = field->size == sizeof(uint32_t) ? UINT32_MAX : FIELDS_INTEGER_MAX;
         double number;
         int err = field->number > 0 ? read_number(json, FIELD_AMOUNT, field->number, &number) :
-                                      fields_read_integer(json, FIELDS_INTEGER_MAX, &number);
+                                      fields_read_integer(json, most, &number);
 
-        if (err || number > FIELDS_INTEGER_MAX)
+        if (err || number > most)
                 return -EBADMSG;
-        *ret = (uint64_t)number;
+        if (field->size == sizeof(uint32_t))
+                *(uint32_t *)ret = (uint32_t)number;
+        else
+                *(uint64_t *)ret = (uint64_t)number;
         return 0;
 }
 
@@ -320,16 +329,11 @@ static int from_json(const struct field *field, const struct cJSON *json, void *
 {
         void *at = (char *)to + field->offset;
         const double per = field->number > 0 ? field->number : 1;
-        double number;
 
         switch (field->kind) {
         case FIELD_U32:
-                if (fields_read_integer(json, UINT32_MAX, &number) < 0)
-                        return -EBADMSG;
-                *(uint32_t *)at = (uint32_t)number;
-                return 0;
         case FIELD_U64:
-                return read_u64(field, json, at);
+                return read_whole_number(field, json, at);
         case FIELD_I64:
                 return cJSON_IsString(json) && util_parse_i64(json->valuestring, at) == 0 ? 0 : -EBADMSG;
         case FIELD_REAL:

@@ -16,7 +16,7 @@ struct cJSON;
 enum field_kind {
         FIELD_END, /* behind the last row of a table */
         FIELD_U32,
-        FIELD_U64,
+        FIELD_U64,    /* or size_t */
         FIELD_I64,    /* a decimal string in JSON: realtime in ns is beyond 2^53 */
         FIELD_REAL,   /* double; NaN is null. In JSON with all digits, so that it comes back as it was */
         FIELD_NUMBER, /* double; likewise, with as many digits as cJSON prints */
