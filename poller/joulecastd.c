@@ -82,8 +82,8 @@ static const struct collector *lasting_collectors(const struct options *options)
 
         if (strncmp(collectors->name, "bpf", 3) != 0 || rights_bpf_stays())
                 return collectors;
-        log_warning(&program_log, "processes are read without BPF: this kernel (older than Linux 5.19) would want"
-                                  " its rights kept, which the service gives up before it reads what users write");
+        log_warning(&program_log, "processes are read without BPF: on this kernel (older than Linux 5.19) BPF needs "
+                                  "rights that the service gives up before it reads what users write");
         while (strncmp(collectors->name, "bpf", 3) == 0)
                 collectors++;
         return collectors;
@@ -94,7 +94,7 @@ static void give_up_rights(void)
         int err = rights_give_up();
 
         if (err < 0) {
-                log_error(&program_log, "cannot give up rights that are needed no more: %s", strerror(-err));
+                log_error(&program_log, "cannot give up rights that are no longer needed: %s", strerror(-err));
                 exit(CODE_FAILED);
         }
 }
@@ -166,8 +166,8 @@ static int parse_options(int argc, char **argv, struct options *options)
                 return log_flush_stdout(&program_log) < 0 ? CODE_FAILED : CODE_OK;
         }
         if (options->machine && !options->database) {
-                log_error(&program_log, "--machine needs a --database: numbers of another machine do not belong "
-                                        "into this one's");
+                log_error(&program_log, "--machine needs a --database: numbers of another machine do not belong in "
+                                        "this one's");
                 return CODE_USAGE;
         }
         if (options->bus && !options->socket && !is_service(options)) {

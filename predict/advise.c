@@ -23,7 +23,7 @@ static int print_advice(const struct options *options, const struct advised *adv
         char line[512];
 
         if (advised->found.n == 0)
-                table_text(TABLE_PLAIN, "Nothing that is known here gains a minute or more, 19 times in 20.");
+                table_text(TABLE_PLAIN, "No change that is known here gains a minute or more, 19 times in 20.");
         for (size_t i = 0; i < advised->found.n; i++) {
                 table_text(i == 0 ? TABLE_HEAD : TABLE_PLAIN, "%zu. %s", i + 1,
                            advised_print(options, &advised->found.list[i], line));
@@ -33,8 +33,8 @@ static int print_advice(const struct options *options, const struct advised *adv
         if (advised->found.n == 0)
                 return CODE_OK;
         putchar('\n');
-        table_note("Each change by itself, if use goes on as now otherwise; the range in brackets holds 9 "
-                   "times in 10. joulecast whatif tells what several gain together.");
+        table_note("Each change by itself, if use otherwise goes on as now; the range in brackets holds 9 times in "
+                   "10. joulecast whatif shows what several gain together.");
         return CODE_OK;
 }
 
@@ -66,8 +66,8 @@ int advise_main(int argc, char **argv)
                 { "for", "3h", N_("the same, for a time from now on"), OPTION_MINUTES(&asked.for_minutes) },
                 { "app", "APP", N_("this app is in the foreground all that time; without it use goes on as now"),
                   .text = &asked.app },
-                { "without", "WHAT", N_("advise no such change: brightness, limit, cellular_off, wifi_off, close, "
-                                        "power_profile; an app: none to it; or limit:APP or close:APP; may be given "
+                { "without", "WHAT", N_("leave out a kind of change (brightness, limit, cellular_off, wifi_off, "
+                                        "close, power_profile), an app, or limit:APP or close:APP; may be given "
                                         "several times"),
                   .parse = take_without, .data = &asked, .wants = N_("a change or an app"), .range = N_("at most 32") },
                 { "apply", NULL, N_("ask, then make those changes that can be undone; they are undone at the end of "
@@ -81,9 +81,9 @@ int advise_main(int argc, char **argv)
                          "joulecast advise --until 18:00|--for 3h [--app APP] [--without WHAT]...\n"
                          "                 [--apply [--yes]]\n"
                          "joulecast advise --undo",
-                .about = N_("Which few changes gain most now, each with the minutes that it gains and the command "
-                            "that makes it: to close an app, to halve the brightness, to switch WiFi or a modem "
-                            "off. What gains less than a minute, or perhaps nothing, is left out. Without --apply "
+                .about = N_("The few changes that gain most now, each with the minutes that it gains and the command "
+                            "that makes it: closing an app, halving the brightness, switching WiFi or a modem off. "
+                            "Changes that gain less than a minute, or perhaps nothing, are left out. Without --apply "
                             "nothing is changed.\n"
                             "\n"
                             "With --until or --for: the fewest changes with which the charge lasts so long, 19 "

@@ -98,8 +98,8 @@ void ask_close(struct ask *ask)
 int ask_failed(int err)
 {
         if (err == -ENODEV) {
-                log_error(&program_log, "the charge of the battery is unknown; joulecast budget and "
-                          "joulecast whatif take one, as --battery-percent 40");
+                log_error(&program_log, "the charge of the battery is unknown; give one to joulecast budget or "
+                                        "joulecast whatif, as --battery-percent 40");
                 return CODE_NO_DATA;
         }
         if (err == -ENOMEM || err == -EINVAL || err == -EOVERFLOW) /* the library has logged all others */

@@ -86,7 +86,7 @@ static void print_app(const struct joulecast_budget *budget, const char *app)
                 table_text(TABLE_HEAD, "How long %s can run is unknown: the profile has no coefficient for "
                                        "what it uses.", app);
         else if (minutes.value < 1 && joulecast_budget_reserved_percent(budget) > 0)
-                table_text(TABLE_HEAD, "Nothing is left for %s: what is set aside takes it all.", app);
+                table_text(TABLE_HEAD, "Nothing is left for %s: the reserves need all of the charge.", app);
         else if (minutes.value < 1)
                 table_text(TABLE_HEAD, "Nothing is left for %s.", app);
         else if (ask_too_early(budget) && !isnan(minutes.low))
@@ -116,7 +116,7 @@ static void print_mixed(const struct joulecast_budget *budget)
                 table_text(TABLE_HEAD, "How long the battery lasts is unknown: the profile has no "
                                        "coefficient for what is used.");
         else if (minutes.value < 1 && joulecast_budget_reserved_percent(budget) > 0)
-                table_text(TABLE_HEAD, "Nothing is left in the battery: what is set aside takes it all.");
+                table_text(TABLE_HEAD, "Nothing is left in the battery: the reserves need all of the charge.");
         else if (minutes.value < 1)
                 table_text(TABLE_HEAD, "Nothing is left in the battery.");
         else if (ask_too_early(budget) && !isnan(minutes.low))
@@ -266,15 +266,15 @@ int budget_main(int argc, char **argv)
         const struct option_row rows[] = {
                 { "app", "A", N_("the app that is to run, by its id or its name; without it use goes on as now"),
                   .text = &question.app },
-                { "reserve", "B=10m", N_("leave enough for so much time of another app; may be repeated"),
+                { "reserve", "B=10m", N_("leave enough for this much time of another app; may be repeated"),
                   .parse = take_reserve,
                   .data = &question, .wants = N_("APP=TIME like phone=10m"),
                   .range = N_("at most 16 times, and at most 1000000 minutes") },
-                { "standby", "3h", N_("leave enough for so much time with the screen off, of which the device is "
+                { "standby", "3h", N_("leave enough for this much time with the screen off, of which the device is "
                                       "suspended for the same part as until now"),
                   OPTION_MINUTES(&question.standby_minutes) },
-                { "suspend", "3h", N_("another word for --standby"), OPTION_MINUTES(&suspend_minutes) },
-                { "keep", "PERCENT", N_("leave so much charge at the end"), .number = &question.keep_percent,
+                { "suspend", "3h", N_("the same as --standby"), OPTION_MINUTES(&suspend_minutes) },
+                { "keep", "PERCENT", N_("leave this much charge at the end"), .number = &question.keep_percent,
                   .high = 100, .unit = "%" },
                 { "battery-percent", "N", N_("answer as if the battery had this charge"),
                   .number = &question.battery_percent, .high = 100, .unit = "%" },
@@ -299,7 +299,7 @@ int budget_main(int argc, char **argv)
         if (!options_one_app(word, &question.app))
                 return CODE_USAGE;
         if (suspend_minutes > 0 && question.standby_minutes > 0) {
-                log_error(&program_log, "--suspend is another word for --standby; say one of them");
+                log_error(&program_log, "--suspend is the same as --standby; give one of them");
                 return CODE_USAGE;
         }
         question.standby_minutes += suspend_minutes;

@@ -356,7 +356,8 @@ static int cost_days(const struct ask *ask, const struct options *options, bool 
                 return answer_print_json(json);
         table_print(table);
         putchar('\n');
-        table_note("Battery: what it gave, without the time on external power. Model: base and all apps.");
+        table_note("Battery: the energy that it delivered, without the time on external power. Model: base and all "
+                   "apps.");
         answer_note_profile(ask->profile->profile);
         return CODE_OK;
 }

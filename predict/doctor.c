@@ -424,7 +424,7 @@ int doctor_main(int argc, char **argv)
 {
         _cleanup_(doctor_clear) struct findings findings = { 0 };
         const struct option_row rows[] = {
-                { "overhead", .help = N_("show, too, what the running service itself costs"),
+                { "overhead", .help = N_("also show what the running service itself costs"),
                   .flag = &findings.with_overhead },
         };
         const struct option_table command = {

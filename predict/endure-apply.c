@@ -41,8 +41,8 @@ static int paths_find(struct paths *paths)
         if (!err)
                 err = paths_plan_made(&paths->made);
         if (err == -ENOENT)
-                log_error(&program_log, "a plan is that of a user's session: run it there, where HOME is set, "
-                                        "without sudo");
+                log_error(&program_log, "a plan belongs to a user's session: run it there, where HOME is set, without "
+                                        "sudo");
         return err ? CODE_FAILED : CODE_OK;
 }
 
@@ -90,7 +90,7 @@ static int check(const struct ask *ask, const struct endure_plan *plan, const st
                 return CODE_USAGE;
         }
         if (api_usage_battery(ask->usage, ask->profile, &battery) == 0 && api_usage_plugged(battery) > 0) {
-                log_error(&program_log, "external power is there, so that nothing has to be changed; unplug it first");
+                log_error(&program_log, "external power is connected, so nothing has to be changed; unplug it first");
                 return CODE_FAILED;
         }
         if (file->n == 0)
@@ -266,9 +266,9 @@ int endure_undo(const struct options *options)
         for (int i = 0; i < TRIES && access(paths.made, F_OK) == 0; i++)
                 usleep(20000);
         if (access(paths.made, F_OK) == 0) {
-                log_error(&program_log, "not all could be put back; see the log of joulecast-focus");
+                log_error(&program_log, "not all settings could be restored; see the log of joulecast-focus");
                 return CODE_FAILED;
         }
-        table_text(TABLE_PLAIN, "All is as it was before the plan, but for what was changed since.");
+        table_text(TABLE_PLAIN, "All settings are as before the plan, except those that were changed since.");
         return CODE_OK;
 }

@@ -20,8 +20,8 @@ static const struct {
         bool applies;
 } rows[ENDURE_KINDS] = {
         [ENDURE_BRIGHTNESS] = { N_("a darker screen"), true },
-        [ENDURE_LIMIT] = { N_("it does nothing in the background, so it tells no news; it goes on in the "
-                              "foreground"), true },
+        [ENDURE_LIMIT] = { N_("it does nothing in the background, so it shows no news; it goes on in the "
+                                "foreground"), true },
         [ENDURE_CELLULAR] = { N_("no mobile data"), true },
         [ENDURE_WIFI] = { N_("no network over WiFi"), true },
         [ENDURE_CLOSE] = { N_("it is gone; save your work, and close it yourself"), false },
@@ -77,18 +77,18 @@ static void print_head(const struct endure_plan *plan)
         ask_minutes(endurance->after.value, 0, likely);
         if (isnan(endurance->short_minutes)) {
                 table_text(TABLE_HEAD,
-                           "Whether the charge lasts until %s cannot be said: this profile has no coefficient or no "
-                           "error for some of what is used. Likely it lasts %s%s.", until, likely,
-                           endurance->n > 0 ? _(" with all of this") : "");
+                           "It is unknown whether the charge lasts until %s: this profile has no coefficient or no "
+                           "error for some of what is used. It probably lasts %s%s.", until, likely,
+                           endurance->n > 0 ? _(" with this plan") : "");
                 return;
         }
         ask_minutes(endurance->after.low, endurance->after.value, low);
         if (endurance->short_minutes > 0)
                 table_text(TABLE_HEAD, endurance->n > 0 ?
-                           N_("This does not suffice until %s: %s are missing. With all of it the charge "
-                              "lasts at least %s (19 times in 20), probably %s.") :
-                           N_("Nothing that is known here helps until %s: %s are missing. The charge lasts at least %s "
-                              "(19 times in 20), probably %s."),
+                           N_("This plan does not suffice until %s: %s are missing. With it the charge lasts at least "
+                              "%s (19 times in 20), probably %s.") :
+                           N_("No change that is known here helps until %s: %s are missing. The charge lasts at least "
+                              "%s (19 times in 20), probably %s."),
                            until, ask_minutes(ceil(endurance->short_minutes), 0, missing), low, likely);
         else if (endurance->n == 0)
                 table_text(TABLE_HEAD,
@@ -96,7 +96,7 @@ static void print_head(const struct endure_plan *plan)
                            "probably %s.", until,
                            low, likely);
         else
-                table_text(TABLE_HEAD, "With this the charge lasts until %s: at least %s (19 times in 20), "
+                table_text(TABLE_HEAD, "With this plan the charge lasts until %s: at least %s (19 times in 20), "
                                        "probably %s.",
                            until, low, likely);
 }
@@ -124,19 +124,18 @@ int endure_print(const struct options *options, const struct endure_plan *plan)
         }
         if (plan->profile)
                 table_text(TABLE_PLAIN,
-                           "The power profile %s may help; it has no price here, so that no minutes are "
-                           "counted for it.",
+                           "The power profile %s may help; its effect is unknown, so no minutes are counted for it.",
                            plan->profile);
         if (plan->refresh_hz > 0)
                 table_text(TABLE_PLAIN,
-                           "A lower refresh rate of the screen than %.0f Hz may help; it has no price here either.",
+                           "A refresh rate of the screen below %.0f Hz may help; its effect is unknown, too.",
                            plan->refresh_hz);
         if (plan->here && (applies || plan->profile))
                 table_note("With --apply joulecast-focus makes what can be undone, and undoes it at that time, when "
                            "external power comes, or by joulecast advise --undo.");
         putchar('\n');
         if (!plan->endurance.app[0])
-                table_note("If use goes on as now otherwise.");
+                table_note("This assumes that use otherwise goes on as now.");
         table_note("From %s.", plan->endurance.basis);
         return CODE_OK;
 }

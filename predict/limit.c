@@ -56,8 +56,8 @@ static int open_all(struct limit *limit)
         if (!err)
                 err = limit_state_path(LIMIT_STATE, &limit->state_path);
         if (err == -ENOENT)
-                log_error(&program_log, "limits are those of a user's session: run it there, where HOME and "
-                          "XDG_RUNTIME_DIR are set, without sudo");
+                log_error(&program_log, "limits belong to a user's session: run it there, where HOME and "
+                                        "XDG_RUNTIME_DIR are set, without sudo");
         if (!err)
                 err = limit_wishes_read(limit->wishes_path, &program_log, &limit->wishes);
         if (!err)
@@ -267,7 +267,7 @@ static void print_notes(struct limit *limit)
                 table_note("joulecast-focus does not run in this session, so that nothing is limited now; "
                            "systemctl --user enable --now joulecast-focus starts it.");
         if (busy)
-                table_note("Busy: it plays, records, films or keeps the device awake.");
+                table_note("Busy: it plays, records, uses a camera or keeps the device awake.");
         if (limit->wishes.n > 0)
                 table_note("CPU: percent of one core. Saved: percent of a full battery since then, with its "
                            "95 %% interval, by what it took in the background before.");
@@ -396,7 +396,7 @@ static int set(struct limit *limit, const char *asked, double cpu_percent, doubl
         err = limit_wish_set(&limit->wishes, &wish);
         if (err) {
                 if (err == -ENOSPC)
-                        log_error(&program_log, "there are %d limits already; take one away with --off",
+                        log_error(&program_log, "there are %d limits already; remove one with --off",
                                   LIMIT_WISHES_MAX);
                 else
                         log_error(&program_log, "an app of this name cannot be limited");

@@ -29,7 +29,7 @@ struct entry {
 
 static const struct entry entries[] = {
         { NULL, N_("Everyday:") },
-        { "status", N_("charge, time left, and what was dear; also without a command"),
+        { "status", N_("charge, time left, and the dearest apps; also without a command"),
           "joulecast", status_main },
         { "cost", N_("what each app cost the battery"), "joulecast cost --since full", cost_main },
         { "predict", N_("what so many minutes of an app will cost"),
@@ -43,7 +43,7 @@ static const struct entry entries[] = {
           "joulecast advise --until 18:00", advise_main },
         { "top", N_("what draws power now, by app, live"), "joulecast top", NULL, "joulecast-live",
           "predict", "top" },
-        { "report", N_("a page of all of this: pictures and tables in one file"),
+        { "report", N_("one page with all of this, in pictures and tables"),
           "joulecast report -o battery.html", report_main },
         { "limit", N_("less CPU time for apps in the background, or none"),
           "joulecast limit firefox --cpu 10%", limit_main },
@@ -88,7 +88,7 @@ static const struct entry entries[] = {
           "joulecast --device virtual:laptop simulate --scenario office", simulate_main },
         { "fit", N_("make a profile from recorded observations, or a measured trace"),
           "joulecast fit --help", NULL, "joulecast-fit", "calibrate" },
-        { "replay", N_("how right a profile is on a measured trace"),
+        { "replay", N_("how accurate a profile is on a measured trace"),
           "joulecast replay --trace laptop.csv --profile laptop.ini", replay_main },
 
         { NULL, N_("For scripts and services:") },
@@ -103,7 +103,7 @@ static const struct entry entries[] = {
         { "metrics", N_("for Prometheus: charge, time left, energy by app"),
           "joulecast metrics --output joulecast.prom",
           metrics_main },
-        { "warn", N_("what is about to go wrong; joulecast-focus shows it"), "joulecast warn", warn_main },
+        { "warn", N_("what will soon go wrong; joulecast-focus shows it"), "joulecast warn", warn_main },
 };
 
 const struct live live = { NULL };
@@ -111,8 +111,8 @@ const struct live live = { NULL };
 static void print_help(void)
 {
         printf("%sjoulecast [--device virtual:NAME] [COMMAND] [OPTIONS]\n\n", _("Usage: "));
-        text_print(stdout, _("What an app costs the battery of this device, how long it can run, and what that "
-                             "leaves for what you need later. Without a command: joulecast status."));
+        text_print(stdout, _("What an app costs the battery of this device, and how long it can run and leave enough "
+                             "for what you need later. Without a command: joulecast status."));
         for (size_t i = 0; i < ARRAY_SIZE(entries); i++) {
                 if (!entries[i].name) {
                         printf("\n%s\n", _(entries[i].help));

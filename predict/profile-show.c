@@ -213,7 +213,7 @@ int profile_show_table(const struct profile *profile, const char *path, bool per
                 table_cell(table, "%s", unit.percent ? _(unit.text) : unit.text);
                 interval_cell(table, c, t * c->standard_error, &unit);
         }
-        printf("%s\n", path ? path : _("No profile of its own; answers are by this one:"));
+        printf("%s\n", path ? path : _("This machine has no profile of its own; this one is used:"));
         table_text(TABLE_PLAIN, "Device %s, method %s, created %s, %.0f mWh when full",
                    profile_known(profile->device), profile_known(profile->method),
                    profile_known(profile->created), profile->energy_full_mwh);

@@ -125,9 +125,9 @@ static int list_profiles(const struct options *options)
         table_print(table);
         if (!used && !options->profile) {
                 putchar('\n');
-                table_note("No profile is in use: answers are by one that ships for this device, else by "
-                           "that of its class. Run joulecast calibrate to make this device's own, or "
-                           "joulecast profile use NAME to take one of these.");
+                table_note("This device has no profile of its own: one that ships for it is used, else that of its "
+                           "class. Run joulecast calibrate to make this device's own, or joulecast profile use NAME "
+                           "to take one of these.");
         }
         cJSON_Delete(json);
         return CODE_OK;
@@ -211,8 +211,8 @@ static int use_profile(const struct options *options, const char *name)
         if (!options->device && profile_is_of_another(profile, NULL)) {
                 if (!options->profile) {
                         log_error(&program_log,
-                                  "%s was made for another device (match = %s), so that no "
-                                  "answer here would use it; name it with --profile where you want it",
+                                  "%s was made for another device (match = %s), so no answer here would use it; name "
+                                  "it with --profile to use it",
                                   name, profile->match);
                         return CODE_FAILED;
                 }
@@ -265,7 +265,7 @@ static int undo_profile(const struct options *options)
         err = profile_history_undo(path, &back, &unused);
         /* Root does not write in the service's folder, and need not: a learnt profile can be learnt again. */
         if (err < 0 && learnt && unlink(path) == 0) {
-                printf(_("%s, what was learnt, is removed; joulecast learn learns it anew.\n"), path);
+                printf(_("%s, with what was learnt, is removed; joulecast learn learns it anew.\n"), path);
                 return CODE_OK;
         }
         if (err == -ENODATA || err == -ENOENT) {

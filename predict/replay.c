@@ -465,13 +465,13 @@ static int read_trace(const char *path, const struct profile *profile, struct me
         }
         *left_out = measured_keep_known(trace, &unknown);
         if (*left_out > 0)
-                log_warning(&program_log, "%s: %zu spans are left out: what they took is not known%s%s%s", path,
+                log_warning(&program_log, "%s: %zu spans are left out: their energy is unknown%s%s%s", path,
                             *left_out,
                             unknown ? ", or " : "", measured_words(unknown, words, sizeof(words)),
                             unknown ? " is not known in some (an empty cell; none is 0)" : "");
         if (trace->n == 0) {
                 log_error(&program_log,
-                          "%s: no span tells its energy: by power_mw, energy_j, charge_uah with voltage_mv, or percent",
+                          "%s: no span has an energy: power_mw, energy_j, charge_uah with voltage_mv, or percent",
                           path);
                 return CODE_NO_DATA;
         }
@@ -539,8 +539,8 @@ int replay_main(int argc, char **argv)
                      "profile's"),
                   .text = &arguments.cache_event },
                 { "baseline", "FILE",
-                  N_("fit what is compared (constant power, least squares) on this trace; without it, on all spans "
-                     "but the one that is predicted"),
+                  N_("fit the models for comparison (constant power, least squares) to this trace; without it, to all "
+                     "spans but the one that is predicted"),
                   .text = &arguments.baseline },
         };
         const struct option_table command = {

@@ -150,7 +150,7 @@ void top_page_history(const struct top_subject *subject, struct top_view *view)
         add_text(subject, TOP_HEAD, _(" hour      W       %  of a full battery, both states"), view);
         for (size_t i = 0; i < hours.n; i++)
                 add_hour(subject, last_ns - (int64_t)(hours.n - 1 - i) * HOUR_NS, &hours, hours.energy_j[i], view);
-        add_text(subject, TOP_FAINT, _("hours without a row of it used nothing"), view);
+        add_text(subject, TOP_FAINT, _("hours without a row used nothing"), view);
 }
 
 /* The answer of `joulecast whatif --close APP`. */

@@ -511,8 +511,8 @@ int top_main(int argc, char **argv)
                   .range = N_("from half a second to an hour") },
                 { "batch", "N", N_("print the rows N times as text, for scripts"), .count = &top.batch, .low = 1 },
                 { "once", .help = N_("the same as --batch 1"), .flag = &top.once },
-                { "sort", "BY", N_("how the rows are ordered at first"), .usual = "power", .text = &top.sort,
-                  .words = "power used name cpu display disk wifi gpu" },
+                { "sort", "BY", N_("first order of the rows: power, used, name, cpu, display, disk, wifi or gpu"),
+                  .usual = "power", .text = &top.sort, .words = "power used name cpu display disk wifi gpu" },
                 { "filter", "TEXT", N_("show only apps whose name or id has this text in it"), .text = &top.filter },
                 { "collector", "NAME", N_("do not ask the service, but read processes in this way (joulecast doctor "
                                           "lists the ways)"),

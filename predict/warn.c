@@ -255,8 +255,9 @@ static void tell_reserve(struct warn *warn, const struct joulecast_budget *budge
                 snprintf(warning->sentence, sizeof(warning->sentence), _("If use goes on as it is, then in "
                          "about %s the battery has just enough for %s."), likely, words);
         else
-                snprintf(warning->sentence, sizeof(warning->sentence), _("If use goes on as it is, then in "
-                         "%s likely, and for sure not before %s, the battery has just enough for %s."), likely,
+                snprintf(warning->sentence, sizeof(warning->sentence), _("If use goes on as it is, then in probably "
+                                                                         "%s, and almost certainly not before %s, the "
+                                                                         "battery has just enough for %s."), likely,
                          ask_minutes(minutes.low, minutes.value, low), words);
 }
 
@@ -413,7 +414,7 @@ static void look_at_plan(struct warn *warn)
         snprintf(warning->key, sizeof(warning->key), "plan %lld", (long long)plan.until_ns);
         snprintf(warning->summary, sizeof(warning->summary), _("The charge will not last until %.5s"), until + 11);
         snprintf(warning->sentence, sizeof(warning->sentence),
-                 _("In spite of the plan the charge lasts %s likely. joulecast advise --until %.5s names what else "
+                 _("In spite of the plan the charge probably lasts %s. joulecast advise --until %.5s shows what else "
                    "helps."),
                  ask_minutes(plan.likely_minutes, 0, likely), until + 11);
 }
@@ -518,8 +519,7 @@ static int notify(const struct warn *warn)
         if (!err)
                 return show(warn, path);
         if (err == -ENOENT)
-                log_error(&program_log, "there is no HOME, so that warnings would come again and again; "
-                                        "start it as a user");
+                log_error(&program_log, "HOME is not set, so warnings would be repeated; start it as a user");
         else
                 log_error(&program_log, "%s: %s", path ? path : "warned", util_reason(err));
         return CODE_FAILED;

@@ -58,11 +58,11 @@ char *whatif_sentence(const struct joulecast_gain *gain, char *buf, size_t size)
                 snprintf(buf, size, "%s", _("That changes nothing: what it would switch off or close uses "
                                             "nothing, now or usually."));
         else if (isnan(gained.value))
-                snprintf(buf, size, "%s", _("What that gains is unknown: the profile has no coefficient for "
-                                            "it, or it is not counted."));
+                snprintf(buf, size, "%s", _("The gain is unknown: the profile has no coefficient for it, or it is not "
+                                            "counted."));
         else if (isnan(gained.low) && isnan(gained.high))
-                snprintf(buf, size, less ? _("The battery lasts about %s less long; how sure that is is not known.")
-                                         : _("The battery lasts about %s longer; how sure that is is not known."),
+                snprintf(buf, size, less ? _("The battery lasts about %s less long; the error of this is unknown.")
+                                         : _("The battery lasts about %s longer; the error of this is unknown."),
                          whatif_minutes(gained, minutes));
         else if (isnan(gained.low)) /* the gain is smaller by usage without a coefficient */
                 snprintf(buf, size,

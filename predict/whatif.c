@@ -90,11 +90,11 @@ static int print_answer(const struct options *options, const struct asked *asked
         if (*text)
                 table_text(TABLE_PLAIN, "Closed: %s.", text);
         if (!isnan(asked->keep_minutes))
-                table_text(TABLE_PLAIN, "Kept for %s, and then as it is.",
+                table_text(TABLE_PLAIN, "The change lasts for %s; after that everything is as now.",
                            ask_minutes(asked->keep_minutes, 0, minutes));
         putchar('\n');
         if (!isnan(joulecast_gain_minutes(gain).low) && !joulecast_gain_is_nothing(gain))
-                table_note("The range in brackets holds 9 times in 10, if use goes on as now otherwise.");
+                table_note("The range in brackets holds 9 times in 10, if use otherwise goes on as now.");
         table_note("From %s.", joulecast_gain_basis(gain));
         return CODE_OK;
 }

@@ -18,10 +18,10 @@ const char *consent_basis(const struct prospect *prospect)
         const struct profile *model = prospect->plan->model;
 
         if (!model)
-                return _("That is a guess: no profile says what such a device takes.");
+                return _("That is a guess: no profile says how much such a device uses.");
         if (strcmp(model->method, "class") == 0)
-                return _("That is what a usual device of its class takes.");
-        return _("That is by the profile that it has now.");
+                return _("That is what a usual device of its class uses.");
+        return _("That is by its present profile.");
 }
 
 /* A bad gauge is found only during the run; measuring by percent then takes much longer. */

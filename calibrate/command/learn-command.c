@@ -74,8 +74,8 @@ static int find_paths(const struct learn_options *options, const struct log *log
         if (!err && (!ret->from || !ret->profile || !ret->database || !ret->observations))
                 err = -ENOMEM;
         if (err)
-                log_error(log, "learn: where the profile, the database and the observations are is not "
-                          "known: %s; name them with --profile, --database and --observations", strerror(-err));
+                log_error(log, "learn: the places of the profile, the database and the observations are unknown: %s; "
+                               "name them with --profile, --database and --observations", strerror(-err));
         return err;
 }
 
@@ -256,13 +256,13 @@ static int take_trace(const struct learn_options *options, struct profile *befor
                 err = trace_rows(trace, before->energy_full_mwh, (int64_t)time(NULL) * (int64_t)NS_PER_S, ret,
                                  n, &left_out, &unknown);
         if (!err && left_out > 0)
-                log_warning(log, "learn: %s: %zu spans are left out: what they took is not known%s%s%s",
+                log_warning(log, "learn: %s: %zu spans are left out: their energy is unknown%s%s%s",
                             options->trace, left_out, unknown ? ", or " : "",
                             measured_words(unknown, words, sizeof(words)),
                             unknown ? " is not known in some (an empty cell; none is 0)" : "");
         if (err == -ENODATA)
-                log_error(log, "learn: %s: no span tells its energy: by power_mw, energy_j, charge_uah with "
-                               "voltage_mv, or percent", options->trace);
+                log_error(log, "learn: %s: no span has an energy: power_mw, energy_j, charge_uah with voltage_mv, or "
+                               "percent", options->trace);
         else if (err)
                 log_error(log, "learn: %s: %s", options->trace, strerror(-err));
         return err;
@@ -412,8 +412,9 @@ int learn_command(int argc, char **argv, const struct log *log)
                 .called = "joulecast learn",
                 .usage = "joulecast learn [--dry-run] [--json] [OPTION]...\n"
                          "joulecast learn --trace FILE --profile FILE [--dry-run] [--json]",
-                .about = N_("Learns from everyday use: corrects what the calibration measured by what the battery "
-                            "gave while apps were used, and shows the power of each app that no counter explains."),
+                .about = N_("Learns from everyday use: corrects the calibration by the energy that the battery "
+                            "delivered while apps were used, and shows the power of each app that no counter "
+                            "explains."),
                 .rows = rows, .n_rows = ARRAY_SIZE(rows),
                 .exits = N_("0 done; 1 it failed; 2 wrong usage; 3 nothing to learn from yet"),
         };

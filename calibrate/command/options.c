@@ -176,8 +176,7 @@ static int check_together(const struct log *log, struct options *options)
                 return -EINVAL;
         }
         if (options->machine && (!options->dry_run || options->device)) {
-                log_error(log, "--machine is a folder to look at, not a machine to hold; use it with "
-                               "--dry-run alone");
+                log_error(log, "--machine is a folder and cannot be calibrated; use it only with --dry-run");
                 return -EINVAL;
         }
         if (options->schedule && check_schedule(log, options) < 0)

@@ -44,7 +44,7 @@ static void touch_machine(const struct prospect *prospect, struct touched *touch
         if (description->max_brightness)
                 touch(touched, "/sys/class/backlight/*/brightness, bl_power, and a white screen");
         if (description->gpu)
-                touch(touched, "a GPU kept busy by drawings that nobody sees");
+                touch(touched, "a GPU kept busy by off-screen drawing");
         if (description->wifi)
                 touch(touched, "/sys/class/rfkill/rfkill*/soft (WiFi on and off), and its power saving");
         touch_disks(prospect, touched);

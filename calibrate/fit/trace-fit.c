@@ -491,7 +491,7 @@ static int choose_spans(struct measured_trace *trace, double full_mwh, size_t *l
                               "no span can be fitted: %s is not known in some (an empty cell; none is 0), "
                               "or their energy", measured_words(*unknown, words, sizeof(words)));
         return refuse(error, error_size, -ENODATA,
-                      "no span tells its energy: by power_mw, energy_j, charge_uah with voltage_mv, or percent");
+                      "no span has an energy: power_mw, energy_j, charge_uah with voltage_mv, or percent");
 }
 
 /* Usages of all spans become rows. */

@@ -267,8 +267,8 @@ static int switch_on(struct display *display, uint32_t brightness)
         if (white)
                 return err == -EOPNOTSUPP || err == -EPIPE ? 0 : err;
         if (err == -EOPNOTSUPP && !display->told_picture) {
-                log_info(display->log, "no black picture can be shown on this screen: how much of its power the "
-                                       "picture makes stays unknown");
+                log_info(display->log, "no black picture can be shown on this screen: how much of its power depends "
+                                       "on the picture stays unknown");
                 display->told_picture = true;
         }
         return err;

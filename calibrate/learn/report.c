@@ -118,8 +118,8 @@ static void print_apps(const struct profile *profile, const struct desktop_index
                         value_cell(table, find_term(profile, profile->apps[i].number, k), k < LEARNT_FRONT ? 100 : 1);
         }
         putchar('\n');
-        table_text(TABLE_PLAIN, "What apps draw beyond what is counted of them, in the foreground and in the "
-                   "background in mW (\u00b1: half of the 95 %% CI):");
+        table_text(TABLE_PLAIN, "Power of apps that no counter shows, in the foreground and in the background, in mW "
+                                "(\u00b1: half of the 95 %% CI):");
         table_print(table);
 }
 

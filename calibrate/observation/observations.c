@@ -167,7 +167,7 @@ static int check_schema(struct observations *observations, bool write)
                 return -EINVAL;
         }
         if (!write) {
-                log_error(observations->log, "%s: holds no observations yet; run joulecast calibrate first",
+                log_error(observations->log, "%s: has no observations yet; run joulecast calibrate first",
                           observations->path);
                 return -ENODATA;
         }

@@ -278,7 +278,7 @@ static void print_profile(const struct estimator_result *fit, const char *profil
 {
         if (fit->worse[0]) {
                 text_print(stdout, _("%s stays in use: the new profile %s."), profile, _(fit->worse));
-                printf(_("To take it nevertheless: joulecast profile use %s --profile %s\n"), fit->profile, profile);
+                printf(_("To use it nevertheless: joulecast profile use %s --profile %s\n"), fit->profile, profile);
                 return;
         }
         printf(_("The profile is in %s\n"), profile);

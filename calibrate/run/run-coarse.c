@@ -130,7 +130,7 @@ int run_coarse_kernel(const struct run *run)
         if (kernel->kind == GAUGE_OTHER) {
                 log_bug_firmware(
                         run->log,
-                        "power_now %s when a load begins and ends, so its dwells cannot be corrected", text);
+                        "power_now %s when a load begins and ends, so its readings cannot be corrected", text);
                 return -EPROTO;
         }
         if (kernel->kind != GAUGE_MEAN)

@@ -42,9 +42,9 @@ double run_scatter_percents(const struct plan *plan, enum observation_method met
 static int complain(const struct run *run, double scatter)
 {
         log_error(run->log,
-                  "percents of the battery hold unequal charges (they differ by %.0f %%), so a calibration "
-                  "by them is worse than the profile of a class of devices; no profile is changed, and "
-                  "everyday use teaches more: joulecast learn",
+                  "percents of the battery hold unequal charges (they differ by %.0f %%), so a calibration by them is "
+                  "worse than the profile of a class of devices; no profile is changed; joulecast learn measures this "
+                  "device by everyday use instead",
                   100 * scatter);
         return -EDOM;
 }

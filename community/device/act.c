@@ -179,7 +179,7 @@ static int check_again(struct act *act)
         act->words = (struct program_words){ .n = 0 };
         code = act->how->find(act);
         if (code == CODE_OK && !program_words_equal(&asked, &act->words)) {
-                log_error(&program_log, "what runs has changed meanwhile, so that nothing was done; try again");
+                log_error(&program_log, "the running programs have changed meanwhile, so nothing was done; try again");
                 code = CODE_FAILED;
         }
         program_words_clear(&asked);
@@ -192,7 +192,7 @@ static int run(const struct act *act)
 
         if (ended == 0)
                 return CODE_OK;
-        log_error(&program_log, "%s failed (%d), so that the finding is not followed", act->words.list[0], ended);
+        log_error(&program_log, "%s failed (%d), so the finding was not followed", act->words.list[0], ended);
         return CODE_FAILED;
 }
 
@@ -223,7 +223,7 @@ static int check_place(const struct session *session)
                 return CODE_USAGE;
         }
         if (!isatty(STDIN_FILENO)) {
-                log_error(&program_log, "act asks each time, and here is no terminal to ask on");
+                log_error(&program_log, "act asks each time, and there is no terminal to ask on");
                 return CODE_FAILED;
         }
         return CODE_OK;

@@ -73,10 +73,9 @@ int join_run(struct session *session, const char *where)
                 if (session->from_ns == INT64_MIN)
                         table_text(TABLE_PLAIN, "What was recorded before is shared, too; --from of join leaves it"
                                                 " out.");
-                table_text(TABLE_PLAIN, "At most once a day, on external power. joulecast community preview shows"
-                                        " what is sent"
-                           " next, to the "
-                                        "byte; status, what was; leave ends it, and forget has all removed.");
+                table_text(TABLE_PLAIN, "Samples are sent at most once a day, on external power. joulecast community "
+                                        "preview shows the next upload, to the byte; status shows what was sent; "
+                                        "leave ends sharing; forget removes everything there.");
         }
         member_clear(&member);
         return err ? CODE_FAILED : CODE_OK;
@@ -90,10 +89,9 @@ static int offer_forget(struct session *session, const struct member *member)
 {
         if (!member->where || member->sent_samples == 0 || session->options.yes || !isatty(STDIN_FILENO))
                 return CODE_OK;
-        table_text(TABLE_PLAIN, "%lld samples were sent to %s. Only the id of this device, which leave removes, can"
-                                " have them "
-                   "removed.", (long long)member->sent_samples, member->where);
-        return agree_ask(stdout, _("Have them removed first?")) ? forget_run(session) : CODE_OK;
+        table_text(TABLE_PLAIN, "%lld samples were sent to %s. They can be removed only with the id of this device, "
+                                "which leave deletes.", (long long)member->sent_samples, member->where);
+        return agree_ask(stdout, _("Remove them first?")) ? forget_run(session) : CODE_OK;
 }
 
 int leave_run(struct session *session)
@@ -122,9 +120,8 @@ int leave_run(struct session *session)
         drop_reports(session);
         printf("%s\n", _("Nothing is shared from now on, and the id is gone."));
         if (member.where && member.sent_samples > 0)
-                table_text(TABLE_PLAIN, "The %lld samples that were sent stay at %s; without the id nobody can have"
-                                        " them"
-                           " removed.",
+                table_text(TABLE_PLAIN, "The %lld samples that were sent stay at %s; without the id nobody can remove "
+                                        "them.",
                            (long long)member.sent_samples, member.where);
         member_clear(&member);
         return CODE_OK;
@@ -142,10 +139,8 @@ static void print_forgotten(const struct member *member, const struct place_forg
                                      (unsigned long)forgotten->files),
                        (unsigned long long)forgotten->files, member->where);
         if (!forgotten->confirmed)
-                table_text(TABLE_PLAIN, "Who loaded them into a database finds a request to forget them there;"
-                                        " joulecast"
-                           " community status "
-                                        "tells when that was done.");
+                table_text(TABLE_PLAIN, "If they were loaded into a database, a request to forget them is in the "
+                                        "folder; joulecast community status says when that was done.");
         table_text(TABLE_PLAIN, "Sharing goes on with another id, from now on; joulecast community leave ends it.");
 }
 

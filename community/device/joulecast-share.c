@@ -76,10 +76,10 @@ static int run(int argc, char **argv)
                             "  status  with whom, what was sent, what waits, and why it is not sent now\n"
                             "  report  what all devices say about the apps that run here, and what to do\n"
                             "  act     do what a finding of that report suggests; asks, and never as root\n"
-                            "  profile begin with the numbers of devices like this one; preview prints what\n"
-                            "          this one would share of its own, and share begins that\n"
-                            "  forget  have everything of this device removed there; then a new random id\n"
-                            "  leave   end it"),
+                            "  profile begin with the numbers of devices like this one; preview shows this\n"
+                            "          device's own numbers, share shares them, unshare ends that\n"
+                            "  forget  remove everything of this device there, and take a new random id\n"
+                            "  leave   end sharing"),
                 .rows = rows, .n_rows = ARRAY_SIZE(rows),
                 .words = words, .max_words = ARRAY_SIZE(words),
         };

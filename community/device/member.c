@@ -275,7 +275,7 @@ int member_read(const char *path, const struct log *log, struct member *ret)
         err = member_parse(text, ret);
         if (err)
                 log_error(log, "%s cannot be used: %s; joulecast community leave removes it", path,
-                          err == -EINVAL ? _("it is no choice to share, or damaged") : util_reason(err));
+                          err == -EINVAL ? _("it is not a file of joulecast community, or damaged") : util_reason(err));
         return err;
 }
 

@@ -35,7 +35,7 @@ int folder_send(struct member *member, const struct compose_upload *upload, cons
         if (!err && rename(hidden, path) < 0)
                 err = -errno;
         if (err) {
-                log_error(log, "%s cannot be written: %s; what waits is kept", path, util_reason(err));
+                log_error(log, "%s cannot be written: %s; waiting samples are kept", path, util_reason(err));
                 unlink(hidden);
                 return err;
         }

@@ -139,7 +139,7 @@ static int talk(struct exchange *exchange, const struct log *log)
                 return -EBADMSG;
         }
         if (code != CURLE_OK) {
-                log_error(log, "%s cannot be reached: %s; what waits is kept", exchange->member->where,
+                log_error(log, "%s cannot be reached: %s; waiting samples are kept", exchange->member->where,
                           util_printable(*error ? error : curl_easy_strerror(code), printable, sizeof(printable)));
                 return -EAGAIN;
         }
@@ -174,7 +174,7 @@ static void keep_refusal(const struct exchange *exchange, struct member *member)
 static int not_understood(const struct exchange *exchange, const struct log *log, int err)
 {
         if (err == -EBADMSG)
-                log_error(log, "%s answers what no joulecast-community does; is the URL right?",
+                log_error(log, "%s does not answer like joulecast-community; is the URL right?",
                           exchange->member->where);
         return err;
 }

@@ -76,8 +76,8 @@ static int check_replaceable(const char *path)
         if (prior_may_replace(own, &why))
                 return CODE_OK;
         log_error(&program_log,
-                  "%s was %s on this device, which is better than what others say; joulecast profile reset"
-                  " removes it",
+                  "%s was %s on this device, which is better than the numbers of other devices; joulecast profile "
+                  "reset removes it",
                   path, _(why));
         return CODE_FAILED;
 }
@@ -435,13 +435,13 @@ static int share(struct session *session)
                 log_error(&program_log, "no terminal to ask on; use --yes to share this");
                 return CODE_FAILED;
         }
-        if (!session->options.yes && !agree_ask(stdout, _("Share this, and what becomes of it?")))
+        if (!session->options.yes && !agree_ask(stdout, _("Share this, and later changes of it?")))
                 return CODE_OK;
         member.shares_profile = true;
         if (member_write(session->state, &member, &program_log) < 0)
                 return CODE_FAILED;
-        table_text(TABLE_PLAIN, "It is sent with the next samples. joulecast community profile unshare "
-                                "ends that; forget has it removed.");
+        table_text(TABLE_PLAIN, "It is sent with the next samples. joulecast community profile unshare ends that; "
+                                "forget removes it there.");
         return CODE_OK;
 }
 
@@ -472,7 +472,7 @@ int profile_run(struct session *session, const char *word)
         if (strcmp(word, "unshare") == 0)
                 return unshare(session);
         log_error(&program_log,
-                  "profile: %s is none of preview, share and unshare; see joulecast community --help",
+                  "profile: %s is not preview, share or unshare; see joulecast community --help",
                   word);
         return CODE_USAGE;
 }

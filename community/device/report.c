@@ -118,8 +118,8 @@ static void print_gains(const struct member *member)
         if (n) {
                 putchar('\n');
                 table_print(table);
-                table_note("Minutes of a full charge, by how fast this battery drained before and since. What else"
-                           " changed then is in it.");
+                table_note("Minutes of a full charge, by how fast this battery drained before and since. They include "
+                           "other changes since then.");
         }
         for (size_t i = 0; i < member->n_watches; i++) {
                 const struct watch *watch = &member->watches[i];
@@ -190,7 +190,7 @@ static void print_acts(const struct member *member)
                 return;
         putchar('\n');
         table_print(table);
-        table_note("Of a full charge, with the app in use; since it was closed, without it.");
+        table_note("Percent are of a full charge, with the app in use, and without it since it was closed.");
 }
 
 /* @acts: `act` can follow at least one finding. */

@@ -62,8 +62,8 @@ static int check_access(const struct session *session)
 {
         if (access(session->database, R_OK) == 0 || errno != EACCES)
                 return CODE_OK;
-        log_error(&program_log, "%s is the service's, and has what all users do: only root can share it, and read what"
-                                " others say (sudo joulecast community ...)",
+        log_error(&program_log, "%s is the service's and has the use of all users: only root can share it and read "
+                                "the reports (sudo joulecast community ...)",
                   session->database);
         return CODE_FAILED;
 }

@@ -100,9 +100,9 @@ static int print_text(const struct status *status)
         table_print(table);
         if (*member->forgotten)
                 table_text(TABLE_PLAIN,
-                           status->forgotten ? N_("What was sent before that is forgotten there, and confirmed.")
-                                                          : N_("That what was sent before is forgotten there is not"
-                                                               " confirmed yet."));
+                           status->forgotten ? N_("It is confirmed that earlier samples were deleted there.")
+                                                          : N_("It is not confirmed yet that earlier samples were "
+                                                               "deleted there."));
         return CODE_OK;
 }
 

@@ -126,8 +126,8 @@ void answer_matrix_notes(const struct matrix *matrix, bool intervals)
         if (intervals && matrix->n_sides > INTERVALS_MAX)
                 table_note("The interval of each value is in --json.");
         if (least < 3)
-                table_note("Fewer than three runs of a program cannot tell a changed program from a changed "
-                           "day; give at least three of each.");
+                table_note("With fewer than three runs a changed program looks like changed conditions; give at least "
+                           "three of each.");
         if (matrix->fell_back)
                 table_note("These trees have too many pairs for alpha %d: some are matched with alpha %d.",
                            matrix->wish.alpha == ALPHA_BY_DATA ? ALPHA_LEAST : matrix->wish.alpha, matrix->alpha);

@@ -73,8 +73,8 @@ static const struct {
         { "key_renamed", N_("dashed: another name in the other program") },
         { "key_same", N_("dotted: collapsed, the same in both") },
         { "key_gap", N_("gap: the other program needs more here") },
-        { "keys", N_("A grows upwards, B downwards, on one scale. Click or press Enter to zoom in, Escape to "
-                     "zoom out; the arrow keys go to what is called, to the caller, and to what stands beside it.") },
+        { "keys", N_("A grows upwards, B downwards, on one scale. Click or press Enter to zoom in, Escape to zoom "
+                     "out; the arrow keys go to callees, the caller and neighbours.") },
 };
 
 /* Numbers of each task. */

@@ -92,8 +92,9 @@ static int read_sides(const struct asked *asked, struct work *work)
                         return err;
                 values += work->sides[i].stacks.n_runs * work->sides[i].stacks.trie.n;
                 if (values > 2 * STACKS_VALUES_MAX) {
-                        log_error(&program_log, "%s and what stands before it have more than 16 million "
-                                  "calling contexts in all runs together; compare fewer programs", work->sides[i].name);
+                        log_error(&program_log, "%s and the programs before it have more than 16 million calling "
+                                                "contexts in all runs together; compare fewer programs",
+                                  work->sides[i].name);
                         return -E2BIG;
                 }
                 if (strcmp(work->sides[i].unit, work->sides[0].unit) != 0) {
@@ -139,8 +140,8 @@ static int check_work(const struct asked *asked, const struct work *work)
                                                       work->sides[i].name, reason, sizeof(reason));
 
                 if (same == OTHER_WORK && !asked->even_so) {
-                        log_error(&program_log, "%s, so they did not do the same work; if that is meant, "
-                                                "--even-so compares them",
+                        log_error(&program_log, "%s, so they did not do the same work; if that is intended, --even-so "
+                                                "compares them",
                                   reason);
                         return -EINVAL;
                 }
@@ -496,7 +497,7 @@ int diff_main(int argc, char **argv)
         }
         if (asked.table && (asked.bisect || asked.probe || !isnan(asked.fail_percent) ||
                             !isnan(asked.fail_task_percent))) {
-                log_error(&program_log, "--table goes without --bisect, --probe and --fail-if");
+                log_error(&program_log, "--table excludes --bisect, --probe and --fail-if");
                 return CODE_USAGE;
         }
         if (files && (files + asked.options.json > 1 || asked.bisect || asked.table || asked.sides[2])) {

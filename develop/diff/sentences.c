@@ -151,8 +151,8 @@ static const char *note_of_runs(const struct comparison *comparison)
         size_t least = MIN(comparison->a->contexts.n_runs, comparison->b->contexts.n_runs);
 
         if (least == 1)
-                return _("One run a side cannot tell a changed program from a changed day; give at least "
-                         "three runs of each.");
+                return _("With one run a side a changed program looks like changed conditions; give at least three "
+                         "runs of each.");
         if (least < 3)
                 return _("Two runs a side do not show how much runs differ by chance; give at least three of each.");
         return NULL;
@@ -374,8 +374,8 @@ const char *sentences_advice(const struct comparison *comparison, const struct t
                          task->a.calls, task->b.calls, calls > 1 ? "A" : "B");
         else if (by_calls <= 0.33)
                 snprintf(buf, SENTENCE_SIZE,
-                         _("%s: by what a call costs, %.3g times as much in %s as in %s (%.0f and %.0f "
-                           "calls). What it is called with differs."),
+                         _("%s: by what a call costs, %.3g times as much in %s as in %s (%.0f and %.0f calls). Its "
+                           "arguments differ."),
                          name, price > 1 ? price : 1 / price, price > 1 ? "A" : "B", price > 1 ? "B" : "A",
                          task->a.calls, task->b.calls);
         else

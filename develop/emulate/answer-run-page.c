@@ -41,8 +41,8 @@ static const struct {
         { "target", N_("Target") },
         { "carrier", N_("Carrier") },
         { "usual", N_("the network's") },
-        { "moved", N_("Another target or carrier would also move packets and computations in time; joulecast emulate "
-                      "runs the app again.") },
+        { "moved", N_("Another target or carrier would also change the times of packets and computations; joulecast "
+                      "emulate runs the app again.") },
         { "high", N_("high") },
         { "medium", N_("medium") },
         { "low", N_("low") },
@@ -309,8 +309,8 @@ static void print_head(FILE *file, const struct answer_run *answer)
                  answer->price.energy_j.low, answer->price.energy_j.high, answer->price.wall_s);
         html_text(file, text);
         if (answer->recorded->n_runs > 1) {
-                snprintf(text, sizeof(text), _("This is the mean of %zu runs; what follows is of the one "
-                                               "with seed %llu."),
+                snprintf(text, sizeof(text), _("This is the mean of %zu runs; all that follows is from the run with "
+                                               "seed %llu."),
                          answer->recorded->n_runs, (unsigned long long)answer->recorded->runs[0].seed);
                 fputc(' ', file);
         } else {
@@ -336,8 +336,8 @@ int answer_run_page(const struct answer_run *answer, const char *path)
                 "<div class=\"wide\" tabindex=\"0\"><table><thead><tr>"
                 "<th class=\"text\">%s</th><th>%s</th><th>%s</th><th>%s</th></tr></thead><tbody id=\"parts\"></tbody>"
                 "</table></div></section>\n",
-                _("What if"), _("These move nothing in time, so they need no other run. The interval keeps "
-                                "its proportion."),
+                _("What if"), _("These changes do not affect the timing, so they need no other run. The interval "
+                                "keeps its proportion."),
                 _("Component"), _("Energy"), _("Power"), _("Part"));
         fprintf(file, "<section><h2>%s</h2><div id=\"power\"></div><div id=\"radio\"></div></section>"
                       "</main>\n", _("Over time"));

@@ -23,7 +23,7 @@ const struct bench_kind bench_kinds[BENCH_KERNELS] = {
         [BENCH_FLOAT] = { "float", N_("M operations/s"), N_("divisions and square roots") },
         [BENCH_CHASE] = { "chase", N_("M loads/s"), N_("memory in random order") },
         [BENCH_STREAM] = { "stream", "MB/s", N_("memory in order") },
-        [BENCH_SORT] = { "sort", N_("M elements/s"), N_("branches that cannot be foreseen") },
+        [BENCH_SORT] = { "sort", N_("M elements/s"), N_("unpredictable branches") },
 };
 
 struct memory {

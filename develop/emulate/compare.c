@@ -171,9 +171,8 @@ static void print_table(const struct request *request)
         }
         table_print(table);
         if (has_too_few_seeds(request, 2))
-                table_note("A run of one seed does not show what chance does to it, and chance is not in the "
-                           "interval: joulecast emulate "
-                           "--seeds 3 shows it.");
+                table_note("A run of one seed does not show the effect of chance, and the interval does not include "
+                           "it: joulecast emulate --seeds 3 shows it.");
 }
 
 /* Is one of them dearer than may be? An exit code. */
@@ -250,7 +249,7 @@ int compare_main(int argc, char **argv)
                 return CODE_USAGE;
         }
         if (request.html && request.options.json) {
-                log_error(&program_log, "--html is in place of --json");
+                log_error(&program_log, "--html and --json exclude each other");
                 return CODE_USAGE;
         }
         return compare(&request);

@@ -277,7 +277,7 @@ static int check(const struct request *request)
         else if (!request->arguments[0])
                 log_error(&program_log, "no app is given; add -- and the app with its arguments");
         else if (request->html && request->options.json)
-                log_error(&program_log, "--html is in place of --json");
+                log_error(&program_log, "--html and --json exclude each other");
         else if (request->terminal && (!request->input || request->screen))
                 log_error(&program_log, "--terminal goes with --input, and not with --screen");
         else if (!request->output || run_check_folder(request->output, &program_log) == 0)
@@ -311,7 +311,7 @@ int emulate_main(int argc, char **argv)
                 { "seed", "N", N_("another number gives other delays and losses of the network"), .usual = "1",
                   .count = &request.seed,
                   .high = 1e15 },
-                { "seeds", "N", N_("run the app so often, each time with the next seed, and answer with the "
+                { "seeds", "N", N_("run the app this many times, each time with the next seed, and answer with the "
                                    "mean"),
                   .usual = "1", .count = &request.seeds, .low = 1, .high = PRICE_SEEDS_MAX },
                 { "input", "SCRIPT",

@@ -88,7 +88,7 @@ int run_check_folder(const char *folder, const struct log *log)
         if (dir)
                 closedir(dir);
         if (err) {
-                log_error(log, "%s cannot take a run (%s); -o takes the name of a new folder",
+                log_error(log, "a run cannot be written into %s (%s); give -o the name of a new folder",
                           util_printable(folder, printable, sizeof(printable)), util_reason(err));
                 return err;
         }

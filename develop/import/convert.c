@@ -258,7 +258,8 @@ static int convert_cpu(struct conversion *conversion)
                 return 0;
         }
         if (plan->n_cores == 0 && !power_profile_find(conversion->from, "cpu.clusters.cores"))
-                log_warning(plan->log, "%s does not say how many cores there are: one is assumed; say it with --cpus",
+                log_warning(plan->log, "%s does not say how many cores there are: one is assumed; give the number "
+                                       "with --cpus",
                             plan->source);
         if (fall)
                 log_warning(plan->log, "%s: a core takes less at a higher frequency than at a "
@@ -298,13 +299,13 @@ static int write_battery(struct conversion *conversion)
         const char *source = conversion->plan->source;
 
         if (isnan(mwh) && (isnan(mah) || mah < 10 || mah > 1e6)) {
-                log_error(conversion->plan->log, "%s has no battery.capacity in mAh; say it with --battery "
+                log_error(conversion->plan->log, "%s has no battery.capacity in mAh; give the energy with --battery "
                                                  "MWH", source);
                 return -EINVAL;
         }
         if (isnan(mwh) && (fabs(mah - 1000) < 0.5 || (fabs(mah - 3000) < 0.5 && conversion->left_out))) {
-                log_error(conversion->plan->log, "%s: battery.capacity = %g is what a file has that nobody "
-                          "filled in; say the battery's energy with --battery MWH", source, mah);
+                log_error(conversion->plan->log, "%s: battery.capacity = %g is the value of a file that nobody filled "
+                                                 "in; give the battery's energy with --battery MWH", source, mah);
                 return -EINVAL;
         }
         fprintf(conversion->to, "[battery]\nenergy_full_mwh = %.6g\n", isnan(mwh) ? mah * CONVERT_VOLTS : mwh);

@@ -203,7 +203,7 @@ static void on_end(void *data, const char *element)
 /* Only a document type can define entities, so without one nothing expands and nothing outside is read. */
 static void on_doctype(void *data, const char *element, const char *system, const char *public, int internal)
 {
-        fail(data, element, N_("a document type has no place in a power profile"));
+        fail(data, element, N_("a power profile must not have a document type"));
 }
 
 static void run(struct parsing *parsing, const char *text, size_t length)

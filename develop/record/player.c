@@ -196,8 +196,8 @@ static int wait_for_end(struct player *player, uint64_t now_ns)
                 player->since_ns = now_ns;
         if (now_ns - player->since_ns <= WAIT_MOST_NS)
                 return 0;
-        log_error(&program_log, "the input script came to its end, and the program did not within %d s; let "
-                                "its last step end the program",
+        log_error(&program_log, "the program did not end within %d s after the input script; let the script's last "
+                                "step end it",
                   (int)(WAIT_MOST_NS / NS_PER_S));
         return -ETIMEDOUT;
 }

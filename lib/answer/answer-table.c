@@ -313,18 +313,18 @@ void answer_cost_notes(const struct cost *cost, const struct profile *profile)
         else if (!isnan(cost->unexplained_j.value))
                 table_note("Unattributed: battery less model total; it may be negative.");
         else if (!isnan(cost->measured_j.value) && !isnan(cost->total_j.value))
-                table_note("Nothing is called unattributed, since the device was not on battery power all the time.");
+                table_note("Unattributed energy is unknown, as the device was not on battery power all the time.");
         if (cost->n_sleeps > 0)
                 table_note("Suspended time: priced by the power measured in %u sleeps of this device.",
                            cost->n_sleeps);
         answer_note_profile(profile);
         if (isnan(profile->learned.spans) && !isnan(profile->degrees_of_freedom) && cost->n_apps > 0)
-                table_note("Wide: what apps draw that no counter shows is not known before joulecast learn "
-                           "has seen some days of use.");
+                table_note("Wide: the power of apps that no counter shows is unknown until joulecast learn has seen "
+                           "some days of use.");
         if (cost->cpu_spread_j > 0)
-                table_note("Wide: at which frequency CPUs worked is unknown, or beyond what was measured, "
-                           "for some of the time. The intervals reach from the cheapest to the dearest "
-                           "operating point that it may have been (%s J to either side).",
+                table_note("Wide: for some of the time the frequency of the CPUs is unknown, or outside of the "
+                           "measured range. The intervals reach from the cheapest to the dearest operating point that "
+                           "it may have been (%s J to either side).",
                            answer_print_number(cost->cpu_spread_j, cost->cpu_spread_j / 10, number));
         if (cost->disk_spread_j > 0)
                 table_note("Bytes are not counted by storage: the disk's part is the mean of the cheapest "

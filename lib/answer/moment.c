@@ -17,7 +17,7 @@ static const struct {
 } words[] = {
         { "full", JOULECAST_SINCE_FULL, N_("the battery was never full in what is recorded") },
         { "unplug", JOULECAST_SINCE_UNPLUG, N_("external power was never unplugged in what is recorded") },
-        { "boot", JOULECAST_SINCE_BOOT, N_("when it was booted is known of this machine alone") },
+        { "boot", JOULECAST_SINCE_BOOT, N_("the time of the boot is known for this machine only") },
         { "resume", JOULECAST_SINCE_RESUME, N_("no suspend is recorded") },
 };
 

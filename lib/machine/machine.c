@@ -98,7 +98,7 @@ static int add_collector(int root_fd, const struct machine_options *options, str
                           "best one that does is taken",
                           options->collector, util_reason(err));
         else if (err != -ENODEV)
-                log_warning(options->log, "no collector works here (%s): who did what is not known",
+                log_warning(options->log, "no collector works here (%s): the use of apps is unknown",
                             util_reason(err));
         return options->collector ? err : 0;
 }

@@ -95,8 +95,8 @@ const char *profile_class_choose(const struct class_facts *facts, char *why, siz
                 snprintf(clock, sizeof(clock), _(" up to %.1f GHz"), khz / 1e6);
         if (isnan(full_mwh))
                 snprintf(why, size,
-                         words_counted("%u CPU%s; it does not show what its battery holds",
-                                       "%u CPUs%s; it does not show what its battery holds", facts->n_cpus),
+                         words_counted("%u CPU%s; it does not show its battery's energy",
+                                       "%u CPUs%s; it does not show its battery's energy", facts->n_cpus),
                          facts->n_cpus, clock);
         else
                 snprintf(why, size, words_counted("a battery of %.0f Wh, %u CPU%s",

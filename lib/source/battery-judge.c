@@ -251,8 +251,8 @@ static const struct {
         bool (*applies)(const struct battery_unit *unit, const struct battery_unit *other);
         const char *why;
 } rules[] = {
-        { holds_nothing, N_("it holds nothing: it shows no usable full charge or level") },
-        { has_no_weight, N_("it does not show how much it holds, and another battery does") },
+        { holds_nothing, N_("it shows no usable full charge or level") },
+        { has_no_weight, N_("it does not show its full charge, and another battery does") },
         { is_shown_twice, N_("another driver shows the same battery, and more of it") },
 };
 

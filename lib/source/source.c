@@ -34,8 +34,7 @@ static void tell_failure(const struct sources *sources, const struct source *sou
                             "the next one begins where the last one ended",
                             name, util_reason(source->failed));
         else
-                log_warning(sources->log, "the source \"%s\" failed (%s); what it tells is unknown until it "
-                                          "works again",
+                log_warning(sources->log, "the source \"%s\" failed (%s); its values are unknown until it works again",
                             name, util_reason(source->failed));
 }
 

@@ -78,7 +78,7 @@ int store_resum(const struct store *store)
         wrong = sum_pages(fd, size, true);
         if (wrong > 0)
                 log_warning(store->log,
-                            "another program wrote the last rows of a killed joulecast to %s; it is whole, and "
-                            "its checksums are made anew", store->path);
+                            "another program wrote the last rows of a killed joulecast to %s; it is complete, and its "
+                            "checksums are computed anew", store->path);
         return wrong < 0 ? wrong : 0;
 }

@@ -528,8 +528,8 @@ static int refuse_other_kind(const struct store *store)
 static int refuse_older(const struct store *store)
 {
         log_error(store->log,
-                  "an older version of joulecast made %s; what writes to it next converts it, as joulecastd does when "
-                  "it starts", store->path);
+                  "an older version of joulecast made %s; the next program that writes to it converts it, as "
+                  "joulecastd does when it starts", store->path);
         return -EPROTONOSUPPORT;
 }
 

@@ -66,7 +66,7 @@ static int undo_one(struct plan_settings *settings, const struct plan_change *ch
         if (err)
                 return err;
         if (strcmp(now, change->value) != 0) {
-                log_info(settings->log, "%s stays: it was changed since", endure_words[change->kind]);
+                log_info(settings->log, "%s is kept as it is: it was changed since", endure_words[change->kind]);
                 return 0;
         }
         return plan_setting_set(settings, change, change->old);
@@ -105,7 +105,7 @@ int plan_undo(struct plan_settings *settings, const char *path)
                         plan_settings_close(settings); /* the bus may have been restarted */
         }
         if (plan.n > 0) {
-                log_error(settings->log, "%s cannot be put back to %s: %s; joulecast advise --undo tries again",
+                log_error(settings->log, "%s cannot be restored to %s: %s; joulecast advise --undo tries again",
                           endure_words[plan.list[0].kind], plan.list[0].old, strerror(-err));
                 plan_file_write(path, &plan);
                 return err;

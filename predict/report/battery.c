@@ -76,8 +76,7 @@ static void health(FILE *file, const struct report *report)
 
         fprintf(file, "<h3>%s</h3>\n", _("Health: a full charge over time"));
         if (n == 0) {
-                fprintf(file, "<p>%s</p>\n", _("The battery has not shown how much it holds when it is full, "
-                                               "or was not charged yet."));
+                fprintf(file, "<p>%s</p>\n", _("The battery has not shown its full charge, or was not charged yet."));
                 return;
         }
         if (isnan(report->design))

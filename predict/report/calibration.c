@@ -72,7 +72,7 @@ const char *report_validated_words(const struct profile *profile)
         return profile_validated(profile) > 0  ? N_("It predicted states that were not fitted.") :
                profile_validated(profile) == 0 ? N_("It did not predict states that were not fitted; "
                                                     "intervals are wider for it.") :
-                                                 N_("Whether it predicts other states was not tried.");
+                                                 N_("Its prediction of other states was not tested.");
 }
 
 const char *report_basis_words(const struct profile *profile)

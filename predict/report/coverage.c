@@ -24,13 +24,14 @@ void report_coverage(FILE *file, const struct report *report)
         for (size_t k = 0; k < ANSWER_COUNT; k++)
                 any = any || scores[k].scored > 0;
         if (!any) {
-                fprintf(file, "<p>%s</p>\n", _("Nothing was scored yet. <code>joulecast learn</code>, which "
-                                               "the service runs once a day, compares answers with what the "
-                                               "battery gave later."));
+                fprintf(file, "<p>%s</p>\n", _("Nothing was scored yet. <code>joulecast learn</code>, which the "
+                                               "service runs once a day, compares answers with the energy that the "
+                                               "battery delivered later."));
                 page_section_end(file);
                 return;
         }
-        page_table(file, _("Answers that were compared with what the battery gave later; old ones count less"), heads);
+        page_table(file, _("Answers that were compared with the energy that the battery delivered later; old ones "
+                           "count less"), heads);
         for (size_t k = 0; k < ANSWER_COUNT; k++) {
                 if (!(scores[k].scored > 0))
                         continue;

@@ -200,8 +200,8 @@ void report_curve(FILE *file, const struct report *report)
         else
                 fprintf(file, "<p>%s</p>\n", _("The level of the battery is not known in this time."));
         if (report->timeline->n_levels > 1 && report->timeline->slot_s >= TIMELINE_DAY_S)
-                fprintf(file, "<p class=\"note\">%s</p>\n", _("Kept for so long are the levels at which a "
-                                                              "charger came or went; between them the line "
+                fprintf(file, "<p class=\"note\">%s</p>\n", _("For this long only the levels at which a charger was "
+                                                              "connected or removed are kept; between them the line "
                                                               "is straight."));
         fputs("<h3>", file);
         fprintf(file, _("What drew from it, in %s"), stack.unit);

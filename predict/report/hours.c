@@ -131,7 +131,7 @@ void report_hours(FILE *file, const struct report *report)
         if (any)
                 heat(file, report);
         else
-                fprintf(file, "<p>%s</p>\n", _("Hours of this time are no longer kept; days are."));
+                fprintf(file, "<p>%s</p>\n", _("Hours of this time are no longer kept, only days."));
         slots(file, report);
         page_section_end(file);
 }

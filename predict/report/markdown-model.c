@@ -87,11 +87,11 @@ static void coverage(FILE *file, const struct report *report)
                 any = any || scores[k].scored > 0;
         if (!any) {
                 fputs(_("Nothing was scored yet. `joulecast learn`, which the service runs once a day, "
-                        "compares answers with what the battery gave later.\n\n"), file);
+                        "compares answers with the energy that the battery delivered later.\n\n"), file);
                 return;
         }
-        markdown_table(file, N_("Answers that were compared with what the battery gave later; old ones count "
-                                "less"), heads);
+        markdown_table(file, N_("Answers that were compared with the energy that the battery delivered later; old "
+                                "ones count less"), heads);
         for (size_t k = 0; k < ANSWER_COUNT; k++) {
                 if (!(scores[k].scored > 0))
                         continue;

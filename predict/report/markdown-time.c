@@ -130,8 +130,7 @@ static void health(FILE *file, const struct report *report)
         double full = n ? report_full(report, &report->timeline->charges[last]) : NAN;
 
         if (n == 0)
-                fputs(_("The battery has not shown how much it holds when it is full, or was not charged "
-                        "yet.\n\n"), file);
+                fputs(_("The battery has not shown its full charge, or was not charged yet.\n\n"), file);
         else if (isnan(report->design))
                 fprintf(file, _("It holds %.0f %s when full; its design is not known.\n\n"), full * 1e-3, unit);
         else

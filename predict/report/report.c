@@ -297,8 +297,8 @@ int report_main(int argc, char **argv)
                   .flag = &arguments.markdown },
                 OPTIONS_FROM(&arguments.from),
                 { "to", "T", N_("end: a time as with --from"), OPTION_TIME(&arguments.to_ns) },
-                { "compare", "SPAN", N_("show another time beside this one: before (as long a time, right before "
-                                        "it), or FROM..TO"),
+                { "compare", "SPAN", N_("compare with another time: before (of the same length, right before it), or "
+                                        "FROM..TO"),
                   .text = &arguments.compare },
                 { "compare-app", "A,B", N_("show two apps side by side, by id, name or a part of it"),
                   .text = &arguments.compare_app },
@@ -328,7 +328,7 @@ int report_main(int argc, char **argv)
                 return code;
         if (arguments.options.json ? arguments.output || arguments.markdown :
                                      !arguments.output && !arguments.markdown && !arguments.open) {
-                log_error(&program_log, "where to? give one of -o FILE.html, --open, --markdown and --json");
+                log_error(&program_log, "no output is named; give one of -o FILE.html, --open, --markdown and --json");
                 return CODE_USAGE;
         }
         if (arguments.open && (arguments.output || arguments.markdown || arguments.options.json)) {

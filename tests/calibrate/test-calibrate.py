@@ -284,7 +284,7 @@ class Calibrate(unittest.TestCase):
         done = self.call("--device", "virtual:" + os.path.join(SOURCE, "data/virtual/laptop.ini"), "--profile",
                          self.profile, "--dry-run")
         self.assertEqual((done.returncode, done.stderr), (0, ""))
-        self.assertIn("That is a guess: no profile says what such a device takes.", " ".join(done.stdout.split()))
+        self.assertIn("That is a guess: no profile says how much such a device uses.", " ".join(done.stdout.split()))
 
     @unittest.skipUnless(HAVE_FIT, "no joulecast-fit in this build")
     def test_fast_gauges(self):

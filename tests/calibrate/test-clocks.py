@@ -85,7 +85,7 @@ class Clocks(unittest.TestCase):
             held += got["low"] <= want <= got["high"]
             print("%s %d: %.1f of %.1f J, %.1f .. %.1f" % (name, seed, got["value"], want, got["low"], got["high"]))
             self.assertEqual(answer["cpu_spread_j"], 0)
-            self.assertNotIn("at which frequency", text)
+            self.assertNotIn("frequency of the CPUs is unknown", " ".join(text.split()))
         print("error: median %.1f %%, largest %.1f %%; held %d of %d" % (
             100 * statistics.median(errors), 100 * max(errors), held, len(runs)))
         self.assertLess(statistics.median(errors), 0.05)
@@ -100,7 +100,7 @@ class Clocks(unittest.TestCase):
                 self.assertLess(got["low"], want)
                 self.assertLess(want, got["high"])
                 self.assertGreater(answer["cpu_spread_j"], 0.2 * got["value"])
-                self.assertIn("at which frequency CPUs worked is unknown", " ".join(text.split()))
+                self.assertIn("the frequency of the CPUs is unknown", " ".join(text.split()))
 
 
 sys.argv[1:] = []

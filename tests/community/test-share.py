@@ -219,7 +219,7 @@ class Share(unittest.TestCase):
         self.assertIn("What was recorded before is shared", self.ask_it("y\n", "join", self.folder))
         self.run_it("send")
         client = self.status()["client"]
-        self.assertIn("can have them removed", " ".join(self.ask_it("y\n", "leave").split()))
+        self.assertIn("They can be removed only with the id", " ".join(self.ask_it("y\n", "leave").split()))
         self.assertEqual((self.files(), os.path.exists(self.state)), ([client + "-forget.json"], False))
         self.ask_it("y\n", "join", self.folder)
         self.run_it("send")
@@ -790,7 +790,7 @@ class Share(unittest.TestCase):
         if done.returncode == 77 or "unshare" in done.stderr:
             self.skipTest("a full disk needs a namespace of its own: " + done.stderr.strip())
         self.assertEqual(done.returncode, 0, (done.stdout, done.stderr))
-        self.assertIn("cannot be written: No space left on device; what waits is kept", done.stderr)
+        self.assertIn("cannot be written: No space left on device; waiting samples are kept", done.stderr)
         self.assertEqual(done.stdout.split(), ["fill", f"{status['client']}-{0:020}.ndjson.gz"])
         self.assertEqual(self.status()["sent_samples"], status["waiting_samples"])
 

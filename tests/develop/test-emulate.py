@@ -572,7 +572,7 @@ class Emulate(unittest.TestCase):
         self.assertEqual((single.returncode, single.stdout), (2, ""))
         self.assertIn("--seeds 3", single.stderr)
         single = subprocess.run([JOULECAST, "compare", run, other], capture_output=True, text=True, check=True)
-        self.assertIn("chance is not in the interval", " ".join(single.stdout.split()))
+        self.assertIn("the interval does not include it", " ".join(single.stdout.split()))
         thrice, longer = run + "-3", other + "-3"
         self.run_(emulate("-o", thrice, "--net", "none", "--seeds", "3", app=("sleep", "0.2")))
         self.run_(emulate("-o", longer, "--net", "none", "--seeds", "3", app=("sleep", "1")))

@@ -105,7 +105,7 @@ def main(folder):
     run("limit", "--off")
     assert "No app is limited." in run("limit")
     os.environ.pop("XDG_RUNTIME_DIR")
-    assert "limits are those of a user's session" in run("limit", code=1)
+    assert "limits belong to a user's session" in run("limit", code=1)
 
 
 with tempfile.TemporaryDirectory() as temporary:

@@ -160,7 +160,7 @@ def ends(machine):
             machine.plug(True)
         elif how == "undo":
             said = subprocess.run([JOULECAST, "advise", "--undo"], check=True, capture_output=True, text=True).stdout
-            assert "as it was" in said, said
+            assert "as before the plan" in said, said
         elif how == "stop":
             machine.stop()
         elif how == "kill":

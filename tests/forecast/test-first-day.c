@@ -35,10 +35,10 @@ static void choice(void)
                 { "embedded", true, 32000, 2000000, "class-tablet", "a battery of 32 Wh, 4 CPUs up to 2.0 GHz" },
                 { "", true, 40000, 3500000, "class-handheld", "a battery of 40 Wh, 4 CPUs up to 3.5 GHz" },
                 { "", true, 57000, 2400000, "class-laptop", "a battery of 57 Wh, 4 CPUs up to 2.4 GHz" },
-                { "", true, NAN, 2400000, "class-phone", "4 CPUs up to 2.4 GHz; it does not show what its "
-                                                         "battery holds" },
-                { "", true, NAN, 4400000, "class-laptop", "4 CPUs up to 4.4 GHz; it does not show what its "
-                                                          "battery holds" },
+                { "", true, NAN, 2400000, "class-phone",
+                  "4 CPUs up to 2.4 GHz; it does not show its battery's energy" },
+                { "", true, NAN, 4400000, "class-laptop",
+                  "4 CPUs up to 4.4 GHz; it does not show its battery's energy" },
         };
 
         for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {

@@ -321,7 +321,7 @@ class RealMachine(Case):
         self.assertFalse(os.path.exists(self.database + "-wal"))
         done = self.run_it("--interval", "0.2", "--count", "3")
         self.assertEqual(done.returncode, 0, done.stderr)
-        self.assertEqual(done.stderr.count("its checksums are made anew"), 1, done.stderr)
+        self.assertEqual(done.stderr.count("its checksums are computed anew"), 1, done.stderr)
         self.assertEqual(len({row[0] for row in rows(self.database)}), before + 2)
 
     def test_stopped_while_another_program_reads_it_goes_on(self):

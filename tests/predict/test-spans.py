@@ -46,7 +46,7 @@ def since(where):
     lines = run("trace", "--since", "full", "--json", *where).splitlines()
     totals = json.loads(lines[-1])["totals"]
     assert near(totals["elapsed_s"], 7200) and near(totals["total_j"]["value"], full["total"]["energy_j"]["value"])
-    assert "known of this machine alone; give a time" in run("cost", "--since", "boot", *where, code=3)
+    assert "known for this machine only; give a time" in run("cost", "--since", "boot", *where, code=3)
     assert "no suspend is recorded" in run("usage", "--since", "resume", *where, code=3)
     assert "full, unplug, boot, resume" in run("cost", "--since", "fulll", *where, code=2)
     assert "--from is not before --to" in run("apps", "--from", "2h", "--to", "3h", *where, code=2)

@@ -183,7 +183,7 @@ def on_a_desktop(warn):
                                                                     "phone=20h\nnonsense\n9 \n" + 300 * "x"))
         run(*arguments, env=env)  # the first was told, and the second is forgotten
         assert "in the background|" in "".join(lines_of(shown, 0.5, 20))
-        assert "there is no HOME" in run(*arguments, code=1, env={**env, "XDG_STATE_HOME": "", "HOME": ""})
+        assert "HOME is not set" in run(*arguments, code=1, env={**env, "XDG_STATE_HOME": "", "HOME": ""})
         with open(file, "w", encoding="utf-8") as kept:
             kept.write(re.sub(r"^\d+ sent", "0 sent", text))
         run(*arguments, env={**env, "XDG_RUNTIME_DIR": warn.folder})  # another session: the first was told
