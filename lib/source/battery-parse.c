@@ -94,8 +94,8 @@ static bool find_number(struct battery_unit *unit, const char *uevent, const cha
 }
 
 /*
- * A number in the range of a full battery, a voltage, a current and so on. A 16-bit register with an unknown value holds
- * its largest number, which drivers multiply by 1000 or 10000.
+ * A number in the range of a full battery, a voltage, a current and so on. A 16-bit register with an unknown value
+ * holds its largest number, which drivers multiply by 1000 or 10000.
  */
 static bool find_ranged(struct battery_unit *unit, const char *uevent, const char *key, int64_t min, int64_t max,
                         int64_t *ret)
