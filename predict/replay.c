@@ -449,7 +449,7 @@ static void print_replay(const struct replay *replay)
 }
 
 /* Reads a trace, of which spans with known energies are left. An exit code. */
-static int read_trace(const char *path, const struct profile *profile, struct measured_trace **ret, size_t *left_out)
+static int read_trace(const char *path, struct profile **profile, struct measured_trace **ret, size_t *left_out)
 {
         _cleanup_(measured_freep) struct measured_trace *trace = NULL;
         uint32_t unknown;
@@ -458,7 +458,9 @@ static int read_trace(const char *path, const struct profile *profile, struct me
 
         if (err)
                 return CODE_FAILED; /* logged */
-        err = measured_resolve(trace, profile->energy_full_mwh);
+        err = measured_adapt(trace, profile);
+        if (!err)
+                err = measured_resolve(trace, (*profile)->energy_full_mwh);
         if (err) {
                 log_error(&program_log, "%s: %s", path, strerror(-err));
                 return CODE_FAILED;
@@ -515,11 +517,11 @@ static int run(const struct arguments *arguments)
                 log_error(&program_log, "--trace FILE is needed; see joulecast replay --help");
                 return CODE_USAGE;
         }
-        code = open_profile(&arguments->options, &profile);
+        code = open_profile_file(&arguments->options, &profile);
         if (code == CODE_OK)
-                code = read_trace(arguments->trace, profile, &trace, &left_out);
+                code = read_trace(arguments->trace, &profile, &trace, &left_out);
         if (code == CODE_OK && arguments->baseline)
-                code = read_trace(arguments->baseline, profile, &baseline, &other);
+                code = read_trace(arguments->baseline, &profile, &baseline, &other);
         if (code == CODE_OK)
                 measured_drop_misses(trace, profile, arguments->cache_event);
         return code == CODE_OK ? answer(arguments, profile, trace, baseline, left_out) : code;

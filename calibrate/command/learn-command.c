@@ -237,17 +237,21 @@ static int trace_rows(struct measured_trace *trace, double full_mwh, int64_t now
 }
 
 /* Takes a trace in place of the recordings. */
-static int take_trace(const struct learn_options *options, struct profile *before, const struct log *log,
+static int take_trace(const struct learn_options *options, struct profile **profile, const struct log *log,
                       struct everyday **ret, size_t *n)
 {
+        struct profile *before;
         _cleanup_(measured_freep) struct measured_trace *trace = NULL;
         size_t left_out = 0;
         uint32_t unknown = 0;
         char words[128];
         int err = measured_load(options->trace, log, &trace);
 
+        if (!err)
+                err = measured_adapt(trace, profile);
         if (err)
                 return err;
+        before = *profile;
         trace_show(trace, before, log);
         err = measured_name_policies(trace, find_policy, before);
         if (!err)
@@ -360,11 +364,13 @@ static int run(const struct learn_options *options, const struct log *log)
                 err = !traced && access(paths.from, F_OK) < 0 && errno == ENOENT ? first_day(options, log, &before) :
                                                                           profile_load(paths.from, log, &before);
         if (!err && !traced)
+                err = first_day_adapt(options->device, NULL, log, &before);
+        if (!err && !traced)
                 err = store_open(paths.database, STORE_READ, log, &store);
         if (err == -ENOENT && before && !traced)
                 log_error(log, "learn: %s: nothing was recorded yet; joulecastd records what apps use", paths.database);
         if (!err)
-                err = traced ? take_trace(options, before, log, &list, &n) :
+                err = traced ? take_trace(options, &before, log, &list, &n) :
                                gather(options, &paths, store, log, &list, &n);
         if (err)
                 return err;

@@ -98,11 +98,34 @@ static void add_voltages(const struct voltages *voltages, uint32_t *list, size_t
         qsort(list, *n, sizeof(*list), by_khz);
 }
 
+/* The distance of adjacent frequencies above which one in between gets a coefficient: their ratio. */
+#define FAR 1.15
+
+/*
+ * Power is no straight line between two frequencies, so those that are far apart get others in between, at which the
+ * usual shape decides.
+ */
+static void add_between(uint32_t *list, size_t *n, size_t most)
+{
+        for (size_t k = 0; k + 1 < *n && *n < most;) {
+                uint32_t low = list[k], high = list[k + 1];
+
+                if (!(high > FAR * FAR * low)) {
+                        k++;
+                        continue;
+                }
+                memmove(list + k + 2, list + k + 1, (*n - k - 1) * sizeof(*list));
+                list[k + 1] = low + (high - low) / 2;
+                ++*n;
+        }
+}
+
 static int make_policy(const struct trace_fit *options, const struct measured_trace *trace,
                        const struct usage *sums, size_t from, size_t to, struct device_policy *ret)
 {
         const struct points *all = &trace->frequencies;
-        _cleanup_free_ uint32_t *list = calloc(to - from + 1 + count_voltages(options->voltages), sizeof(*list));
+        _cleanup_free_ uint32_t *list = calloc(to - from + 1 + count_voltages(options->voltages) + FREQUENCIES_MAX,
+                                                     sizeof(*list));
         size_t n = 0;
         int err;
 
@@ -113,6 +136,7 @@ static int make_policy(const struct trace_fit *options, const struct measured_tr
         add_voltages(options->voltages, list, &n);
         err = add_lower(trace, sums, all->list[from].policy, list[0], all->list[from].any_ns > 0, list, &n);
         columns_thin(list, &n, FREQUENCIES_MAX);
+        add_between(list, &n, FREQUENCIES_MAX);
         *ret = (struct device_policy){ .policy = all->list[from].policy, .n_khz = n, .sharing = trace->shared ?
                                        0 : 1 };
         memcpy(ret->khz, list, n * sizeof(*list));

@@ -86,22 +86,31 @@ int open_find_profile(const struct options *options, char **ret)
         return CODE_OK;
 }
 
-int open_profile(const struct options *options, struct profile **ret)
+int open_profile_file(const struct options *options, struct profile **ret)
 {
-        _cleanup_(profile_freep) struct profile *profile = NULL;
         _cleanup_free_ char *path = NULL;
         int code = open_find_profile(options, &path), err;
 
         if (code != CODE_OK)
                 return code;
         if (!path)
-                err = first_day_profile(options->device, options->machine, &program_log, NULL, 0, &profile);
+                err = first_day_profile(options->device, options->machine, &program_log, NULL, 0, ret);
         else
-                err = profile_load(path, &program_log, &profile);
-        if (!err)
-                err = first_day_adapt(options->device, options->machine, &program_log, &profile);
+                err = profile_load(path, &program_log, ret);
         if (err)
                 return !path && err == -ENOENT ? CODE_NO_DATA : CODE_FAILED;
+        return CODE_OK;
+}
+
+int open_profile(const struct options *options, struct profile **ret)
+{
+        _cleanup_(profile_freep) struct profile *profile = NULL;
+        int code = open_profile_file(options, &profile);
+
+        if (code != CODE_OK)
+                return code;
+        if (first_day_adapt(options->device, options->machine, &program_log, &profile))
+                return CODE_FAILED;
         *ret = TAKE_PTR(profile);
         return CODE_OK;
 }

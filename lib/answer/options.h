@@ -81,6 +81,8 @@ int options_take_moment(const char *text, void *data);
  */
 struct profile;
 int open_profile(const struct options *options, struct profile **ret);
+/* Likewise, but the file of a class as it is, not made this machine's. */
+int open_profile_file(const struct options *options, struct profile **ret);
 /*
  * Is the profile for this machine? CODE_OK; CODE_OK after a warning: no, but the user named it; CODE_FAILED after its
  * sentence: no, and the user did not name it.

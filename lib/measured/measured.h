@@ -124,6 +124,11 @@ int measured_join(struct measured_span *span, struct measured_span *more);
  * the number of spans left out.
  */
 size_t measured_keep_known(struct measured_trace *trace, uint32_t *unknown);
+/*
+ * If @profile is the file of a class, replaces it by the profile that the class gives for the trace's device, by its
+ * policies and levels of brightness. 0; -ENOMEM.
+ */
+int measured_adapt(const struct measured_trace *trace, struct profile **profile);
 /* Drops misses if the profile is known to have counted another event than @event (NULL: unknown). */
 void measured_drop_misses(struct measured_trace *trace, const struct profile *profile, const char *event);
 /* Sums the usage of all owners of a span; free it with usage_clear(). 0; -ENOMEM; -EOVERFLOW. */
