@@ -5,9 +5,10 @@
  * Finds bugs: apps that take much more energy on one client than on others.
  *
  * Method: compare the app's own power, as each device's model attributes it, with the app's median over all
- * clients, on a logarithmic scale; the spread is the median absolute deviation. An excess of BUG_RATIO times
- * that is no chance is a bug, unless many clients have it: that is a kind of device. The battery's
- * rate is no use for this: only 1 to 8 of 100 bugs found with it were real (community/METHOD.md).
+ * clients, on a logarithmic scale; those far off do not count for the spread. An excess of BUG_RATIO times that is no
+ * chance, among all and among those of the same OS or model, is a bug, unless many clients have it: that is a kind of
+ * device. The battery's rate is no use for this: only 1 to 8 of 100 bugs found with it were real
+ * (community/METHOD.md).
  *
  * A client with a bug of an app says nothing of that app on others. So bugs are found first, and each app is then
  * compared on the other clients.
@@ -34,6 +35,8 @@
 /* Only values within so many deviations of the median count. A normal distribution cut there has this variance. */
 #define WITHIN 2.5
 #define WITHIN_VARIANCE 0.911
+/* A deviation that is found so is as uncertain as a standard deviation of so large a part of the clients. */
+#define WITHIN_SHARE 0.5
 #define BUG_SHARE 0.1 /* if more than this part of all clients have it, it is a kind of use and no bug */
 #define BUG_SHARE_P 0.05 /* level of the binomial test that it is more */
 #define NORMAL_95 1.96
@@ -42,11 +45,10 @@
 /* Findings of one thread. */
 struct finds {
         struct bug_report *bugs;
-        size_t n, capacity, pairs;
-        double *chances; /* that a client differs so much by chance, of each pair that may be a bug */
-        size_t n_chances, chances_capacity, tests;
-        double *logs; /* scratch: logarithms of an app's power on each client */
-        size_t logs_capacity;
+        size_t n, capacity, pairs, tests; /* tests: pairs, and parts of apps on clients */
+        double *logs;             /* scratch: logarithms of an app's power on each client */
+        struct kind_power *kinds; /* scratch: the same by kind */
+        size_t logs_capacity, kinds_capacity;
 };
 
 struct judging {
@@ -71,9 +73,9 @@ static double median(double *list, size_t n)
         return n % 2 ? list[n / 2] : (list[n / 2 - 1] + list[n / 2]) / 2;
 }
 
-static double log_of(const struct own_use *own)
+static double log_of(double watts)
 {
-        return log(MAX((double)own->watts, WATTS_MIN));
+        return log(MAX(watts, WATTS_MIN));
 }
 
 /* Power of the app, or of one of its components, on all clients that report it. */
@@ -102,7 +104,7 @@ static double at_least_usual(double deviation, double clients, double usual)
 
 /*
  * Standard deviation, without those that are far off: they may be bugs. The median absolute deviation says which these
- * are, but is itself as uncertain as a standard deviation of a third of the clients.
+ * are.
  */
 static double deviation_of(double *distances, size_t n)
 {
@@ -114,26 +116,35 @@ static double deviation_of(double *distances, size_t n)
         return sqrt(sum / (double)kept / WITHIN_VARIANCE);
 }
 
-/* Measures the part that @list begins with. @usual: deviation of the middle app; 0: unknown. */
+/* Measures the @n logarithms in finds->logs. @usual: deviation of the middle app; 0: unknown. */
+static void measure_logs(struct finds *finds, size_t n, double usual, struct powers *ret)
+{
+        double certain = WITHIN_SHARE * (double)n;
+
+        ret->n = n;
+        ret->middle = median(finds->logs, n);
+        for (size_t i = 0; i < n; i++)
+                finds->logs[i] = fabs(finds->logs[i] - ret->middle);
+        ret->deviation = MAX(deviation_of(finds->logs, n), DEVIATION_MIN);
+        ret->deviation = at_least_usual(ret->deviation, certain, usual);
+        ret->degrees = certain - 1 + (usual > 0 ? USUAL_CLIENTS : 0);
+}
+
+/* Measures the part that @list begins with. */
 static int measure(struct finds *finds, const struct own_use *list, size_t n, double usual, struct powers *ret)
 {
-        struct powers powers = { .list = list };
+        size_t end = 0;
         int err;
 
-        while (powers.n < n && list[powers.n].part == list->part)
-                powers.n++;
-        err = util_grow(&finds->logs, &finds->logs_capacity, powers.n, sizeof(*finds->logs));
+        while (end < n && list[end].part == list->part)
+                end++;
+        err = util_grow(&finds->logs, &finds->logs_capacity, end, sizeof(*finds->logs));
         if (err < 0)
                 return err;
-        for (size_t i = 0; i < powers.n; i++)
-                finds->logs[i] = log_of(&list[i]);
-        powers.middle = median(finds->logs, powers.n);
-        for (size_t i = 0; i < powers.n; i++)
-                finds->logs[i] = fabs(finds->logs[i] - powers.middle);
-        powers.deviation = MAX(deviation_of(finds->logs, powers.n), DEVIATION_MIN);
-        powers.deviation = at_least_usual(powers.deviation, (double)powers.n, usual);
-        powers.degrees = (double)powers.n - 1 + (usual > 0 ? USUAL_CLIENTS : 0);
-        *ret = powers;
+        for (size_t i = 0; i < end; i++)
+                finds->logs[i] = log_of((double)list[i].watts);
+        *ret = (struct powers){ .list = list };
+        measure_logs(finds, end, usual, ret);
         return 0;
 }
 
@@ -143,69 +154,15 @@ static int measure(struct finds *finds, const struct own_use *list, size_t n, do
  */
 static bool is_large(const struct own_use *own, const struct powers *powers, const struct powers *whole)
 {
-        if (!(log_of(own) - powers->middle > log(BUG_RATIO)) || own->contradicted)
+        if (!(log_of((double)own->watts) - powers->middle > log(BUG_RATIO)) || own->contradicted)
                 return false;
         return own->part == OWN_WHOLE || (double)own->watts - exp(powers->middle) > (BUG_RATIO - 1) *
                exp(whole->middle);
 }
 
-static double chance_of(const struct own_use *own, const struct powers *powers)
+static double chance_of(double log_here, const struct powers *powers)
 {
-        return drop_student_upper((log_of(own) - powers->middle) / powers->deviation, powers->degrees);
-}
-
-static int add_chances(const struct judging *judging, struct finds *finds, const struct app_report *app,
-                       const struct powers *powers, const struct powers *whole)
-{
-        finds->tests += powers->n;
-        for (size_t i = 0; i < powers->n; i++) {
-                if (!is_large(&powers->list[i], powers, whole))
-                        continue;
-                if (util_grow(&finds->chances, &finds->chances_capacity, finds->n_chances + 1,
-                              sizeof(*finds->chances)) < 0)
-                        return -ENOMEM;
-                finds->chances[finds->n_chances++] = chance_of(&powers->list[i], powers);
-        }
-        return 0;
-}
-
-static int add_bugs(const struct judging *judging, struct finds *finds, const struct app_report *app,
-                    const struct powers *powers, const struct powers *whole)
-{
-        for (size_t i = 0; i < powers->n; i++) {
-                if (!is_large(&powers->list[i], powers, whole) ||
-                    chance_of(&powers->list[i], powers) > judging->chance_max)
-                        continue;
-                if (util_grow(&finds->bugs, &finds->capacity, finds->n + 1, sizeof(*finds->bugs)) < 0)
-                        return -ENOMEM;
-                finds->bugs[finds->n++] = (struct bug_report){
-                        .app = app->id, .client = powers->list[i].client, .others_watts = exp(whole->middle),
-                        .others_low = exp(whole->middle - NORMAL_95 * whole->deviation),
-                        .others_high = exp(whole->middle + NORMAL_95 * whole->deviation), .clients = whole->n - 1,
-                        .confirmed = powers->list[i].confirmed, .of_part = powers != whole,
-                };
-        }
-        return 0;
-}
-
-static int compare_clients(const void *a, const void *b)
-{
-        int64_t x = ((const struct bug_report *)a)->client, y = ((const struct bug_report *)b)->client;
-
-        return x < y ? -1 : x > y;
-}
-
-/* The same client may have been found by the whole app and by some components; keeps one finding of them. */
-static void keep_once(struct finds *finds, size_t first)
-{
-        size_t kept = first;
-
-        if (finds->n > first)
-                qsort(finds->bugs + first, finds->n - first, sizeof(*finds->bugs), compare_clients);
-        for (size_t i = first; i < finds->n; i++)
-                if (kept == first || finds->bugs[kept - 1].client != finds->bugs[i].client)
-                        finds->bugs[kept++] = finds->bugs[i];
-        finds->n = kept;
+        return drop_student_upper((log_here - powers->middle) / powers->deviation, powers->degrees);
 }
 
 static int compare_kind(const void *key, const void *element)
@@ -249,95 +206,122 @@ static void list_kinds(const struct report *report, const struct powers *powers,
         for (size_t i = 0; i < powers->n; i++) {
                 const struct client_kind kind = kind_of(report, powers->list[i].client);
 
-                list[i] = (struct kind_power){ by_model ? kind.model : kind.os, log_of(&powers->list[i]) };
+                list[i] = (struct kind_power){ by_model ? kind.model : kind.os, log_of((double)powers->list[i].watts) };
         }
         qsort(list, powers->n, sizeof(*list), compare_powers);
 }
 
-/* Is that power usual among clients of the same kind? It may be theirs, then, and no bug. */
-static bool is_usual(const struct kind_power *list, size_t n, uint32_t number, double log_here)
+/*
+ * The chance that a client differs so much from those of its kind; 1: it does not differ by BUG_RATIO, so the power
+ * is that of its kind, and no bug; 0: nothing is known of its kind. finds->logs has room for all clients.
+ */
+static double chance_in_kind(const struct judging *judging, struct finds *finds, size_t n, uint32_t number,
+                             double log_here)
 {
-        size_t first = util_lower_bound(&number, list, n, sizeof(*list), compare_number), end = first;
+        size_t first = util_lower_bound(&number, finds->kinds, n, sizeof(*finds->kinds), compare_number), end = first;
+        struct powers kind;
 
-        while (end < n && list[end].number == number)
-                end++;
-        return number && end - first > BUG_CLIENTS_MIN && log_here - list[(first + end) / 2].log < log(BUG_RATIO);
+        for (; end < n && finds->kinds[end].number == number; end++)
+                finds->logs[end - first] = finds->kinds[end].log;
+        if (!number || end - first <= BUG_CLIENTS_MIN)
+                return 0;
+        measure_logs(finds, end - first, judging->usual, &kind);
+        return log_here - kind.middle < log(BUG_RATIO) ? 1 : chance_of(log_here, &kind);
 }
 
-static int compare_own(const void *key, const void *element)
+/* Drops findings that the OS or the model of the client explains. */
+static int leave_kinds(const struct judging *judging, struct finds *finds, const struct powers *powers, size_t first,
+                       bool by_model)
 {
-        int64_t client = *(const int64_t *)key, other = ((const struct own_use *)element)->client;
-
-        return client < other ? -1 : client > other;
-}
-
-/* Drops findings that the OS or the model of the client explains, and those that too many clients have. */
-static int keep_rare(struct finds *finds, const struct report *report, const struct powers *whole, size_t first)
-{
-        _cleanup_free_ struct kind_power *list = NULL;
+        size_t kept = first;
 
         if (finds->n == first)
                 return 0;
-        list = malloc((whole->n + 1) * sizeof(*list));
-        if (!list)
+        if (util_grow(&finds->kinds, &finds->kinds_capacity, powers->n, sizeof(*finds->kinds)) < 0)
                 return -ENOMEM;
-        for (int by_model = 0; by_model < 2; by_model++) {
-                size_t kept = first;
+        list_kinds(judging->report, powers, by_model, finds->kinds);
+        for (size_t i = first; i < finds->n; i++) {
+                struct bug_report *bug = &finds->bugs[i];
+                const struct client_kind kind = kind_of(judging->report, bug->client);
+                uint32_t number = by_model ? kind.model : kind.os;
 
-                list_kinds(report, whole, by_model, list);
-                for (size_t i = first; i < finds->n; i++) {
-                        const struct bug_report *bug = &finds->bugs[i];
-                        const struct client_kind kind = kind_of(report, bug->client);
-                        const struct own_use *own = bsearch(&bug->client, whole->list, whole->n, sizeof(*own),
-                                                            compare_own);
-
-                        if (bug->of_part || !own ||
-                            !is_usual(list, whole->n, by_model ? kind.model : kind.os, log_of(own)))
-                                finds->bugs[kept++] = *bug;
-                }
-                finds->n = kept;
+                bug->chance = MAX(bug->chance, chance_in_kind(judging, finds, powers->n, number, log_of(bug->watts)));
+                if (bug->chance <= judging->chance_max)
+                        finds->bugs[kept++] = *bug;
         }
-        if (drop_binomial_upper(finds->n - first, whole->n, BUG_SHARE) < BUG_SHARE_P)
-                finds->n = first;
+        finds->n = kept;
         return 0;
 }
 
-typedef int visit_powers(const struct judging *judging, struct finds *finds, const struct app_report *app,
-                         const struct powers *powers, const struct powers *whole);
-
-/* Visits the powers of an app, as a whole and by component. @whole: gets those as a whole; n is 0 if they are few. */
-static int each_part(const struct judging *judging, struct finds *finds, const struct app_report *app,
-                     struct powers *whole, visit_powers *visit)
+static int add_bugs(const struct judging *judging, struct finds *finds, const struct app_report *app,
+                    const struct powers *powers, const struct powers *whole)
 {
-        struct powers part;
-        int err = 0;
+        size_t first = finds->n;
+        int err;
 
-        *whole = (struct powers){ .n = 0 };
-        if (app->n_own > BUG_CLIENTS_MIN)
-                err = measure(finds, app->own, app->n_own, judging->usual, whole);
-        if (err < 0 || whole->n <= BUG_CLIENTS_MIN) {
-                whole->n = 0;
-                return err;
+        finds->tests += powers->n;
+        for (size_t i = 0; i < powers->n; i++) {
+                double chance = chance_of(log_of((double)powers->list[i].watts), powers);
+
+                if (!is_large(&powers->list[i], powers, whole) || chance > judging->chance_max)
+                        continue;
+                if (util_grow(&finds->bugs, &finds->capacity, finds->n + 1, sizeof(*finds->bugs)) < 0)
+                        return -ENOMEM;
+                finds->bugs[finds->n++] = (struct bug_report){
+                        .app = app->id, .client = powers->list[i].client, .others_watts = exp(whole->middle),
+                        .others_low = exp(whole->middle - NORMAL_95 * whole->deviation),
+                        .others_high = exp(whole->middle + NORMAL_95 * whole->deviation), .clients = whole->n - 1,
+                        .confirmed = powers->list[i].confirmed, .chance = chance,
+                        .watts = (double)powers->list[i].watts,
+                };
         }
-        err = visit(judging, finds, app, whole, whole);
-        for (size_t i = whole->n; !err && i < app->n_own; i += part.n) {
-                err = measure(finds, app->own + i, app->n_own - i, judging->usual, &part);
-                if (!err && part.n > BUG_CLIENTS_MIN)
-                        err = visit(judging, finds, app, &part, whole);
-        }
-        return err;
+        err = leave_kinds(judging, finds, powers, first, false);
+        return err ? err : leave_kinds(judging, finds, powers, first, true);
 }
 
-/* Judges all clients of one app. */
+static int compare_clients(const void *a, const void *b)
+{
+        const struct bug_report *x = a, *y = b;
+
+        return ORDER_TWO(x->client, y->client, x->chance, y->chance);
+}
+
+/* The same client may have been found by the whole app and by some components; keeps the surest. */
+static void keep_once(struct finds *finds, size_t first)
+{
+        size_t kept = first;
+
+        if (finds->n > first)
+                qsort(finds->bugs + first, finds->n - first, sizeof(*finds->bugs), compare_clients);
+        for (size_t i = first; i < finds->n; i++)
+                if (kept == first || finds->bugs[kept - 1].client != finds->bugs[i].client)
+                        finds->bugs[kept++] = finds->bugs[i];
+        finds->n = kept;
+}
+
+/* Judges all clients of one app. Too many of them have no bug: it is a kind of use. */
 static int find_bugs_of(const struct judging *judging, struct finds *finds, const struct app_report *app)
 {
-        struct powers whole;
+        struct powers whole, part;
         size_t first = finds->n;
-        int err = each_part(judging, finds, app, &whole, add_bugs);
+        int err;
 
+        if (app->n_own <= BUG_CLIENTS_MIN)
+                return 0;
+        err = measure(finds, app->own, app->n_own, judging->usual, &whole);
+        if (err < 0 || whole.n <= BUG_CLIENTS_MIN)
+                return err;
+        err = add_bugs(judging, finds, app, &whole, &whole);
+        for (size_t i = whole.n; !err && i < app->n_own; i += part.n) {
+                err = measure(finds, app->own + i, app->n_own - i, judging->usual, &part);
+                if (!err && part.n > BUG_CLIENTS_MIN)
+                        err = add_bugs(judging, finds, app, &part, &whole);
+        }
         finds->pairs += whole.n;
         keep_once(finds, first);
-        return err ? err : keep_rare(finds, judging->report, &whole, first);
+        if (drop_binomial_upper(finds->n - first, whole.n, BUG_SHARE) < BUG_SHARE_P)
+                finds->n = first;
+        return err;
 }
 
 static int compare_found(const void *key, const void *element)
@@ -413,39 +397,41 @@ static int find_usual(struct judging *judging, size_t n_threads)
         return err;
 }
 
-static int find_chances(void *data, size_t thread)
+static int find_candidates(void *data, size_t thread)
 {
         struct judging *judging = data;
         int err = 0;
 
-        for (size_t i; !err && (i = atomic_fetch_add(&judging->next, 1)) < judging->report->n_apps;) {
-                struct powers whole;
-
-                err = each_part(judging, &judging->finds[thread], &judging->report->apps[i], &whole, add_chances);
-        }
+        for (size_t i; !err && (i = atomic_fetch_add(&judging->next, 1)) < judging->report->n_apps;)
+                err = find_bugs_of(judging, &judging->finds[thread], &judging->report->apps[i]);
         return err;
 }
 
 /*
  * Finds the largest chance with which a pair is a bug: the k-th least of n is at most BUG_Q k / n (Benjamini and
- * Hochberg). A part of the app counts as a pair, too.
+ * Hochberg). A part of the app counts as a test, too; no pair counts among the k that another reason explains.
  */
 static int find_chance_max(struct judging *judging, size_t n_threads)
 {
         _cleanup_free_ double *all = NULL;
         size_t n = 0, tests = 0;
-        int err = threads_run(find_chances, judging, n_threads);
+        int err;
 
+        judging->chance_max = BUG_Q;
+        err = threads_run(find_candidates, judging, n_threads);
         for (size_t i = 0; i < n_threads; i++)
-                n += judging->finds[i].n_chances;
+                n += judging->finds[i].n;
         all = malloc((n + 1) * sizeof(*all));
         if (err < 0 || !all)
                 return err < 0 ? err : -ENOMEM;
         n = 0;
         for (size_t i = 0; i < n_threads; i++) {
-                tests += judging->finds[i].tests;
-                for (size_t k = 0; k < judging->finds[i].n_chances; k++)
-                        all[n++] = judging->finds[i].chances[k];
+                struct finds *finds = &judging->finds[i];
+
+                tests += finds->tests;
+                for (size_t k = 0; k < finds->n; k++)
+                        all[n++] = finds->bugs[k].chance;
+                finds->n = finds->pairs = 0;
         }
         if (n)
                 qsort(all, n, sizeof(*all), compare_doubles);
@@ -490,7 +476,7 @@ int report_find_bugs(struct report *report)
         for (size_t i = 0; finds && i < n; i++) {
                 free(finds[i].bugs);
                 free(finds[i].logs);
-                free(finds[i].chances);
+                free(finds[i].kinds);
         }
         free(finds);
         return err;

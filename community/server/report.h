@@ -73,7 +73,7 @@ struct bug_report {
         double others_watts, others_low, others_high;
         double rate;                                  /* mean rate with the app on this client */
         bool confirmed;                               /* by the client's battery */
-        bool of_part;                                 /* found by a component, not by the whole */
+        double chance;                                /* that it differs so much by chance */
         size_t clients; /* number of clients compared with */
         struct part_report *parts;
         size_t n_parts;

@@ -221,13 +221,14 @@ def bug_of_a_part(top):
           and bug["watts"] > 2 * bug["others_watts"], f"{bug}")
 
 
-def bugs_of(top, devices):
+def bugs_of(top, devices, systems=None):
     """Bugs of devices that each have apps with a power in W: their apps and numbers."""
     path, database = os.path.join(top, "few"), os.path.join(top, "few.db")
     with open(path, "w", encoding="utf-8") as file:
         for number, watts in enumerate(devices):
             ids = {name: str(i) for i, name in enumerate(watts)}
             file.write(json.dumps({"v": 1, "client": f"{number:032x}", "first": 0,
+                                   "os": systems[number] if systems else "x",
                                    "apps": {key: name for name, key in ids.items()}}) + "\n")
             for i in range(8):
                 file.write(json.dumps({"t": i * 10**12, "t2": i * 10**12 + 6 * 10**11, "level_ppm": 900001,
@@ -261,6 +262,19 @@ def wide_and_many(top):
     devices[30]["app-3"] = 7
     bugs, want = bugs_of(top, devices), {("four", number) for number in (0, 7, 14, 21)} | {("app-3", 30)}
     check(bugs == want, f"bugs of many devices: {bugs}")
+
+
+def dear_on_one_system(top):
+    """An app that takes 30 times as much on one system has no bug there, but by another excess within that system. And
+    its many clients do not make a bug of what other apps do by chance."""
+    spread = random.Random(4)
+    devices = [{f"app-{i}": math.exp(spread.gauss(0, 0.2)) for i in range(10)} for _ in range(80)]
+    systems = ["old" if number % 3 else "new" for number in range(80)]
+    for number in range(80):
+        devices[number]["player"] = (0.1 if number % 3 else 3) * math.exp(spread.gauss(0, 0.2))
+    devices[6]["player"], devices[9]["player"], devices[30]["app-3"] = 6.5, 40, 2.15
+    bugs = bugs_of(top, devices, systems)
+    check(bugs == {("player", 9)}, f"bugs where one system is dear: {bugs}")
 
 
 def rare_apps(top):
@@ -476,6 +490,7 @@ with tempfile.TemporaryDirectory() as where:
     bug_of_a_part(where)
     few_devices(where)
     wide_and_many(where)
+    dear_on_one_system(where)
     rare_apps(where)
     reasons(where)
     folder_answers(where)
