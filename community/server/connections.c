@@ -43,14 +43,30 @@ static void cut(struct connection *connection)
         (void)shutdown(connection->fd, SHUT_RDWR);
 }
 
-/* Cuts the one that waits longest, of an address or of all, if there are more than @most. */
-static void cut_longest(struct connections *connections, const char *address, unsigned most)
+static bool is_any(const struct peer *a, const struct peer *b)
+{
+        return true;
+}
+
+static bool same_address(const struct peer *a, const struct peer *b)
+{
+        return strcmp(a->address, b->address) == 0;
+}
+
+static bool same_network(const struct peer *a, const struct peer *b)
+{
+        return strcmp(a->network, b->network) == 0;
+}
+
+/* Cuts the one that waits longest of those that are @like @peer, if there are more than @most. */
+static void cut_longest(struct connections *connections, const struct peer *peer,
+                        bool (*like)(const struct peer *a, const struct peer *b), unsigned most)
 {
         struct connection *longest = NULL;
         unsigned n = 0;
 
         for (struct connection *each = connections->first.next; each != &connections->first; each = each->next) {
-                if (each->cut || (address && strcmp(each->peer.address, address) != 0))
+                if (each->cut || !like(&each->peer, peer))
                         continue;
                 n++;
                 if (!longest && !each->answering)
@@ -71,10 +87,12 @@ struct connection *connections_add(struct connections *connections, int fd, cons
         pthread_mutex_lock(&connections->mutex);
         put_last(connections, connection);
         connections->n++;
-        if (!peer->local)
-                cut_longest(connections, peer->address, CONNECTIONS_OF_ADDRESS);
+        if (!peer->local) {
+                cut_longest(connections, peer, same_address, CONNECTIONS_OF_ADDRESS);
+                cut_longest(connections, peer, same_network, CONNECTIONS_OF_NETWORK);
+        }
         if (connections->n > CONNECTIONS_MAX)
-                cut_longest(connections, NULL, CONNECTIONS_MAX);
+                cut_longest(connections, peer, is_any, CONNECTIONS_MAX);
         pthread_mutex_unlock(&connections->mutex);
         return connection;
 }

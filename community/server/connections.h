@@ -4,7 +4,8 @@
 
 /*
  * Connections of the server. Whoever is slow does not stop the others: a request that is not complete in time is cut
- * off, and where there are too many connections, of one address or in all, the one that waits longest is.
+ * off, and where there are too many connections, of one address, of one network or in all, the one that waits longest
+ * is.
  */
 
 #include <pthread.h>
@@ -15,6 +16,7 @@
 
 #define CONNECTIONS_MAX 700      /* in all; fewer than the 1024 files that a process can have at least */
 #define CONNECTIONS_OF_ADDRESS 40 /* for an address that is not this host's: a proxy here speaks for many */
+#define CONNECTIONS_OF_NETWORK 200 /* likewise, so that no network has them all */
 #define CONNECTION_REQUEST_S 60  /* for a whole request, from its first byte to its last */
 
 struct connection {

@@ -11,12 +11,19 @@
 
 #define COUNTERS ((size_t)1 << 20)
 #define HOUR_NS 3600000000000
+#define KEYS ((size_t)1 << 16)
+#define WORK_SHARE 4             /* a key has a quarter of the time */
+#define WORK_AHEAD_NS 2000000000 /* and half a second at once, enough for several of the largest uploads */
 
 int limits_init(struct limits *limits)
 {
-        *limits = (struct limits){ .counts = calloc(COUNTERS, sizeof(*limits->counts)) };
-        if (!limits->counts)
+        *limits = (struct limits){ .counts = calloc(COUNTERS, sizeof(*limits->counts)),
+                                   .busy_until_ns = calloc(KEYS, sizeof(*limits->busy_until_ns)) };
+        if (!limits->counts || !limits->busy_until_ns) {
+                free(limits->counts);
+                free(limits->busy_until_ns);
                 return -ENOMEM;
+        }
         if (getrandom(&limits->secret, sizeof(limits->secret), 0) != (ssize_t)sizeof(limits->secret))
                 limits->secret = util_boottime_ns();
         pthread_mutex_init(&limits->mutex, NULL);
@@ -26,6 +33,7 @@ int limits_init(struct limits *limits)
 void limits_clear(struct limits *limits)
 {
         free(limits->counts);
+        free(limits->busy_until_ns);
         pthread_mutex_destroy(&limits->mutex);
 }
 
@@ -51,4 +59,29 @@ bool limits_take(struct limits *limits, const char *kind, const char *key, uint6
         fine = *count <= most;
         pthread_mutex_unlock(&limits->mutex);
         return fine;
+}
+
+static uint64_t *busy_until(struct limits *limits, const char *key)
+{
+        return &limits->busy_until_ns[hash_text(limits->secret, key) % KEYS];
+}
+
+bool limits_may_work(struct limits *limits, const char *key)
+{
+        uint64_t now = util_boottime_ns();
+        bool fine;
+
+        pthread_mutex_lock(&limits->mutex);
+        fine = *busy_until(limits, key) <= now + WORK_AHEAD_NS;
+        pthread_mutex_unlock(&limits->mutex);
+        return fine;
+}
+
+void limits_worked(struct limits *limits, const char *key, uint64_t took_ns)
+{
+        uint64_t now = util_boottime_ns(), *until = busy_until(limits, key);
+
+        pthread_mutex_lock(&limits->mutex);
+        *until = MAX(*until, now) + WORK_SHARE * took_ns;
+        pthread_mutex_unlock(&limits->mutex);
 }

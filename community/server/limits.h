@@ -16,6 +16,7 @@
 struct limits {
         pthread_mutex_t mutex;
         uint32_t *counts;
+        uint64_t *busy_until_ns; /* until then, its share of the time is spent, by a key */
         uint64_t secret, hour;
 };
 
@@ -24,3 +25,9 @@ int limits_init(struct limits *limits);
 void limits_clear(struct limits *limits);
 /* Counts one action of @key in this hour. Returns false if there are now more than @most. */
 bool limits_take(struct limits *limits, const char *kind, const char *key, uint64_t most);
+/*
+ * Nobody has more than a quarter of the server's time for long, as the others wait meanwhile. May work for @key begin
+ * now? limits_worked() adds how long it took.
+ */
+bool limits_may_work(struct limits *limits, const char *key);
+void limits_worked(struct limits *limits, const char *key, uint64_t took_ns);

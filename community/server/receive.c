@@ -291,12 +291,14 @@ static int take_within(struct upload *upload, const char *text, size_t length)
 
 static void take_upload(struct upload *upload, const char *text, size_t length)
 {
+        uint64_t begun;
         int err;
 
         if (pool_take(upload->receiver->pool, &upload->place) < 0) {
                 answer_unavailable(upload->answer);
                 return;
         }
+        begun = util_boottime_ns();
         upload->intake.writer = &upload->place->writer;
         err = intake_open(&upload->intake);
         if (!err)
@@ -305,6 +307,8 @@ static void take_upload(struct upload *upload, const char *text, size_t length)
                 answer_counts(upload);
         else if (err != -EPERM)
                 answer_unavailable(upload->answer);
+        if (!err || err == -EPERM)
+                limits_worked(upload->receiver->limits, upload->network, util_boottime_ns() - begun);
         intake_close(&upload->intake);
         /*
          * An upload that was refused before its first line left the connection's memory unchanged, so it need

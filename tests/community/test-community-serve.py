@@ -165,6 +165,21 @@ def limits(server):
     check(50 <= i < 60, f"{i} requests in an hour")
 
 
+def busy(server):
+    """Who sends the largest uploads, one after the other, does not get all of the server's time."""
+    names, more = [f"app-{i}" for i in range(30)], {"Content_Encoding": "gzip", "X_Forwarded_For": "100.64.1.1"}
+    for part in range(58):
+        data = gzip.compress(upload(60, 2000 * (part % 20), 1990, names), 1)
+        status, answer, headers = server.ask("POST", "/v1/samples", data, token(60), **more)
+        if status != 200:
+            break
+    check(status == 429 and "time" in answer["error"] and int(headers["Retry-After"]) > 0, f"busy: {status} {answer}")
+    status, answer, _ = server.ask("POST", "/v1/samples", upload(61), token(61), X_Forwarded_For="100.64.2.1")
+    check(status == 200, f"another network pays for the time: {status} {answer}")
+    for number in (60, 61):
+        check(server.ask("DELETE", "/v1/me", None, token(number))[0] == 200, "who was busy is not forgotten")
+
+
 def networks(server):
     """IPv4 in IPv6 is IPv4, and tokens that nobody knows take no place from those who come later."""
     for i, address in enumerate(("100.64.7.1", "::ffff:100.64.7.2", "[::ffff:6440:0703]", "100.64.7.4")):
@@ -329,6 +344,7 @@ def serve(database, top):
         names(server)
         half_sent(server)
         one_reading(server)
+        busy(server)
         slow(server)
         code, said = server.stop()
         check(code == 0 and "Terminated" in said and "runtime error" not in said and "Sanitizer" not in said,
