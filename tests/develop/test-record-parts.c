@@ -265,9 +265,11 @@ static void check_format(void)
                                    "\tfield:unsigned int len;\toffset:16;\tsize:4;\tsigned:0;\n"
                                    "\tfield:char comm[16];\toffset:24;\tsize:16;\tsigned:0;\n"
                                    "\tfield:__data_loc char[] name;\toffset:20;\tsize:4;\tsigned:0;\n";
-        static const char raw[24] = { [16] = 5, [17] = 1 };
+        const uint32_t length = 261;
+        char raw[24] = { 0 };
         struct tracepoint_place field = { 0 };
 
+        memcpy(raw + 16, &length, sizeof(length)); /* in the machine's byte order, as the kernel writes it */
         check_int(tracepoints_field(text, "len", &field), 0);
         check_int(field.offset, 16);
         check_int(tracepoints_number(&field, raw, sizeof(raw)), 261);
