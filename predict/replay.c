@@ -113,6 +113,33 @@ static int name_missing(const struct profile *profile, const struct measured_tra
         return err;
 }
 
+/* Names frequencies beyond the profile's: the nearest one's price may be far off. */
+static int name_beyond(const struct profile *profile, const struct measured_trace *trace, struct replay *replay)
+{
+        int err = 0;
+
+        for (size_t i = 0; !err && i < trace->frequencies.n; i++) {
+                const struct point *point = &trace->frequencies.list[i];
+                uint32_t as = profile_as(profile, point->policy), low = UINT32_MAX, high = 0;
+                char name[128];
+
+                for (size_t k = 0; k < profile->n_coefficients; k++) {
+                        const struct coefficient *c = &profile->coefficients[k];
+
+                        if (c->term != TERM_CPU_ACTIVE || c->policy != as)
+                                continue;
+                        low = MIN(low, c->point);
+                        high = MAX(high, c->point);
+                }
+                if (high == 0 || point->ns == 0 || (point->khz >= low && point->khz <= high))
+                        continue;
+                snprintf(name, sizeof(name), "the difference of cpu.%u.%u from cpu.%u.%u", point->policy, point->khz,
+                         point->policy, point->khz < low ? low : high);
+                err = name_part(replay, name);
+        }
+        return err;
+}
+
 static int add_span(struct cost_maker *maker, const struct measured_span *span)
 {
         int err = 0;
@@ -324,6 +351,8 @@ static int replay_make(const struct profile *profile, struct measured_trace *tra
                 err = make_windows(profile, trace, baselines, window_s, &replay);
         if (!err)
                 err = name_missing(profile, trace, &replay);
+        if (!err)
+                err = name_beyond(profile, trace, &replay);
         if (err) {
                 replay_clear(&replay);
                 return err;

@@ -180,7 +180,10 @@ static void follow(struct work *work, const struct curve *curve, const struct cu
         }
 }
 
-/* Idle power is nearly the same part of a busy core's power at each frequency: relative standard deviation. */
+/*
+ * Idle power is nearly the same part of a busy core's power at each frequency: relative standard deviation. That of
+ * the lowest frequency is in the base.
+ */
 #define IDLE_SHARE_SD 0.15
 
 static void idle_like_busy(struct work *work, size_t policy)
@@ -190,12 +193,14 @@ static void idle_like_busy(struct work *work, size_t policy)
         struct curve active = { device, columns->active[policy] };
         size_t first = columns->idle[policy], top = first + columns->n_idle[policy] - 1;
         double most = value_at(work, active.first + device->n_khz - 1), size = value_at(work, top);
+        double least = work->options->as_used ? fmin(value_at(work, active.first), (1 - LEAST) * most) : 0;
 
         for (size_t j = first; j < top && most > 0; j++)
                 for (size_t k = 0; k < device->n_khz; k++)
                         if (device->khz[k] == columns->list[j].point) {
-                                double part = fmax(value_at(work, active.first + k) / most, LEAST);
+                                double part = (value_at(work, active.first + k) - least) / (most - least);
 
+                                part = fmax(part, LEAST);
                                 tie(work, top, part, j, IDLE_SHARE_SD * part * fmax(size, LEAST * most));
                         }
 }

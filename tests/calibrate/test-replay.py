@@ -14,6 +14,7 @@ import sys
 import tempfile
 
 JOULECAST = os.path.abspath(sys.argv[1])
+SOURCE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 FULL = ("--energy-full-mwh", "15000")
 TRUE = {  # mW and mJ/MB
     "base.power_mw": 250,
@@ -313,6 +314,39 @@ def kinds_of_work_are_priced():
     check(score["error_percent"]["p90"] > 10 and score["hold_percent"] > 90, f"nobody counted: {score}")
 
 
+def other_frequencies_are_expected():
+    """Between two measured ones by the usual shape, which is no line; beyond them it is said."""
+    programs = ("parser", "codec", "game")
+    outer = write("outer.csv", kind_rows(programs, (600000, 1800000)), [key for key in KIND_HEAD if "1200" not in key])
+    inner = write("inner.csv", kind_rows(programs, (1200000,)), [key for key in KIND_HEAD if "1800" not in key])
+    run("fit", "--trace", outer, "--profile", "outer.ini", "--spans", "independent", *FULL)
+    score = answer("replay", "--trace", inner, "--profile", "outer.ini")
+    check(abs(score["error_percent"]["bias"]) < 15, f"a frequency in between: {score}")  # a line: +30
+    check(score["hold_percent"] > 90, f"a frequency in between: {score}")
+    check(not [name for name in score["not_measured"] if "difference" in name], f"nothing is beyond: {score}")
+    run("fit", "--trace", inner, "--profile", "inner.ini", "--spans", "independent", *FULL)
+    names = answer("replay", "--trace", outer, "--profile", "inner.ini")["not_measured"]
+    check("the difference of cpu.0.1800000 from cpu.0.1200000" in names, f"a frequency beyond all: {names}")
+
+
+def a_class_becomes_the_traces_device():
+    """What is learnt over the file of a class is in its answers."""
+    with open(os.path.join(SOURCE, "data", "profiles", "class-phone.ini"), encoding="utf-8") as file:
+        text = file.read()
+    with open("class.ini", "w", encoding="utf-8") as file:
+        file.write(text)
+    rows = [row for number in range(60) for row in span(random.Random(31 + number), number)]
+    for row in rows:
+        if row["name"] == "base":
+            row["power_mw"] += 2500  # of an app in the foreground, and in no counter
+    dear = write("dear.csv", rows)
+    run("learn", "--trace", dear, "--profile", "class.ini")
+    with open("class.ini", encoding="utf-8") as file:
+        check("x-any-machine" not in file.read(), "what was learnt of a device is for any machine")
+    score = answer("replay", "--trace", dear, "--profile", "class.ini")
+    check(abs(score["error_percent"]["bias"]) < 25 and score["hold_percent"] > 90, f"learnt over a class: {score}")
+
+
 def idling_and_shapes_are_expected():
     """A pinned cluster that is little busy is near without an idle row; voltages tell another frequency."""
     programs = ("parser", "codec", "game")
@@ -403,6 +437,8 @@ with tempfile.TemporaryDirectory() as FOLDER:
     what_an_oled_shows_is_priced()
     use_without_effect_is_fitted()
     kinds_of_work_are_priced()
+    other_frequencies_are_expected()
+    a_class_becomes_the_traces_device()
     idling_and_shapes_are_expected()
     variation_within_an_app_is_learnt()
     errors_are_sentences()
