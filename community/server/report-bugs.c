@@ -193,13 +193,6 @@ static int compare_powers(const void *a, const void *b)
         return ORDER_TWO(x->number, y->number, x->log, y->log);
 }
 
-static int compare_number(const void *key, const void *element)
-{
-        uint32_t number = *(const uint32_t *)key, other = ((const struct kind_power *)element)->number;
-
-        return number < other ? -1 : number > other;
-}
-
 /* Lists the powers of all clients by kind. */
 static void list_kinds(const struct report *report, const struct powers *powers, bool by_model, struct kind_power *list)
 {
@@ -212,21 +205,28 @@ static void list_kinds(const struct report *report, const struct powers *powers,
 }
 
 /*
- * The chance that a client differs so much from those of its kind; 1: it does not differ by BUG_RATIO, so the power
- * is that of its kind, and no bug; 0: nothing is known of its kind. finds->logs has room for all clients.
+ * Compares findings with the clients of one kind, from @start to @end of finds->kinds: the chance of one becomes that
+ * to differ so much from its kind; 1: it does not differ by BUG_RATIO, so the power is that of its kind. finds->logs
+ * has room for all clients.
  */
-static double chance_in_kind(const struct judging *judging, struct finds *finds, size_t n, uint32_t number,
-                             double log_here)
+static void compare_with_kind(const struct judging *judging, struct finds *finds, size_t first, size_t start,
+                              size_t end)
 {
-        size_t first = util_lower_bound(&number, finds->kinds, n, sizeof(*finds->kinds), compare_number), end = first;
-        struct powers kind;
+        struct powers kind = { .n = 0 };
 
-        for (; end < n && finds->kinds[end].number == number; end++)
-                finds->logs[end - first] = finds->kinds[end].log;
-        if (!number || end - first <= BUG_CLIENTS_MIN)
-                return 0;
-        measure_logs(finds, end - first, judging->usual, &kind);
-        return log_here - kind.middle < log(BUG_RATIO) ? 1 : chance_of(log_here, &kind);
+        for (size_t i = first; i < finds->n; i++) {
+                struct bug_report *bug = &finds->bugs[i];
+                double log_here = log_of(bug->watts);
+
+                if (bug->kind != finds->kinds[start].number)
+                        continue;
+                for (size_t k = start; !kind.n && k < end; k++)
+                        finds->logs[k - start] = finds->kinds[k].log;
+                if (!kind.n)
+                        measure_logs(finds, end - start, judging->usual, &kind);
+                bug->chance = log_here - kind.middle < log(BUG_RATIO) ? 1 :
+                              MAX(bug->chance, chance_of(log_here, &kind));
+        }
 }
 
 /* Drops findings that the OS or the model of the client explains. */
@@ -241,14 +241,19 @@ static int leave_kinds(const struct judging *judging, struct finds *finds, const
                 return -ENOMEM;
         list_kinds(judging->report, powers, by_model, finds->kinds);
         for (size_t i = first; i < finds->n; i++) {
-                struct bug_report *bug = &finds->bugs[i];
-                const struct client_kind kind = kind_of(judging->report, bug->client);
-                uint32_t number = by_model ? kind.model : kind.os;
+                const struct client_kind kind = kind_of(judging->report, finds->bugs[i].client);
 
-                bug->chance = MAX(bug->chance, chance_in_kind(judging, finds, powers->n, number, log_of(bug->watts)));
-                if (bug->chance <= judging->chance_max)
-                        finds->bugs[kept++] = *bug;
+                finds->bugs[i].kind = by_model ? kind.model : kind.os;
         }
+        for (size_t start = 0, end; start < powers->n; start = end) {
+                for (end = start; end < powers->n && finds->kinds[end].number == finds->kinds[start].number;)
+                        end++;
+                if (finds->kinds[start].number && end - start > BUG_CLIENTS_MIN)
+                        compare_with_kind(judging, finds, first, start, end);
+        }
+        for (size_t i = first; i < finds->n; i++)
+                if (finds->bugs[i].chance <= judging->chance_max)
+                        finds->bugs[kept++] = finds->bugs[i];
         finds->n = kept;
         return 0;
 }
@@ -261,9 +266,12 @@ static int add_bugs(const struct judging *judging, struct finds *finds, const st
 
         finds->tests += powers->n;
         for (size_t i = 0; i < powers->n; i++) {
-                double chance = chance_of(log_of((double)powers->list[i].watts), powers);
+                double chance;
 
-                if (!is_large(&powers->list[i], powers, whole) || chance > judging->chance_max)
+                if (!is_large(&powers->list[i], powers, whole))
+                        continue;
+                chance = chance_of(log_of((double)powers->list[i].watts), powers);
+                if (chance > judging->chance_max)
                         continue;
                 if (util_grow(&finds->bugs, &finds->capacity, finds->n + 1, sizeof(*finds->bugs)) < 0)
                         return -ENOMEM;

@@ -74,6 +74,7 @@ struct bug_report {
         double rate;                                  /* mean rate with the app on this client */
         bool confirmed;                               /* by the client's battery */
         double chance;                                /* that it differs so much by chance */
+        uint32_t kind;                                /* number of the client's OS or model, while they are compared */
         size_t clients; /* number of clients compared with */
         struct part_report *parts;
         size_t n_parts;
