@@ -194,7 +194,8 @@ static void connects(void)
 int main(int argc, char **argv)
 {
         values();
-        hears(argv[1]);
+        if (__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__) /* as the recording is: PipeWire writes the machine's order */
+                hears(argv[1]);
         numbers_end();
         connects();
         return argc == 2 ? check_result() : 2;
