@@ -24,10 +24,7 @@
 /* A clock that is this part of a span at none of the listed frequencies is at another one. */
 #define COVERED 0.95
 
-/*
- * A mean residual beyond this part of the mean power is a misfit that correlated background activity has swallowed, as
- * is noise of more than NOISE_MOST: what programs differ by does not last from one to the next.
- */
+/* A mean residual beyond this part of the mean power is a misfit that correlated background activity has swallowed. */
 #define SWALLOWED 0.02
 
 /*
@@ -346,17 +343,15 @@ static int fit_rows(const struct trace_fit *options, const struct device *device
         if (err)
                 return err;
         residual = mean_residual(&outcome);
-        if (own.noise.background_hum > 0 && (fabs(residual) > SWALLOWED || outcome.noise_scale > NOISE_MOST)) {
-                double noise = outcome.noise_scale;
-
+        if (own.noise.background_hum > 0 && fabs(residual) > SWALLOWED) {
                 outcome_clear(&outcome);
                 own.noise.background_hum = 0;
                 err = fit_once(device, &own, rows, n, &outcome, error, error_size);
                 if (!err)
                         err = outcome_warn(&outcome,
-                                           "rows were off by %+.1f %% on average, with a noise of %.1f of what was "
-                                           "expected, where background activity counts as lasting from row to row; "
-                                           "they are fitted as independent", 100 * residual, noise);
+                                           "rows were off by %+.1f %% on average where background activity "
+                                           "counts as lasting from row to row, and are fitted as independent",
+                                           100 * residual);
                 if (err)
                         return err;
         }
