@@ -17,9 +17,8 @@ struct trace_fit {
 };
 
 /*
- * Takes spans of unknown energy out of @trace and joins some. 0; -EINVAL and -ENODATA with a sentence in
- * @error: they cannot be
- * fitted; -EDOM; -ENOMEM; -EOVERFLOW.
+ * Takes spans of unknown energy out of @trace and joins some. 0; -EINVAL and -ENODATA with a sentence in @error: they
+ * cannot be fitted; -EDOM; -ENOMEM; -EOVERFLOW.
  */
 int trace_fit(const struct trace_fit *options, struct measured_trace *trace, struct outcome *ret, char *error,
               size_t error_size);
