@@ -165,17 +165,6 @@ static int make_policies(const struct trace_fit *options, const struct measured_
         return err ? err : group_policies(list, n, device);
 }
 
-static uint32_t max_brightness(const struct usage *sums, size_t n)
-{
-        uint32_t most = 0;
-
-        for (size_t i = 0; i < n; i++)
-                for (size_t k = 0; k < sums[i].screen.n; k++)
-                        if (sums[i].screen.list[k].brightness != BRIGHTNESS_UNKNOWN)
-                                most = MAX(most, sums[i].screen.list[k].brightness);
-        return most;
-}
-
 /* Bytes whose rate stays within this part of its mean cannot be told from the base. */
 #define SAME_RATE 0.1
 
@@ -199,13 +188,14 @@ int trace_device(const struct trace_fit *options, const struct measured_trace *t
         enum measured_by by = MEASURED_BY_METER;
 
         *device = (struct device){ .energy_full_mwh = options->energy_full_mwh,
-                                   .max_brightness = max_brightness(sums, trace->n),
                                    .prices_bytes = bytes_vary(sums, trace->n),
                                    .voltages = options->voltages };
         if (options->cache_event)
                 snprintf(device->miss_event, sizeof(device->miss_event), "%s", options->cache_event);
-        for (size_t i = 0; i < trace->n; i++)
+        for (size_t i = 0; i < trace->n; i++) {
+                device->max_brightness = MAX(device->max_brightness, measured_brightest(&sums[i]));
                 by = MAX(by, trace->spans[i].by);
+        }
         snprintf(device->name, sizeof(device->name), "%s", options->name);
         snprintf(device->method, sizeof(device->method), "%s",
                  by == MEASURED_BY_METER ? "gauge" : by == MEASURED_BY_CHARGE ? "ticks" : "percent");

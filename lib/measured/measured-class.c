@@ -14,18 +14,13 @@
 /* Levels of a backlight up to this are percents. */
 #define PERCENT_MOST 100
 
-static uint32_t max_brightness(const struct measured_trace *trace)
+uint32_t measured_brightest(const struct usage *usage)
 {
-        uint32_t most = PERCENT_MOST;
+        uint32_t most = 0;
 
-        for (size_t i = 0; i < trace->n; i++)
-                for (size_t o = 0; o < trace->spans[i].n_owners; o++) {
-                        const struct points *screen = &trace->spans[i].owners[o].usage.screen;
-
-                        for (size_t k = 0; k < screen->n; k++)
-                                if (screen->list[k].brightness != BRIGHTNESS_UNKNOWN)
-                                        most = MAX(most, screen->list[k].brightness);
-                }
+        for (size_t k = 0; k < usage->screen.n; k++)
+                if (usage->screen.list[k].brightness != BRIGHTNESS_UNKNOWN)
+                        most = MAX(most, usage->screen.list[k].brightness);
         return most;
 }
 
@@ -46,7 +41,11 @@ int measured_adapt(const struct measured_trace *trace, struct profile **profile)
 
         if (!profile_is_class_file(*profile))
                 return 0;
-        facts.max_brightness = max_brightness(trace);
+        facts.max_brightness = PERCENT_MOST;
+        for (size_t i = 0; i < trace->n; i++)
+                for (size_t o = 0; o < trace->spans[i].n_owners; o++)
+                        facts.max_brightness = MAX(facts.max_brightness,
+                                                   measured_brightest(&trace->spans[i].owners[o].usage));
         facts.policies = calloc(all->n + 1, sizeof(*facts.policies));
         if (!facts.policies)
                 return -ENOMEM;

@@ -124,6 +124,8 @@ int measured_join(struct measured_span *span, struct measured_span *more);
  * the number of spans left out.
  */
 size_t measured_keep_known(struct measured_trace *trace, uint32_t *unknown);
+/* The highest level of the screen; 0: it was off, or its level is unknown. */
+uint32_t measured_brightest(const struct usage *usage);
 /*
  * If @profile is the file of a class, replaces it by the profile that the class gives for the trace's device, by its
  * policies and levels of brightness. 0; -ENOMEM.
