@@ -124,8 +124,9 @@ static void print_help(void)
         }
         putchar('\n');
         text_print(stdout, _("See joulecast COMMAND --help for each command; begin with joulecast doctor. To try a "
-                             "virtual device in place of this one: joulecast --device virtual:laptop COMMAND; for "
-                             "all commands, set the environment variable JOULECAST_DEVICE to virtual:laptop."));
+                             "virtual device in place of this one: joulecast --device virtual:laptop COMMAND, or, for "
+                             "all that follows, the environment variable JOULECAST_DEVICE=virtual:laptop. Commands "
+                             "that need this machine say so."));
 }
 
 static int print_version(void)

@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "fleet.h"
+#include "shared/median.h"
 #include "util/util.h"
 
 /*
@@ -81,12 +82,6 @@ static int compare(const void *a, const void *b)
         double x = *(const double *)a, y = *(const double *)b;
 
         return (x > y) - (x < y);
-}
-
-static double median(double *list, size_t n)
-{
-        qsort(list, n, sizeof(*list), compare);
-        return n % 2 ? list[n / 2] : (list[n / 2 - 1] + list[n / 2]) / 2;
 }
 
 /* Levels are of one scale, and a policy that is as another has no numbers of its own. */
@@ -359,7 +354,7 @@ static double middle(const struct table *table, size_t offset)
                 if (!isnan(number))
                         table->work[n++] = number;
         }
-        return n ? median(table->work, n) : NAN;
+        return median(table->work, n);
 }
 
 static bool same_machine(const struct profile *a, const struct profile *b)

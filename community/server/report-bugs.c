@@ -19,6 +19,7 @@
 #include <stdatomic.h>
 #include <string.h>
 
+#include "shared/median.h"
 #include "shared/order.h"
 #include "report.h"
 #include "threads.h"
@@ -67,12 +68,6 @@ static int compare_doubles(const void *a, const void *b)
         return x < y ? -1 : x > y;
 }
 
-static double median(double *list, size_t n)
-{
-        qsort(list, n, sizeof(*list), compare_doubles);
-        return n % 2 ? list[n / 2] : (list[n / 2 - 1] + list[n / 2]) / 2;
-}
-
 static double log_of(double watts)
 {
         return log(MAX(watts, WATTS_MIN));
@@ -111,8 +106,12 @@ static double deviation_of(double *distances, size_t n)
         double limit = WITHIN * MAD_TO_SIGMA * median(distances, n), sum = 0;
         size_t kept = 0;
 
-        for (; kept < n && distances[kept] <= limit; kept++)
-                sum += distances[kept] * distances[kept];
+        for (size_t i = 0; i < n; i++) {
+                if (distances[i] > limit)
+                        continue;
+                sum += distances[i] * distances[i];
+                kept++;
+        }
         return sqrt(sum / (double)kept / WITHIN_VARIANCE);
 }
 

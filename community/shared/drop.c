@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 #include "drop-groups.h"
-#include "order.h"
+#include "median.h"
 #include "util/quantile.h"
 #include "util/util.h"
 
@@ -200,53 +200,27 @@ static void compare(const struct moments *sums, double rate, struct drop *ret)
                 ret->p = drop_student_upper(ret->t, ret->degrees);
 }
 
-/* A client's effect, for the median; and its distance from that in standard deviations of a sample. */
-struct one_effect {
-        double value, weight;
-};
-
-static int compare_effects(const void *a, const void *b)
-{
-        const struct one_effect *x = a, *y = b;
-
-        return ORDER_TWO(x->value, y->value, x->weight, y->weight);
-}
-
-static double weighted_median(struct one_effect *list, size_t n)
-{
-        double all = 0, sum = 0;
-
-        qsort(list, n, sizeof(*list), compare_effects);
-        for (size_t i = 0; i < n; i++)
-                all += list[i].weight;
-        for (size_t i = 0; i < n; i++) {
-                sum += list[i].weight;
-                if (2 * sum >= all)
-                        return list[i].value;
-        }
-        return n ? list[n - 1].value : 0;
-}
-
+/* In standard deviations of a sample. */
 static double distance(const struct drop_use *use, double middle)
 {
         return fabs(drop_effect(use) - middle) * sqrt((double)use->weight);
 }
 
 /* Finds the middle effect, and the standard deviation of one of weight 1, of those that are not @out. */
-static void find_scale(const struct drop_use *uses, size_t n, const bool *out, struct one_effect *list,
+static void find_scale(const struct drop_use *uses, size_t n, const bool *out, struct weighted *list,
                        double *ret_middle, double *ret_scale)
 {
         size_t kept = 0;
 
         for (size_t i = 0; i < n; i++)
                 if (uses[i].weight > 0 && !out[i])
-                        list[kept++] = (struct one_effect){ drop_effect(&uses[i]), (double)uses[i].weight };
-        *ret_middle = weighted_median(list, kept);
+                        list[kept++] = (struct weighted){ drop_effect(&uses[i]), (double)uses[i].weight };
+        *ret_middle = median_weighted(list, kept);
         kept = 0;
         for (size_t i = 0; i < n; i++)
                 if (uses[i].weight > 0 && !out[i])
-                        list[kept++] = (struct one_effect){ distance(&uses[i], *ret_middle), 1 };
-        *ret_scale = MAX(MAD_TO_SIGMA * weighted_median(list, kept), SCALE_MIN);
+                        list[kept++] = (struct weighted){ distance(&uses[i], *ret_middle), 1 };
+        *ret_scale = MAX(MAD_TO_SIGMA * median_weighted(list, kept), SCALE_MIN);
 }
 
 /*
@@ -255,7 +229,7 @@ static void find_scale(const struct drop_use *uses, size_t n, const bool *out, s
  */
 static int find_odd(const struct drop_use *uses, size_t n, const struct drop_groups *groups, bool *out)
 {
-        _cleanup_free_ struct one_effect *list = malloc((n + 1) * sizeof(*list));
+        _cleanup_free_ struct weighted *list = malloc((n + 1) * sizeof(*list));
         double middle, scale;
         size_t kept = 0, odd = 0;
         int err;
