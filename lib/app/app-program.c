@@ -133,6 +133,8 @@ static void read_program(int proc_fd, const char *pid, const char *comm, const s
         if (n <= 0)
                 words[n = 0] = '\0';
         read_exe(proc_fd, pid, exe, ret->exe);
+        if (strncmp(ret->exe, "/memfd:", 7) == 0) /* a copy in memory, as runc runs one of itself: no file names it */
+                snprintf(ret->exe, sizeof(ret->exe), "%s", *words ? words : comm);
         title = is_title(words, n) && *ret->exe && names_no_app(ret->exe);
         for (char *at = words; title && at < words + n; at++)
                 if (strchr(" ()[]", *at))
