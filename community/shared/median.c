@@ -12,7 +12,7 @@
 /* Values come from outside: whoever orders them so that each step splits off one value only gains no time by it. */
 #define ROUNDS_MAX 64
 
-/* Of elements of @size bytes that begin with their value. All before @end_low are at most those from @start_high on. */
+/* Elements before @end_low are at most the pivot, those from @start_high on at least; what lies between equals it. */
 struct split {
         size_t end_low, start_high;
 };
@@ -39,7 +39,7 @@ static double middle_of(double a, double b, double c)
         return fmax(fmin(a, b), fmin(fmax(a, b), c));
 }
 
-/* Hoare's partition of [low, high), which is not empty. What lies between the two parts equals the pivot. */
+/* Hoare's partition of [low, high), which is not empty. Elements have @size bytes and begin with their value. */
 static inline struct split split(char *list, size_t size, size_t low, size_t high)
 {
         double pivot = middle_of(value_at(list, size, low), value_at(list, size, low + (high - low) / 2),

@@ -147,8 +147,8 @@ int api_not_found(const struct joulecast_usage *usage, const struct history *his
         else if (*offer)
                 log_error(&usage->context->log, "%s was never seen on this device; did you mean %s?", name, printable);
         else
-                log_error(&usage->context->log, "%s was never seen on this device, so its power is unknown; see joulecast "
-                          "apps", name);
+                log_error(&usage->context->log,
+                          "%s was never seen on this device, so its power is unknown; see joulecast apps", name);
         return -ENODATA;
 }
 
