@@ -4,7 +4,6 @@
 
 #include <errno.h>
 #ifdef __GLIBC__
-#include <malloc.h>
 #endif
 #include <stddef.h>
 #include <string.h>
@@ -14,6 +13,7 @@
 #include "answering.h"
 #include "poller.h"
 #include "util/local-socket.h"
+#include "util/portable.h"
 #include "util/subordinate.h"
 #include "util/units.h"
 #include "util/util.h"
@@ -400,14 +400,6 @@ static void reply(struct client *client, char *answer)
         to(client->data, owned);
 }
 
-/* Returns the memory of an answer to the system. */
-static void give_back(void)
-{
-#ifdef __GLIBC__
-        malloc_trim(0);
-#endif
-}
-
 static void answer(struct answers *answers, struct client *client)
 {
         uint64_t begin_ns = worked_ns();
@@ -418,7 +410,7 @@ static void answer(struct answers *answers, struct client *client)
                 reply(client, text);
         else
                 begin_answer(client, text);
-        give_back();
+        portable_trim();
         charge(answers, owner, begin_ns);
 }
 
@@ -477,5 +469,5 @@ void answers_rest(struct answers *answers)
                 return;
         answers->spent_ns = answers->n_accounts = 0;
         if (answering_kept_drop(answers->source->kept))
-                give_back();
+                portable_trim();
 }

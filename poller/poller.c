@@ -4,7 +4,6 @@
 
 #include <errno.h>
 #include <inttypes.h>
-#include <malloc.h>
 #include <math.h>
 #include <poll.h>
 #include <signal.h>
@@ -19,6 +18,7 @@
 #include <sys/un.h>
 #include <time.h>
 
+#include "util/portable.h"
 #include "util/subordinate.h"
 #include "util/units.h"
 #include "util/util.h"
@@ -143,7 +143,7 @@ static void give_back(struct poller *poller)
 {
         if (poller->n_ended < ENDS_PER_TRIM)
                 return;
-        malloc_trim(0);
+        portable_trim();
         poller->n_ended = 0;
 }
 

@@ -13,6 +13,7 @@
 #include "shared/card.h"
 #include "shared/upload.h"
 #include "util/hash.h"
+#include "util/portable.h"
 #include "util/util.h"
 
 #define SUFFIX ".ndjson.gz"
@@ -196,7 +197,7 @@ static int count_folder(const struct member *member, const struct log *log, stru
 
         if (!text)
                 return -ENOMEM;
-        n = fd < 0 ? -1 : scandirat(fd, ".", &entries, choose_uploads, alphasort);
+        n = fd < 0 ? -1 : portable_scandir(fd, &entries, choose_uploads, alphasort);
         if (n < 0) {
                 err = -errno;
                 log_error(log, "%s cannot be read: %s", member->where, strerror(errno));

@@ -28,6 +28,7 @@
 #include "util/own-folder.h"
 #include "util/paths.h"
 #include "util/table.h"
+#include "util/portable.h"
 #include "util/util.h"
 #include "util/words.h"
 
@@ -249,7 +250,7 @@ static void first_of(int root_fd, const char *parent, const char *glob,
 {
         _cleanup_closedir_ DIR *dir = util_opendir_at(root_fd, parent);
         struct dirent **entries = NULL;
-        int n = dir ? scandirat(dirfd(dir), ".", &entries, NULL, alphasort) : 0;
+        int n = dir ? portable_scandir(dirfd(dir), &entries, NULL, alphasort) : 0;
 
         for (int i = 0; i < n; i++) {
                 if (!*buf && fnmatch(glob, entries[i]->d_name, 0) == 0)

@@ -10,6 +10,7 @@
 
 #include "card-folder.h"
 #include "fleet.h"
+#include "util/portable.h"
 #include "util/util.h"
 
 #define NAME_LENGTH (UPLOAD_CLIENT_DIGITS + sizeof(CARD_SUFFIX) - 1)
@@ -92,7 +93,7 @@ static int read_folder(struct reader *reader, int parent_fd, const char *path, b
         _cleanup_close_ int fd =
                 openat(parent_fd, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC | (inner ? O_NOFOLLOW : 0));
         struct dirent **entries = NULL;
-        int n = fd < 0 ? -1 : scandirat(fd, ".", &entries, visible, alphasort), err = 0;
+        int n = fd < 0 ? -1 : portable_scandir(fd, &entries, visible, alphasort), err = 0;
         unsigned network = reader->fleet->networks++;
 
         if (!inner)

@@ -17,6 +17,7 @@
 
 #include "util/ini-text.h"
 #include "util/options.h"
+#include "util/portable.h"
 #include "util/util.h"
 #include "util/words.h"
 
@@ -215,7 +216,7 @@ static int remove_before(const struct edition *edition)
 {
         _cleanup_close_ int fd = open(edition->folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
         struct dirent **entries = NULL;
-        int n = fd < 0 ? -1 : scandirat(fd, ".", &entries, is_pool, alphasort), err = n < 0 ? -errno : 0;
+        int n = fd < 0 ? -1 : portable_scandir(fd, &entries, is_pool, alphasort), err = n < 0 ? -errno : 0;
 
         for (int i = 0; i < n; i++) {
                 if (!is_written(edition, entries[i]->d_name) && unlinkat(fd, entries[i]->d_name, 0) < 0 &&

@@ -15,6 +15,7 @@
 #include "answer/options.h"
 #include "side.h"
 #include "replay.h"
+#include "util/portable.h"
 #include "util/text.h"
 #include "util/util.h"
 
@@ -252,8 +253,10 @@ int folder_write_run(const struct folder *folder, size_t number, const struct re
 
 int folder_finish(struct folder *folder)
 {
-        if (renameat2(AT_FDCWD, folder->staging, AT_FDCWD, folder->path, RENAME_NOREPLACE) < 0)
-                return say(folder->path, -errno);
+        int err = portable_rename_new(folder->staging, folder->path);
+
+        if (err < 0)
+                return say(folder->path, err);
         free(TAKE_PTR(folder->staging));
         closep(&folder->fd);
         return 0;

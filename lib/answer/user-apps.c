@@ -16,6 +16,7 @@
 #include "app/app.h"
 #include "program.h"
 #include "source/proc.h"
+#include "util/portable.h"
 #include "util/util.h"
 
 #define PIDS_MAX 8 /* in a line that somebody types */
@@ -120,7 +121,7 @@ static int is_number(const struct dirent *entry)
 static int list_processes(struct user_apps *found, struct apps *apps)
 {
         struct dirent **entries = NULL;
-        int n = scandirat(found->proc_fd, ".", &entries, is_number, by_number), err = n < 0 ? -errno : 0;
+        int n = portable_scandir(found->proc_fd, &entries, is_number, by_number), err = n < 0 ? -errno : 0;
 
         for (int i = 0; i < n; i++) {
                 if (err == 0)

@@ -12,6 +12,7 @@
 #include <linux/rtnetlink.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/time.h>
 
 #include "net-tunnel.h"
 #include "util/util.h"

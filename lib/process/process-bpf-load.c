@@ -5,7 +5,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <malloc.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <time.h>
@@ -15,6 +14,7 @@
 #include <bpf/libbpf.h>
 
 #include "process-bpf.h"
+#include "util/portable.h"
 #include "util/util.h"
 #include "process.skel.h"
 #include "process_iter.skel.h"
@@ -481,7 +481,7 @@ int process_bpf_load(const struct collector_options *options, bool iterator,
 
         libbpf_set_print(print);
         drop_pages(object, size);
-        malloc_trim(0); /* returns 5 MB that libbpf needed for the kernel's BTF */
+        portable_trim(); /* 5 MB that libbpf needed for the kernel's BTF */
         return err;
 }
 

@@ -9,6 +9,7 @@
 #include <time.h>
 
 #include "store.h"
+#include "util/portable.h"
 #include "util/util.h"
 
 static int move(const char *path, const char *suffix, const char *new_path)
@@ -25,7 +26,7 @@ static int move(const char *path, const char *suffix, const char *new_path)
         fd = open(from, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
         if (fd >= 0 && fsync(fd) < 0)
                 return -errno;
-        return renameat2(AT_FDCWD, from, AT_FDCWD, to, RENAME_NOREPLACE) < 0 ? -errno : 0;
+        return portable_rename_new(from, to);
 }
 
 int store_put_aside(const char *path, enum store_aside why, const struct log *log)

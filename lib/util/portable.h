@@ -1,0 +1,15 @@
+/* SPDX-FileCopyrightText: joulecast authors */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+/* What glibc has and musl lacks. */
+
+#include <dirent.h>
+
+/* As scandir(3), of an open folder. With musl it needs /proc. */
+int portable_scandir(int fd, struct dirent ***ret, int (*filter)(const struct dirent *entry),
+                     int (*compare)(const struct dirent **a, const struct dirent **b));
+/* Renames, unless @to is there already. 0; a negative errno. */
+int portable_rename_new(const char *from, const char *to);
+/* Returns memory to the system after bursts, such as builds. Musl does so by itself. */
+void portable_trim(void);
