@@ -37,7 +37,6 @@ static void *work(void *data)
 
 static int start_on(struct spin *spin, uint32_t cpu)
 {
-        pthread_attr_t attributes;
         cpu_set_t set;
         int err;
 
@@ -45,16 +44,8 @@ static int start_on(struct spin *spin, uint32_t cpu)
                 return -EINVAL;
         CPU_ZERO(&set);
         CPU_SET(cpu, &set);
-        err = -pthread_attr_init(&attributes);
-        if (err)
-                return err;
-        err = -pthread_attr_setaffinity_np(&attributes, sizeof(set), &set);
-        if (!err)
-                err = -pthread_create(&spin->threads[spin->n], &attributes, work, spin);
-        pthread_attr_destroy(&attributes);
-        if (!err)
-                spin->n++;
-        return err;
+        err = -pthread_create(&spin->threads[spin->n], NULL, work, spin);
+        return err ? err : -pthread_setaffinity_np(spin->threads[spin->n++], sizeof(set), &set);
 }
 
 int spin_start(const uint32_t *cpus, size_t n, struct spin **ret)

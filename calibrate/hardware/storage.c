@@ -8,7 +8,11 @@
 #include <stdarg.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/sysmacros.h>
+#include <unistd.h>
+
+#include <linux/stat.h>
 
 #include "source/disk.h"
 #include "util/util.h"
@@ -155,7 +159,7 @@ static int find_device(int root_fd, struct storage *storage, char *why, size_t s
         char type[64] = "a file system without a device";
         unsigned major, minor;
 
-        if (statx(storage->folder_fd, "", AT_EMPTY_PATH, STATX_BASIC_STATS | STATX_MNT_ID, &info) < 0)
+        if (syscall(SYS_statx, storage->folder_fd, "", AT_EMPTY_PATH, STATX_BASIC_STATS | STATX_MNT_ID, &info) < 0)
                 return refuse(why, size, "%s", strerror(errno));
         major = info.stx_dev_major;
         minor = info.stx_dev_minor;

@@ -59,7 +59,7 @@ static bool is_sensor(int fd)
 {
         unsigned char properties[INPUT_PROP_CNT / 8 + 1] = { 0 };
 
-        if (ioctl(fd, EVIOCGPROP(sizeof(properties)), properties) < 0)
+        if (ioctl(fd, (int)EVIOCGPROP(sizeof(properties)), properties) < 0) /* an int with musl; the kernel's 32 bits */
                 return false;
         return properties[INPUT_PROP_ACCELEROMETER / 8] & (1 << INPUT_PROP_ACCELEROMETER % 8);
 }

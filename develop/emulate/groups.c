@@ -75,7 +75,7 @@ static bool is_mounted(const char *path, long type)
 {
         struct statfs filesystem;
 
-        return statfs(path, &filesystem) == 0 && filesystem.f_type == type;
+        return statfs(path, &filesystem) == 0 && (long)filesystem.f_type == type;
 }
 
 int groups_refill(const struct groups *groups, const char *path, const struct groups_quota *quota)
@@ -164,8 +164,8 @@ static _Noreturn void guard(const struct groups *groups, int life)
         for (int i = 0; i < 3 && null >= 0; i++)
                 (void)dup2(null, i);
         if (life > 3)
-                (void)close_range(3, (unsigned)life - 1, 0);
-        (void)close_range((unsigned)life + 1, ~0u, 0);
+                (void)syscall(SYS_close_range, 3, (unsigned)life - 1, 0);
+        (void)syscall(SYS_close_range, (unsigned)life + 1, ~0u, 0);
         setsid();
         for (int i = SIGHUP; i <= SIGTERM; i++)
                 signal(i, SIG_IGN);

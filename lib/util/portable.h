@@ -2,7 +2,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-/* What glibc has and musl lacks. */
+/* Functions that glibc has and musl lacks. */
 
 #include <dirent.h>
 
