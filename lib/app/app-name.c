@@ -227,8 +227,8 @@ void app_command_name(const char *path, char *name, size_t size)
 /* The part of a name that is the same in an entry and in a process. */
 static size_t stem(const char *name)
 {
-        static const char *const ends[] = { ".py", ".sh", ".pl", ".rb", ".js", ".mjs", ".cjs", ".bin", "-bin", "-gui",
-                                            "-stable", "-server", "-" };
+        static const char *const ends[] = { ".py", ".sh", ".pl", ".rb", ".js", ".mjs", ".cjs", ".bin", "-bin", "bin",
+                                            "-gui", "-stable", "-server", "-" };
         const char *end = NULL;
 
         for (size_t i = 0; i < ARRAY_SIZE(ends) && !end; i++)
