@@ -34,7 +34,7 @@ static const struct rival {
         { "tlp-pd", "tlp-pd", "tlp-pd", REFUSE, "systemctl mask --runtime --now tlp-pd" },
         { "laptop-mode", "laptop-mode", NULL, REFUSE, "systemctl stop laptop-mode" },
         { "tccd", "tccd", "tccd", REFUSE, "systemctl stop tccd" },
-        { "auto-cpufreq", "auto-cpufreq", "auto-cpufreq", REFUSE, "systemctl stop auto-cpufreq" },
+        { "auto-cpufreq", "*auto-cpufreq*", "auto-cpufreq", REFUSE, "systemctl stop '*auto-cpufreq*'" }, /* or a snap */
         { "auto-epp", "auto-epp", "auto-epp", REFUSE, "systemctl stop auto-epp" },
         { "system76-power", "system76-power", "system76-power", REFUSE,
           "systemctl mask --runtime --now com.system76.PowerDaemon" },

@@ -177,6 +177,8 @@ static void classify_program(struct apps *apps, struct app_entry *entry, struct 
                     !is_known_app(apps, entry, app, entry->app))) {
                 app_set(entry, app);
                 entry->own = above->own && above->cgroup == cgroup;
+                if (above->lead == LEAD_STARTER && entry->lead == LEAD_NOT)
+                        entry->lead = LEAD_STARTER; /* a helper of Heroic's starts the game */
                 return;
         }
         if (entry->ended)

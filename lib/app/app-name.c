@@ -31,7 +31,7 @@ const char *app_command_base(const char *path)
 /* Programs named by their folder instead; folders that give no name; and folders of runtimes that apps bring. */
 static const char generic_names[] = "__main__ app cli index launch launcher main run runner start",
                   plain_folders[] = ". .. app bin build ch-0 cli dist exec home lib libexec local node_modules opt out "
-                                    "resources root server servers share src srv tmp usr",
+                                    "resources root server servers share src srv tmp usr versions",
                   runtime_folders[] = "electron java jbr jdk jre jre64 node python runtime";
 
 static const char *start_of_folder(const char *path, const char *end)
@@ -59,11 +59,11 @@ static bool is_machine(const char *word)
         return false;
 }
 
-/* A folder that gives no name: also "v4" and "linux-x86_64". */
+/* A folder that gives no name: also "v4", "2025.09.18-7ae6800" and "linux-x86_64". */
 static bool is_plain(const char *folder, size_t length)
 {
         return length == 0 || app_is_listed(plain_folders, folder, length) || is_machine(folder) ||
-               (is_version(folder) && 1 + strspn(folder + 1, DIGITS ".") == length);
+               (is_version(folder) && strchr("./", folder[1 + strspn(folder + 1, DIGITS)]));
 }
 
 /* "/usr/lib/element/resources/app.asar": "element". */
@@ -209,12 +209,12 @@ void app_command_name(const char *path, char *name, size_t size)
                 snprintf(copy, sizeof(copy), "%s", title + 2);
         else if (title)
                 copy[strlen(copy) - 1] = '\0';
-        if (base > path && app_is_listed(generic_names, base, strcspn(base, ".")) && !app_command_is_windows(base))
+        if (base > path && !app_command_is_windows(base) &&
+            (is_release(base) || app_is_listed(generic_names, base, strcspn(base, "."))))
                 folder_name(path, base, copy, sizeof(copy));
         unwrap(copy);
-        if (cut_end(copy, ".AppImage") || cut_end(copy, ".jar"))
+        if (cut_end(copy, ".AppImage") || cut_end(copy, ".jar") || cut_end(copy, ".dll"))
                 cut_version(copy);
-        cut_end(copy, ".dll");
         if (cut_end(copy, ".lnk")) /* a menu's link to a program mostly has its name */
                 strcat(copy, ".exe");
         if (!app_command_is_windows(copy))
@@ -227,8 +227,8 @@ void app_command_name(const char *path, char *name, size_t size)
 /* The part of a name that is the same in an entry and in a process. */
 static size_t stem(const char *name)
 {
-        static const char *const ends[] = { ".py", ".sh", ".pl", ".rb", ".js", ".mjs", ".cjs", ".bin", "-bin", "-gui",
-                                            "-stable", "-server", "-" };
+        static const char *const ends[] = { ".py", ".sh", ".pl", ".rb", ".js", ".mjs", ".cjs", ".bin", "-bin", "bin",
+                                            "-gui", "-stable", "-server", "-" };
         const char *end = NULL;
 
         for (size_t i = 0; i < ARRAY_SIZE(ends) && !end; i++)
@@ -238,10 +238,7 @@ static size_t stem(const char *name)
 
 bool app_command_same(const char *name, const char *other)
 {
-        size_t length;
+        size_t length = strncasecmp(name, other, 1) == 0 ? stem(name) : 0; /* most differ in the first letter */
 
-        if (strncasecmp(name, other, 1) != 0) /* most names differ in the first letter */
-                return false;
-        length = stem(name);
-        return length == stem(other) && strncasecmp(name, other, length) == 0;
+        return length > 0 && length == stem(other) && strncasecmp(name, other, length) == 0;
 }

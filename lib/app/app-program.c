@@ -17,17 +17,16 @@
 
 static bool is_named_as(const char *comm, const char *name)
 {
-        return *name && strncmp(comm, name, COMM_LENGTH) == 0 &&
-               strlen(comm) == MIN(strlen(name), (size_t)COMM_LENGTH);
+        return *name && strncmp(comm, name, COMM_LENGTH) == 0;
 }
 
-/* Path of the executable file, or its name alone; "": not known. */
-static void read_exe(int proc_fd, const char *pid, const struct app_exe *exe, char *ret)
+/* Path of the executable file ("exe"), or its name alone, or of the working folder ("cwd"); "": not known. */
+static void read_place(int proc_fd, const char *pid, const char *link, const struct app_exe *exe, char *ret)
 {
         char path[48], target[PATH_MAX], *mark;
         ssize_t n;
 
-        snprintf(path, sizeof(path), "%s/exe", pid);
+        snprintf(path, sizeof(path), "%s/%s", pid, link);
         n = readlinkat(proc_fd, path, target, sizeof(target) - 1);
         target[n > 0 ? n : 0] = '\0';
         if (n < 0 && (errno == EACCES || errno == EPERM) && exe && exe->find &&
@@ -124,6 +123,7 @@ static void read_program(int proc_fd, const char *pid, const char *comm, const s
                          struct app_program *ret)
 {
         char path[48], words[WORDS_MAX];
+        size_t used;
         ssize_t n;
         bool title;
 
@@ -132,7 +132,7 @@ static void read_program(int proc_fd, const char *pid, const char *comm, const s
         n = app_words_read(proc_fd, path, words, sizeof(words));
         if (n <= 0)
                 words[n = 0] = '\0';
-        read_exe(proc_fd, pid, exe, ret->exe);
+        read_place(proc_fd, pid, "exe", exe, ret->exe);
         if (strncmp(ret->exe, "/memfd:", 7) == 0) /* a copy in memory, as runc runs one of itself: no file names it */
                 snprintf(ret->exe, sizeof(ret->exe), "%s", *words ? words : comm);
         title = is_title(words, n) && *ret->exe && names_no_app(ret->exe);
@@ -140,7 +140,10 @@ static void read_program(int proc_fd, const char *pid, const char *comm, const s
                 if (strchr(" ()[]", *at))
                         *at = '\0';
         app_command_parse(words, (size_t)n, &ret->command);
-        snprintf(ret->path, sizeof(ret->path), "%.*s", APP_PROGRAM_MAX - 1,
+        if (ret->command.interpreted && *ret->command.own != '/' && !strchr(ret->command.own, ':')) /* "./start.sh" */
+                read_place(proc_fd, pid, "cwd", NULL, ret->path);
+        used = strlen(ret->path);
+        snprintf(ret->path + used, APP_PROGRAM_MAX - used, "%s%.*s", used ? "/" : "", (int)(APP_PROGRAM_MAX - used),
                  title && !ret->command.interpreted ? words : choose(ret, words, comm));
         ret->alone = app_command_is_windows(ret->path) || (ret->command.interpreted && strncmp(util_base_name(words),
                                                                                    "java", 4) == 0);
@@ -180,11 +183,9 @@ enum app_lead app_lead_of(const struct apps *apps, const struct app_entry *entry
         const struct desktop_entry *known;
         struct app_program program;
 
-        if (!line && lead == LEAD_NOT) { /* a terminal that the table does not list */
-                known = desktop_by_program(apps->index, entry->comm);
-                if (known && known->terminal)
-                        return LEAD_TERMINAL;
-        }
+        known = line || lead != LEAD_NOT ? NULL : desktop_by_program(apps->index, entry->comm);
+        if (known && known->terminal) /* a terminal that the table does not list */
+                return LEAD_TERMINAL;
         if (lead != LEAD_SHELL && lead != LEAD_INTERPRETER && entry->comm[0] != '.' &&
             !(lead == LEAD_WRAPPER && lead_needs_word(line)))
                 return lead;

@@ -185,10 +185,12 @@ static const char *why_alone(const struct battery_unit *unit)
                        N_("it shows a percentage alone, as mice, pens and headsets do") : NULL;
 }
 
-/* A unit without a level beside one that has it. */
+/* A unit without a level, or a dead one, empty and without voltage, beside one that has it. */
 static bool holds_nothing(const struct battery_unit *unit, const struct battery_unit *other)
 {
-        return !has(unit, BATTERY_CAPACITY) && has(other, BATTERY_CAPACITY);
+        bool dead = unit->battery.capacity_percent == 0 && !has(unit, BATTERY_VOLTAGE) && has(other, BATTERY_VOLTAGE);
+
+        return (dead || !has(unit, BATTERY_CAPACITY)) && has(other, BATTERY_CAPACITY);
 }
 
 static bool has_no_weight(const struct battery_unit *unit, const struct battery_unit *other)
@@ -197,17 +199,14 @@ static bool has_no_weight(const struct battery_unit *unit, const struct battery_
                has(other, BATTERY_CAPACITY);
 }
 
-/* A driver shows each of its batteries once: their names differ by a number. */
+/* A driver shows each of its batteries once: their names differ by a number, or in the last letter (BATA, BATB). */
 static bool is_of_same_driver(const char *a, const char *b)
 {
-        static const char digits[] = "0123456789";
-
-        for (;; a++, b++) {
-                a += strspn(a, digits);
-                b += strspn(b, digits);
-                if (*a != *b || !*a)
-                        return *a == *b;
-        }
+        do {
+                a += strspn(a, "0123456789");
+                b += strspn(b, "0123456789");
+        } while (*a && *b && *a++ == *b++);
+        return !*a && !*b;
 }
 
 static bool is_near(uint64_t a, uint64_t b, double tolerance)
@@ -243,7 +242,7 @@ static bool is_shown_twice(const struct battery_unit *unit, const struct battery
 {
         int more = __builtin_popcount(other->battery.have) - __builtin_popcount(unit->battery.have);
 
-        return is_twin(unit, other) && (more > 0 || (more == 0 && other < unit));
+        return is_twin(unit, other) && (more > 0 || (more == 0 && strcmp(other->name, unit->name) < 0));
 }
 
 /* Rules in this order, after why_alone(), by which a unit is left out because of another that counts. */

@@ -35,8 +35,10 @@ bool disk_parse_line(const char *line, struct disk_line *ret)
         /* major minor name  reads merged SECTORS ms  writes merged SECTORS ... */
         if (sscanf(line, " %*u %*u %63s %*u %*u %20llu %*u %*u %*u %20llu", parsed.name, &read, &written) != 3)
                 return false;
-        if (read > UINT64_MAX >> 16 || written > UINT64_MAX >> 16 || strchr(parsed.name, '/'))
+        if (read > UINT64_MAX >> 16 || written > UINT64_MAX >> 16 || parsed.name[0] == '.')
                 return false;
+        for (char *at = parsed.name; (at = strchr(at, '/'));)
+                *at = '!'; /* as sysfs does: "cciss/c0d0" */
         parsed.read_bytes = read * SECTOR_BYTES;
         parsed.write_bytes = written * SECTOR_BYTES;
         *ret = parsed;

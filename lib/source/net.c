@@ -9,7 +9,8 @@
  *
  * One radio may have several interfaces. Those with stations of their own count: a monitor
  * (ARPHRD_IEEE80211 and its kin) hears what the others receive, and those of single stations of an access
- * point, which hostapd names after it ("wlan0.sta1"), are a part of it.
+ * point, which hostapd names after it ("wlan0.sta1"), are a part of it. Ports of a switch chip have a `device`, but
+ * their `iflink` is the interface that leads to the chip, which counts them.
  */
 
 #include "net.h"
@@ -109,6 +110,14 @@ static bool is_part_of_another(int root_fd, const char *name)
                strcmp(radio, radio_above) == 0;
 }
 
+static bool is_switch_port(int root_fd, const char *name)
+{
+        char index[16], link[16];
+
+        return read_attribute(root_fd, name, "ifindex", index, sizeof(index)) &&
+               read_attribute(root_fd, name, "iflink", link, sizeof(link)) && strcmp(index, link) != 0;
+}
+
 enum net_kind net_kind_of(int root_fd, const char *name)
 {
         char above[32];
@@ -121,7 +130,7 @@ enum net_kind net_kind_of(int root_fd, const char *name)
                 return is_monitor(root_fd, name) ? NET_VIRTUAL : NET_WIFI;
         if (!has(root_fd, name, "device"))
                 return NET_VIRTUAL;
-        return is_modem(root_fd, name) ? NET_CELLULAR : NET_OTHER;
+        return is_modem(root_fd, name) ? NET_CELLULAR : is_switch_port(root_fd, name) ? NET_VIRTUAL : NET_OTHER;
 }
 
 enum net_kind net_kind_of_packets(int root_fd, const char *name)

@@ -50,6 +50,7 @@ int main(void)
         look("", "tccd\n", "tccd", NULL);
         look("laptop-mode", "", "laptop-mode", NULL);
         look("", "power-profiles-\n", "power-profiles-daemon", NULL);
+        look("snap.auto-cpufreq.service", "python3\n", "auto-cpufreq", NULL);
         look("com.system76.PowerDaemon", "", "system76-power", NULL);
         look("asusd", "asusd\n", NULL, "asusd");
         look("hhd@deck", "", NULL, "hhd");

@@ -22,6 +22,8 @@ CASES = {
     "two-drivers": (62, False, "on battery, drawing 2.36 W", ["axp288_fuel_gauge"], ["BATC"]),
     "two-alike": (100, True, "plugged in, full", ["BAT0", "BAT1"], []),
     "dead-one": (71, False, "on battery, drawing 6.81 W", ["BAT0"], ["BAT1"]),
+    "dead-by-voltage": (99, True, "plugged in", ["BAT1"], ["BAT0"]),
+    "two-by-letter": (60, False, "on battery, drawing 9.1 W", ["BATA", "BATB"], []),
     "weak-charger": (37, True, "plugged in", ["battery"], []),
     "stale-mains": (77, False, "on battery, drawing 8.3 W", ["BAT0"], []),
     "held-by-port": (79, True, "held at 79 % by the charge limit", ["BAT0"], []),

@@ -124,6 +124,8 @@ static void disk_and_net_texts(void)
         check(disk_parse_line(" 259 0 nvme0n1 1 2 3 4 5 6 7 8 9", &disk));
         check_int(disk.read_bytes, 3 * 512);
         check_int(disk.write_bytes, 7 * 512);
+        check(disk_parse_line("104 0 cciss/c0d0 1 2 3 4 5 6 7", &disk));
+        check_text(disk.name, "cciss!c0d0");
         check(!disk_parse_line("259 0 ../x 1 2 3 4 5 6 7", &disk));
         check(!disk_parse_line("259 0 nvme0n1 1 2", &disk));
         check(net_parse_line(" wlan0:  12 1 0 0 0 0 0 0 34 1 0", &net));
@@ -158,6 +160,10 @@ static void kinds_of_interfaces(void)
                 { "bridge0/lower_wlp2s0/x", "" },
                 { "bridge0/lower_enp1s0/x", "" },
                 { "ppp0/type", "512\n" },
+                { "port1/device/x", "" }, /* a switch chip's, behind enp1s0 */
+                { "port1/ifindex", "9\n" },
+                { "port1/iflink", "2\n" },
+                { "port1/lower_enp1s0/x", "" },
         };
         static const struct {
                 const char *name;
@@ -173,6 +179,7 @@ static void kinds_of_interfaces(void)
                 { "wlp2s0.7", NET_VIRTUAL, NET_WIFI },
                 { "bridge0", NET_VIRTUAL, NET_VIRTUAL },
                 { "ppp0", NET_VIRTUAL, NET_VIRTUAL },
+                { "port1", NET_VIRTUAL, NET_OTHER },
         };
         char dir[64] = "/tmp/joulecast-net-XXXXXX", path[128];
         int root_fd;
