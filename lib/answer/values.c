@@ -88,15 +88,46 @@ int64_t values_now_ns(void)
         return (int64_t)util_clock_ns(CLOCK_REALTIME);
 }
 
+/* Two digits of at most 59 at *text, and what is behind them there. */
+static bool take_two_digits(const char **text, long *ret)
+{
+        const char *at = *text;
+
+        if (*at < '0' || *at > '5' || !isdigit((unsigned char)at[1]))
+                return false;
+        *ret = 10 * (at[0] - '0') + at[1] - '0';
+        *text = at + 2;
+        return true;
+}
+
+/* "Z", "+01", "+0100", "+01:00": as %z of strptime(3), which musl lacks. @ret: s east. NULL: none of these. */
+static const char *parse_zone(const char *text, long *ret)
+{
+        const char sign = *text++;
+        long hours, minutes = 0;
+
+        *ret = 0;
+        if (sign == 'Z')
+                return text;
+        if ((sign != '+' && sign != '-') || !take_two_digits(&text, &hours))
+                return NULL;
+        text += *text == ':';
+        if ((*text || text[-1] == ':') && !take_two_digits(&text, &minutes))
+                return NULL;
+        *ret = (sign == '-' ? -60 : 60) * (60 * hours + minutes);
+        return text;
+}
+
 /* 2026-11-20, 2026-11-20T03:12, 2026-11-20T03:12:44.5Z, 2026-11-20 03:12+01:00; without a zone: local time */
 static int parse_iso(const char *text, int64_t *ret)
 {
         static const char *const forms[] = { "%Y-%m-%dT%H:%M:%S", "%Y-%m-%dT%H:%M", "%Y-%m-%d" };
-        struct tm tm = { 0 }, check, zone = { 0 };
+        struct tm tm = { 0 }, check;
         const char *end = NULL;
         double fraction = 0;
         char copy[64];
         bool local;
+        long zone_s = 0;
         time_t seconds;
 
         if (!isdigit((unsigned char)*text) || snprintf(copy, sizeof(copy), "%s", text) >= (int)sizeof(copy))
@@ -111,8 +142,8 @@ static int parse_iso(const char *text, int64_t *ret)
         }
         local = end && !*end;
         if (end && !local)
-                end = strptime(end, "%z", &zone);
-        if (!end || *end || labs(zone.tm_gmtoff) >= 15 * 3600)
+                end = parse_zone(end, &zone_s);
+        if (!end || *end || labs(zone_s) >= 15 * 3600)
                 return -EINVAL;
         if (tm.tm_year < 70 || tm.tm_year > 300)
                 return -ERANGE;
@@ -120,7 +151,7 @@ static int parse_iso(const char *text, int64_t *ret)
         seconds = local ? mktime(&check) : timegm(&check);
         if (seconds == -1 || check.tm_mday != tm.tm_mday || check.tm_mon != tm.tm_mon)
                 return -EINVAL; /* the 31st of February */
-        *ret = ((int64_t)seconds - zone.tm_gmtoff) * (int64_t)NS_PER_S + (int64_t)llround(fraction * 1e9);
+        *ret = ((int64_t)seconds - zone_s) * (int64_t)NS_PER_S + (int64_t)llround(fraction * 1e9);
         return 0;
 }
 

@@ -122,6 +122,7 @@ static void too_hot(void)
 static void load_ends(void)
 {
         struct test test = { .hardware = { .load_of = "disk.read", .refuses = "disk.write" } };
+        char why[64];
 
         run(&test, METHOD_GAUGE);
         check_int(test.err, 0);
@@ -129,7 +130,8 @@ static void load_ends(void)
         check_int(test.hardware.begins, 1);
         /* Its only pass, and once more at its end. */
         check_int(count(&test, "disk.read", "its load ended"), 2);
-        check_int(count(&test, "disk.write", "it cannot be held: No route to host"), 2);
+        snprintf(why, sizeof(why), "it cannot be held: %s", strerror(EHOSTUNREACH));
+        check_int(count(&test, "disk.write", why), 2);
         check_int(count(&test, "disk.read", "") + count(&test, "disk.write", ""), 0);
         check_int(test.run.n_rejected, 4);
         end(&test);
