@@ -313,7 +313,8 @@ static int answer(const struct learn_options *options, const struct paths *paths
                 /* Names of this machine's apps. */
                 struct desktop_index *index = options->device ? NULL : desktop_index_of_user();
 
-                report_print(before, learning, written ? paths->profile : NULL, options->dry_run, index);
+                report_print(before, learning, written ? paths->profile : NULL, options->dry_run, options->trace,
+                             index);
                 desktop_index_free(index);
         }
         return log_flush_stdout(log);

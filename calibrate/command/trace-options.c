@@ -58,7 +58,7 @@ int trace_voltages_read(const char *path, const struct log *log, struct voltages
 
         if (!err && length == 0)
                 err = bad_line(path, 1, "there is no voltage", log);
-        reader = (struct csv_reader){ text, text + (err ? 0 : length) };
+        reader = (struct csv_reader){ .at = text, .end = text + (err ? 0 : length), .trims = true };
         voltages.list = calloc(length + 1, sizeof(*voltages.list)); /* more than it has lines */
         if (!err && !voltages.list)
                 err = -ENOMEM;

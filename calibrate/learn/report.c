@@ -181,13 +181,15 @@ static bool by_signal_find(const struct profile *profile, struct by_signal *ret)
 }
 
 void report_print(const struct profile *before, const struct learning *learning, const char *path, bool dry_run,
-                  const struct desktop_index *index)
+                  bool traced, const struct desktop_index *index)
 {
         const struct profile_learned *learned = &learning->profile->learned;
         struct by_signal by_signal;
         char names[DRIFTED_MAX];
 
-        printf(_("%zu percent steps of everyday use in %.1f days\n\n"), learning->n_spans, learning->days);
+        printf(traced ? _("%zu measured spans of use in %.1f days\n\n")
+                      : _("%zu percent steps of everyday use in %.1f days\n\n"),
+               learning->n_spans, learning->days);
         print_coefficients(learning->profile);
         print_apps(learning->profile, index);
         putchar('\n');

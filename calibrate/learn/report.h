@@ -9,8 +9,8 @@
 
 /*
  * The results of learning, for people and as JSON. @path: where the profile was written; NULL: nowhere. @index: has the
- * names of apps; NULL: their ids are shown.
+ * names of apps; NULL: their ids are shown. @traced: it was learnt from a trace, whose spans need not be percents.
  */
 void report_print(const struct profile *before, const struct learning *learning, const char *path, bool dry_run,
-                  const struct desktop_index *index);
+                  bool traced, const struct desktop_index *index);
 struct cJSON *report_json(const struct profile *before, const struct learning *learning, const char *path);

@@ -262,7 +262,7 @@ int usage_table_parse(const char *text, size_t length, const char *name, const s
 
         if (!table || !parser)
                 return -ENOMEM;
-        parser->csv = (struct csv_reader){ text, text + length };
+        parser->csv = (struct csv_reader){ .at = text, .end = text + length };
         parser->file = name;
         parser->log = log;
         parser->line = 1;

@@ -38,9 +38,20 @@ int measured_complain(const struct parser *parser, unsigned line, const char *wh
         return -EINVAL;
 }
 
+/* Names the column, if one is being read: its name is read from the first line again. */
 static int complain(const struct parser *parser, const char *what, const char *detail)
 {
-        return measured_complain(parser, parser->line, what, detail);
+        struct csv_reader head = parser->head;
+        char name[CSV_FIELD_MAX], printable[64], sentence[256];
+        const char *why;
+
+        if (!parser->column)
+                return measured_complain(parser, parser->line, what, detail);
+        for (size_t i = 0; i <= (size_t)(parser->column - parser->columns); i++)
+                if (csv_field(&head, name, &why) < 0)
+                        return -EINVAL;
+        snprintf(sentence, sizeof(sentence), "%s: %s", util_printable(name, printable, sizeof(printable)), what);
+        return measured_complain(parser, parser->line, sentence, detail && *detail ? detail : NULL);
 }
 
 static int read_field(struct parser *parser, char buf[CSV_FIELD_MAX])
@@ -171,9 +182,12 @@ static int read_head(struct parser *parser)
                         column.kind = KIND_USAGE;
                         err = 0;
                 }
+                if (err == -ENOENT && !*field)
+                        return complain(parser, "a column has no name", NULL);
                 if (err)
                         return err != -ENOENT ? err :
-                               complain(parser, strpbrk(field, ";\t") ? "commas must separate the columns" :
+                               complain(parser, strpbrk(field, ";\t") ? "commas must separate the columns, and points "
+                                                                        "be in decimals" :
                                                                         "a column of that name is not known",
                                         field);
                 for (size_t i = 0; i < parser->n_columns; i++)
@@ -195,14 +209,14 @@ static int read_text(const struct parser *parser, enum usage_column_kind column,
         if (column == COLUMN_STATE) {
                 owner->base = strcmp(field, "base") == 0;
                 if (!foreground && !owner->base && strcmp(field, "background") != 0)
-                        return complain(parser, "the state is none of foreground, background and base", field);
+                        return complain(parser, "none of foreground, background and base", field);
                 owner->state = foreground ? STATE_FOREGROUND : STATE_BACKGROUND;
                 return 0;
         }
         if (!*field || strlen(field) >= sizeof(owner->name))
-                return complain(parser, *field ? "a name is too long" : "a name is empty", field);
+                return complain(parser, *field ? "too long" : "empty", field);
         if (strcmp(util_printable(field, printable, sizeof(printable)), field) != 0)
-                return complain(parser, "a name is not printable UTF-8", field);
+                return complain(parser, "not printable UTF-8", field);
         strcpy(owner->name, field);
         return 0;
 }
@@ -255,9 +269,10 @@ static int add_number(struct parser *parser, struct column *column, const char *
                 return 0;
         }
         if (!(value >= numbers[column->at].low && value <= numbers[column->at].high)) {
-                char what[64];
+                char what[128];
 
-                snprintf(what, sizeof(what), "%s is out of range", numbers[column->at].name);
+                snprintf(what, sizeof(what), "not from %g to %g (leave the cell empty if it is unknown)",
+                         numbers[column->at].low, numbers[column->at].high);
                 return complain(parser, what, field);
         }
         parser->trace->colours = parser->trace->colours || column->at >= NUMBER_RED;
@@ -273,9 +288,11 @@ static int read_number(struct parser *parser, struct column *column, const char 
 
         if (!*field)
                 return 0;
-        if (util_parse_double(field, &value) < 0 || value > USAGE_COLUMN_MOST || (!may_fall && (!(value >= 0) ||
-                                                                                                signbit(value))))
-                return complain(parser, "not a number in the range of its column", field);
+        if (util_parse_double(field, &value) < 0)
+                return complain(parser, strchr(field, ',') ? "a point must be in decimals, not a comma" :
+                                        "not a number (leave the cell empty if it is unknown)", field);
+        if (value > USAGE_COLUMN_MOST || (!may_fall && (!(value >= 0) || signbit(value))))
+                return complain(parser, "below 0, or too large (leave the cell empty if it is unknown)", field);
         if (is_base_only(column) && !row->owner.base) {
                 if (value > 0 || value < 0)
                         return complain(parser, "only the row of the base has this column", field);
@@ -288,8 +305,7 @@ static int read_number(struct parser *parser, struct column *column, const char 
 static int read_cell(struct parser *parser, struct column *column, const char *field, struct row *row)
 {
         if (column->kind == KIND_SPAN)
-                return util_parse_i64(field, &row->span) < 0 ? complain(parser, "the span is not an integer",
-                                                                        field) : 0;
+                return util_parse_i64(field, &row->span) < 0 ? complain(parser, "not an integer", field) : 0;
         if (column->kind == KIND_USAGE && column->usage.kind <= COLUMN_STATE)
                 return read_text(parser, column->usage.kind, field, &row->owner);
         return read_number(parser, column, field, row);
@@ -309,14 +325,16 @@ static int read_cells(struct parser *parser, bool texts, struct row *row)
 
                 if (!more)
                         return complain(parser, "the line has too few fields", NULL);
+                parser->column = column;
                 more = read_field(parser, field);
                 if (more < 0)
                         return more;
                 err = is_text == texts ? read_cell(parser, column, field, row) : 0;
                 if (err)
                         return err;
+                parser->column = NULL;
         }
-        return more ? complain(parser, "the line has too many fields", NULL) : 0;
+        return more ? complain(parser, "the line has too many fields (commas in decimals?)", NULL) : 0;
 }
 
 static int read_row(struct parser *parser)
@@ -346,13 +364,16 @@ static int read_row(struct parser *parser)
         return 0;
 }
 
+/* A line of blanks alone is empty, too, and may be the last one without a newline. */
 static bool skip_empty_line(struct csv_reader *csv)
 {
-        const char *newline = csv->at + (*csv->at == '\r');
+        const char *at = csv->at;
 
-        if (newline == csv->end || *newline != '\n')
+        while (at < csv->end && *at != '\n' && strchr(" \t\r", *at) && *at)
+                at++;
+        if (at < csv->end && *at != '\n')
                 return false;
-        csv->at = newline + 1;
+        csv->at = at + (at < csv->end);
         return true;
 }
 
@@ -374,7 +395,7 @@ int measured_parse(const char *text, size_t length, const char *name, const stru
 
         if (!trace || !parser)
                 return -ENOMEM;
-        parser->csv = (struct csv_reader){ text, text + length };
+        parser->csv = parser->head = (struct csv_reader){ text, text + length, true };
         parser->file = name;
         parser->log = log;
         parser->line = 1;

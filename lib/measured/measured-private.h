@@ -67,6 +67,8 @@ struct parser {
         const char *file;
         const struct log *log;
         unsigned line;
+        struct csv_reader head;       /* the first line */
+        const struct column *column;  /* that is being read, so that a sentence can name it; NULL: none */
         struct measured_trace *trace;
         size_t n_columns;
         struct column columns[COLUMNS_MAX];

@@ -26,6 +26,8 @@ static const struct {
         [TERM_WIFI_WAKE] = { N_("WiFi"), N_("per burst") },
         [TERM_WIFI_RADIO] = { N_("WiFi"), N_("all packets") },
         [TERM_CELLULAR] = { N_("modem"), N_("all packets") },
+        [TERM_CELLULAR_RX] = { N_("modem"), N_("received") },
+        [TERM_CELLULAR_TX] = { N_("modem"), N_("sent") },
         [TERM_GPU] = { N_("GPU"), N_("busy") },
         [TERM_GPS] = { N_("GPS"), N_("on") },
         [TERM_GPS_SLEEP] = { N_("GPS"), N_("asleep") },

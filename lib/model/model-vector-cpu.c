@@ -51,9 +51,141 @@ static void add_at(const struct pricing *pricing, struct range *range, uint32_t 
                 vector_split(pricing, range, khz, amount);
 }
 
+/*
+ * Beyond the measured frequencies power goes by a power of the frequency: its exponent from the slope over that half of
+ * the measured ones, or the usual one. The logarithm's variance is (TILT x)^2 + DRIFT^2 |x|, x the logarithm of the
+ * ratio of frequencies. From 89 clusters' tables and two measured clusters, each cut at every place
+ * (tests/reality/beyond).
+ */
+#define EXPONENT_ABOVE 0.65
+#define EXPONENT_BELOW 0.3
+#define EXPONENT_SLOPE 0.65
+#define SLOPE_MOST 3.0
+#define SLOPE_USUAL 1.4
+#define TILT 0.5
+#define TILT_ALONE 0.7 /* with one measured frequency */
+#define DRIFT 0.2
+#define QUANTILE 2.0
+
+/* Power at a frequency relative to the nearest measured one, and half of its interval; mW of a busy core there. */
+struct beyond {
+        uint32_t khz;
+        size_t nearest;
+        bool above;
+        double ratio, half, nearest_mw;
+};
+
+/* A busy core with what cores share. */
+static double busy_mw(const struct pricing *pricing, const struct cpu_ranges *ranges, uint32_t khz)
+{
+        uint32_t as = profile_as(pricing->profile, ranges->policy);
+
+        return point_power(pricing->profile, TERM_CPU_ACTIVE, as, khz) +
+               point_power(pricing->profile, TERM_CPU_SHARED, as, khz);
+}
+
+static bool is_within(const struct pricing *pricing, const struct range *range, uint32_t khz)
+{
+        const struct coefficient *c = pricing->profile->coefficients;
+
+        return !range_is_empty(range) && c[range->first].point <= khz && khz <= c[range->end - 1].point;
+}
+
+/* False: the frequency is between measured ones, or none is measured. */
+static bool is_beyond(const struct pricing *pricing, const struct cpu_ranges *ranges, uint32_t khz, struct beyond *ret)
+{
+        const struct coefficient *c = pricing->profile->coefficients;
+        const struct range *range = &ranges->by[CPU_ACTIVE];
+        size_t n = range->end - range->first, other;
+        double slope = SLOPE_USUAL, other_mw, x, sd;
+        bool above;
+
+        if (n == 0 || is_within(pricing, range, khz) || c[range->first].point == 0)
+                return false;
+        above = khz > c[range->first].point;
+        *ret = (struct beyond){ .khz = khz, .nearest = above ? range->end - 1 : range->first, .above = above };
+        other = above ? range->end - 1 - n / 2 : range->first + n / 2;
+        ret->nearest_mw = busy_mw(pricing, ranges, c[ret->nearest].point);
+        other_mw = busy_mw(pricing, ranges, c[other].point);
+        if (n > 1 && ret->nearest_mw > 0 && other_mw > 0)
+                slope = log(ret->nearest_mw / other_mw) / log((double)c[ret->nearest].point / c[other].point);
+        x = log(fmax(khz, 1) / c[ret->nearest].point);
+        sd = hypot((n > 1 ? TILT : TILT_ALONE) * x, DRIFT * sqrt(fabs(x)));
+        ret->ratio = exp(x * ((above ? EXPONENT_ABOVE : EXPONENT_BELOW) +
+                              EXPONENT_SLOPE * fmin(fmax(slope, 0), SLOPE_MOST)));
+        ret->half = ret->ratio * sinh(QUANTILE * sd);
+        return true;
+}
+
+/*
+ * Idling changes by nearly the same part of the change of a busy core's power as over that half of the frequencies;
+ * the part grows with the clock (the two measured clusters); relative standard deviation. That of the lowest measured
+ * frequency is in the base. Where no idling was measured, it is between none and most of it.
+ */
+#define SHARE_SD 0.15
+#define SHARE_GROWTH 0.15
+#define SHARE_MOST 0.8
+#define CHANGE_LEAST 0.05 /* a smaller change of a busy core's power over that half, relative to it, shows no part */
+
+static void add_idle_beyond(const struct pricing *pricing, struct cpu_ranges *ranges, const struct beyond *beyond,
+                            double idle_s, enum component component)
+{
+        const struct coefficient *c = pricing->profile->coefficients;
+        struct range *idle = &ranges->by[CPU_IDLE];
+        struct model_vector *vector = pricing->vector;
+        double change_mw = beyond->nearest_mw * (beyond->ratio - 1), step_mw = 0, growth, part, share;
+        size_t n = idle->end - idle->first, nearest = 0, other = 0;
+
+        if (is_within(pricing, idle, beyond->khz)) {
+                add_at(pricing, idle, beyond->khz, idle_s);
+                return;
+        }
+        if (n > 1) {
+                nearest = beyond->above ? idle->end - 1 : idle->first;
+                other = beyond->above ? nearest - n / 2 : nearest + n / 2;
+                step_mw = busy_mw(pricing, ranges, c[nearest].point) - busy_mw(pricing, ranges, c[other].point);
+        }
+        if (!(fabs(step_mw) > CHANGE_LEAST * beyond->nearest_mw)) {
+                vector->component_spread_mj[component] += SHARE_MOST * fabs(change_mw) * idle_s;
+                return;
+        }
+        growth = pow(beyond->ratio, SHARE_GROWTH);
+        part = growth * change_mw / step_mw;
+        share = growth * (c[nearest].value - c[other].value) / step_mw;
+        vector->weight[nearest] += idle_s * (1 + part);
+        vector->weight[other] -= idle_s * part;
+        vector->component_spread_mj[component] += fabs(share) * idle_s *
+                                                  hypot(QUANTILE * SHARE_SD * change_mw,
+                                                        beyond->nearest_mw * beyond->half);
+}
+
+static void add_beyond(const struct pricing *pricing, struct cpu_ranges *ranges, const struct beyond *beyond,
+                       double busy_s, double any_s)
+{
+        const struct coefficient *c = pricing->profile->coefficients;
+        const struct range *shared = &ranges->by[CPU_SHARED];
+        double nearest_mj = c[beyond->nearest].value * busy_s;
+
+        pricing->vector->weight[beyond->nearest] += busy_s * beyond->ratio;
+        for (size_t i = shared->first; i < shared->end; i++) {
+                if (c[i].point != c[beyond->nearest].point)
+                        continue;
+                pricing->vector->weight[i] += any_s * beyond->ratio;
+                nearest_mj += c[i].value * any_s;
+        }
+        pricing->vector->component_spread_mj[COMPONENT_CPU] += fabs(nearest_mj) * beyond->half;
+        add_idle_beyond(pricing, ranges, beyond, any_s, COMPONENT_CPU);
+}
+
 static void add_cpu_point(const struct pricing *pricing, struct cpu_ranges *ranges, uint32_t khz, double busy_s,
                           double any_s)
 {
+        struct beyond beyond;
+
+        if (is_beyond(pricing, ranges, khz, &beyond)) {
+                add_beyond(pricing, ranges, &beyond, busy_s, any_s);
+                return;
+        }
         add_at(pricing, &ranges->by[CPU_ACTIVE], khz, busy_s);
         add_at(pricing, &ranges->by[CPU_SHARED], khz, any_s);
         add_at(pricing, &ranges->by[CPU_IDLE], khz, any_s);
@@ -129,8 +261,11 @@ static void add_idle(const struct pricing *pricing, struct cpu_ranges *ranges)
                 const struct point *idle = &idles->list[i];
                 struct range *range = &find_cpu(pricing, idle->policy, ranges)->by[CPU_IDLE];
                 double idle_s = (double)idle->idle_ns * S_PER_NS;
+                struct beyond beyond;
 
-                if (idle->khz != KHZ_UNKNOWN)
+                if (idle->khz != KHZ_UNKNOWN && is_beyond(pricing, ranges, idle->khz, &beyond))
+                        add_idle_beyond(pricing, ranges, &beyond, idle_s, COMPONENT_BASE);
+                else if (idle->khz != KHZ_UNKNOWN)
                         add_at(pricing, range, idle->khz, idle_s);
                 else if (!range_is_empty(range))
                         pricing->vector->component_spread_mj[COMPONENT_BASE] +=

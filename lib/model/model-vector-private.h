@@ -42,8 +42,8 @@ struct between {
 bool vector_between(const struct pricing *pricing, struct range *range, uint32_t point, struct between *ret);
 /*
  * Between two measured points the weight is split linearly. Outside them the nearest takes all of it, and the spread
- * is how far the power may go on: for a frequency at most in proportion to it (dynamic power falls faster, static
- * power does not fall at all); for a brightness along the line of the two levels at that end.
+ * is how far the power may go on: for a brightness along the line of the two levels at that end; for S or idling at a
+ * frequency where only A is measured at most in proportion to it.
  */
 void vector_split_between(const struct pricing *pricing, struct range *range, uint32_t point, double amount);
 

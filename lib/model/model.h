@@ -18,9 +18,9 @@
 
 /*
  * A usage in the order of a profile's coefficients: the weight that each is multiplied with, in s, MB or a count, so
- * that coefficient times weight is mJ. Between measured frequencies or levels the weight is split linearly;
- * outside, the nearest takes it and `component_spread_mj` grows. `not_measured` names parts of the usage that the
- * profile or the counters lack.
+ * that coefficient times weight is mJ. Between measured frequencies or levels the weight is split linearly; outside,
+ * the nearest takes it (of a frequency scaled by the usual slope), and `component_spread_mj` grows. `not_measured`
+ * names parts of the usage that the profile or the counters lack.
  */
 struct model_vector {
         double *weight;          /* one per coefficient */

@@ -17,11 +17,24 @@ static int refuse(const char **why, const char *sentence)
         return -EINVAL;
 }
 
+static bool is_blank(char c)
+{
+        return c == ' ' || c == '\t';
+}
+
+static void skip_blanks(struct csv_reader *reader)
+{
+        while (reader->trims && reader->at < reader->end && is_blank(*reader->at))
+                reader->at++;
+}
+
 int csv_field(struct csv_reader *reader, char buf[CSV_FIELD_MAX], const char **why)
 {
-        bool quoted = reader->at < reader->end && *reader->at == '"';
+        bool quoted, trims = reader->trims;
         size_t n = 0;
 
+        skip_blanks(reader);
+        quoted = reader->at < reader->end && *reader->at == '"';
         if (quoted)
                 reader->at++;
         while (reader->at < reader->end) {
@@ -30,17 +43,20 @@ int csv_field(struct csv_reader *reader, char buf[CSV_FIELD_MAX], const char **w
                 if (quoted && c == '"') {
                         reader->at++;
                         if (reader->at == reader->end || *reader->at != '"') {
-                                quoted = false;
+                                quoted = trims = false;
+                                skip_blanks(reader);
                                 break;
                         }
                 } else if (!quoted && (c == ',' || c == '\n' || c == '\r')) {
                         break;
                 }
                 if (c == '\0' || n == CSV_FIELD_MAX - 1)
-                        return refuse(why, c ? "a field is too long" : "not a text");
+                        return refuse(why, c ? "a field is too long" : "not a text in UTF-8 (a byte of 0)");
                 buf[n++] = c;
                 reader->at++;
         }
+        while (trims && n > 0 && is_blank(buf[n - 1]))
+                n--;
         buf[n] = '\0';
         if (quoted)
                 return refuse(why, "a quote is not closed");
@@ -51,7 +67,7 @@ int csv_field(struct csv_reader *reader, char buf[CSV_FIELD_MAX], const char **w
         if (reader->at < reader->end && *reader->at == '\r')
                 reader->at++;
         if (reader->at == reader->end)
-                return refuse(why, "the table is cut off (its last line has no newline)");
+                return refuse(why, "the table is cut off (its last line has no newline; add one if it is complete)");
         if (*reader->at != '\n')
                 return refuse(why, "text after a closing quote, or a carriage return inside a field");
         reader->at++;

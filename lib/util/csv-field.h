@@ -4,6 +4,7 @@
 
 /* Fields of CSV, which may be quoted as in RFC 4180. */
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "log.h"
@@ -13,6 +14,7 @@
 
 struct csv_reader {
         const char *at, *end; /* the text need not end in NUL */
+        bool trims;           /* blanks around a field are not part of it */
 };
 
 /*

@@ -148,7 +148,8 @@ def learn_finds_the_truth():
     with open("wrong.ini", "w", encoding="utf-8") as file:
         print("\n".join(lines), file=file)
     before = answer("replay", "--trace", "test.csv", "--profile", "wrong.ini")
-    run("learn", "--trace", "train.csv", "--profile", "wrong.ini")
+    said = run("learn", "--trace", "train.csv", "--profile", "wrong.ini").stdout
+    check("measured spans of use" in said and "percent steps" not in said, f"words about a meter's trace: {said}")
     after = answer("replay", "--trace", "test.csv", "--profile", "wrong.ini")
     check(before["error_percent"]["median"] > 8, f"before learning: {before['error_percent']}")
     check(after["error_percent"]["median"] < 2, f"learnt: {after['error_percent']}")
@@ -421,9 +422,25 @@ def errors_are_sentences():
     done = run("fit", "--trace", "train.csv", "--profile", "new.ini", "--voltages", "volts.csv", *FULL, code=1)
     check("volts.csv:2:" in done.stderr, f"voltages that do not ascend: {done.stderr}")
     with open("windows.csv", "w", encoding="utf-8-sig", newline="\r\n") as file:
-        file.write("\n".join(lines) + "\n")
-    check(answer("replay", "--trace", "windows.csv", "--profile", "fit.ini")
-          == answer("replay", "--trace", "train.csv", "--profile", "fit.ini"), "a trace from a spreadsheet")
+        file.write("\n".join(lines) + "\n\n")
+    with open("quoted.csv", "w", encoding="utf-8") as file:
+        file.write("".join(", ".join(f'"{cell}" ' for cell in line.split(",")) + "\n" for line in lines))
+    for name in ("windows.csv", "quoted.csv"):
+        check(answer("replay", "--trace", name, "--profile", "fit.ini")
+              == answer("replay", "--trace", "train.csv", "--profile", "fit.ini"), f"{name} is read otherwise")
+    column = lines[0].split(",").index("power_mw")
+    for cell, words in (("nan", "power_mw: not a number (leave the cell empty if it is unknown): nan"),
+                        ("-1", "power_mw: below 0, or too large (leave the cell empty if it is unknown): -1"),
+                        ('"1,5"', "power_mw: a point must be in decimals, not a comma: 1,5"),
+                        ("1\0", "power_mw: not a text in UTF-8 (a byte of 0)")):
+        cells = lines[1].split(",")
+        cells[column] = cell
+        with open("cell.csv", "w", encoding="utf-8") as file:
+            file.write("\n".join([lines[0], ",".join(cells), *lines[2:]]) + "\n")
+        for command in (["fit", "--profile", "new.ini", *FULL], ["learn", "--profile", "fit.ini"],
+                        ["replay", "--profile", "fit.ini"]):
+            done = run(*command, "--trace", "cell.csv", code=1)
+            check(done.stderr.strip().endswith(f"cell.csv:2: {words}"), f"{command[0]}: {cell}: {done.stderr}")
 
 
 os.environ["LC_ALL"] = "C"

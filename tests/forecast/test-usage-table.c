@@ -62,7 +62,8 @@ static void bad_tables_are_named(void)
                   "t:3: a name and state is there twice: a" },
                 { HEAD "a\033[2J,foreground,1,1,1,1,1,1,1\n", "t:2: a name is not printable UTF-8: a?[2J" },
                 { HEAD ",foreground,1,1,1,1,1,1,1\n", "t:2: a name is empty: " },
-                { HEAD "a,foreground,1,1,1,1,1,1,1", "t:2: the table is cut off (its last line has no newline)" },
+                { HEAD "a,foreground,1,1,1,1,1,1,1",
+                  "t:2: the table is cut off (its last line has no newline; add one if it is complete)" },
                 { HEAD "\"a,foreground,1,1,1,1,1,1,1\n", "t:2: a quote is not closed" },
                 { HEAD "\n", "t:2: a name is empty: " },
         };

@@ -7,6 +7,7 @@
 #include "check.h"
 #include "measured/baseline.h"
 #include "measured/measured.h"
+#include "util/csv-field.h"
 #include "util/util.h"
 
 static char said[1024];
@@ -102,6 +103,8 @@ static void empty_is_unknown(void)
         }
 }
 
+#define UNKNOWN " (leave the cell empty if it is unknown)"
+
 static void bad_traces_are_named(void)
 {
         static const struct {
@@ -112,20 +115,22 @@ static void bad_traces_are_named(void)
                 { "name,state,span,start_s\n", "t:1: a column is missing: elapsed_s" },
                 { "name,state,start_s,elapsed_s\n", "t:1: a column is missing: span" },
                 { HEAD ",wings\n", "t:1: a column of that name is not known: wings" },
-                { "span;name;state\n1;base;base\n", "t:1: commas must separate the columns: span;name;state" },
+                { "span;name;state\n1;base;base\n",
+                  "t:1: commas must separate the columns, and points be in decimals: span;name;state" },
                 { HEAD ",cycles.x\n", "t:1: a column names no policy by its number: cycles.x" },
                 { HEAD ",rx_kb,wifi_rx_bytes\n", "t:1: an amount has two columns: wifi_rx_bytes" },
                 { HEAD ",rail.cpu_j,rail.cpu_j\n", "t:1: an amount has two columns: rail.cpu_j" },
                 { HEAD ",384000,cpu.0.384000\n",
                   "t:1: CPU time has columns in 1/100 s and in ns (cpu.P.KHZ); leave out the ones in 1/100 s" },
-                { HEAD "\n1,base,base,0,1", "t:2: the table is cut off (its last line has no newline)" },
+                { HEAD "\n1,base,base,0,1",
+                  "t:2: elapsed_s: the table is cut off (its last line has no newline; add one if it is complete)" },
                 { HEAD "\n1,base,base,0\n", "t:2: the line has too few fields" },
-                { HEAD "\n1,base,base,0,1,2\n", "t:2: the line has too many fields" },
-                { HEAD "\n1.5,base,base,0,1\n", "t:2: the span is not an integer: 1.5" },
-                { HEAD "\n1,base,top,0,1\n", "t:2: the state is none of foreground, background and base: top" },
+                { HEAD "\n1,base,base,0,1,2\n", "t:2: the line has too many fields (commas in decimals?)" },
+                { HEAD "\n1.5,base,base,0,1\n", "t:2: span: not an integer: 1.5" },
+                { HEAD "\n1,base,top,0,1\n", "t:2: state: none of foreground, background and base: top" },
                 { HEAD "\n1,base,base,0,0\n", "t:2: a row needs start_s, and elapsed_s above 0" },
                 { HEAD "\n1,base,base,,1\n", "t:2: a row needs start_s, and elapsed_s above 0" },
-                { HEAD "\n1,base,base,0,1e300\n", "t:2: not a number in the range of its column: 1e300" },
+                { HEAD "\n1,base,base,0,1e300\n", "t:2: elapsed_s: below 0, or too large" UNKNOWN ": 1e300" },
                 { HEAD "\n1,app,foreground,0,1\n", "t:2: the span has no row of name and state base" },
                 { HEAD "\n1,root,base,0,1\n", "t:2: the row of state base is not named base: root" },
                 { HEAD "\n1,base,base,0,1\n1,base,base,0,1\n", "t:3: the span has two rows of state base" },
@@ -138,12 +143,28 @@ static void bad_traces_are_named(void)
                 { HEAD ",power_mw,energy_j\n1,base,base,0,1,5,5\n",
                   "t:2: power_mw and energy_j are both there; leave one out" },
                 { HEAD ",power_mw\n1,base,base,0,1,5\n1,a,foreground,0,1,5\n",
-                  "t:3: only the row of the base has this column: 5" },
-                { HEAD ",power_mw\n1,base,base,0,1,-5\n", "t:2: not a number in the range of its column: -5" },
-                { HEAD ",percent\n1,base,base,0,1,101\n", "t:2: percent is out of range: 101" },
-                { HEAD ",screen_red\n1,base,base,0,1,1.5\n", "t:2: screen_red is out of range: 1.5" },
+                  "t:3: power_mw: only the row of the base has this column: 5" },
+                { HEAD ",power_mw\n1,base,base,0,1,-5\n", "t:2: power_mw: below 0, or too large" UNKNOWN ": -5" },
+                { HEAD ",percent\n1,base,base,0,1,101\n", "t:2: percent: not from 0 to 100" UNKNOWN ": 101" },
+                { HEAD ",screen_red\n1,base,base,0,1,1.5\n", "t:2: screen_red: not from 0 to 1" UNKNOWN ": 1.5" },
+                { HEAD ",voltage_mv\n1,base,base,0,1,0.0\n", "t:2: voltage_mv: not from 1 to 1e+06" UNKNOWN ": 0.0" },
+                { HEAD ",power_mw\n1,base,base,0,1,nan\n", "t:2: power_mw: not a number" UNKNOWN ": nan" },
+                { HEAD ",charge_uah\n1,base,base,0,1,-inf\n", "t:2: charge_uah: not a number" UNKNOWN ": -inf" },
+                { HEAD ",power_mw\n1,base,base,0,1,5 mW\n", "t:2: power_mw: not a number" UNKNOWN ": 5 mW" },
+                { HEAD ",power_mw\n1,base,base,0,1,\"1,5\"\n",
+                  "t:2: power_mw: a point must be in decimals, not a comma: 1,5" },
+                { HEAD ",power_mw\n1,base,base,0,1,1,5\n", "t:2: the line has too many fields (commas in decimals?)" },
+                { "span\tname\n", "t:1: commas must separate the columns, and points be in decimals: span?name" },
+                { HEAD ",\n1,base,base,0,1,\n", "t:1: a column has no name" },
+                { HEAD ",power_mw,\"power_mw\"\n", "t:1: an amount has two columns: power_mw" },
+                { HEAD "\n,,,,\n", "t:2: span: not an integer" },
+                { HEAD "\n1,base,base,0,1\n\n2,,base,1,1\n", "t:4: name: empty" },
+                { HEAD ",cycles.0\n1,base,base,0,1,-1\n", "t:2: cycles.0: below 0, or too large" UNKNOWN ": -1" },
+                { HEAD "\n1,\"base,base,0,1\n", "t:2: name: a quote is not closed" },
+                { HEAD "\n1,\"ba\"se,base,0,1\n",
+                  "t:2: name: text after a closing quote, or a carriage return inside a field" },
                 { HEAD ",idle.0.5\n1,base,base,0,1,1\n1,a,foreground,0,1,1\n",
-                  "t:3: only the row of the base has this column: 1" },
+                  "t:3: idle.0.5: only the row of the base has this column: 1" },
         };
 
         for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
@@ -157,6 +178,49 @@ static void bad_traces_are_named(void)
 }
 
 /* Polls of 10 s, in which the percentage steps at times: from step to step. */
+/* Traces of spreadsheets and scripts are read like the plain one. */
+static void other_forms_are_read(void)
+{
+        static const char *const forms[] = {
+                HEAD ",power_mw,charge_uah\n1,base,base,0,1,1500,-2\n1,a b,foreground,0,1,,\n",
+                HEAD ",power_mw,charge_uah\r\n1,base,base,0,1,1500,-2\r\n1,a b,foreground,0,1,,\r\n",
+                "\"span\",\"name\",\"state\",\"start_s\",\"elapsed_s\",\"power_mw\",\"charge_uah\"\n"
+                "\"1\",\"base\",\"base\",\"0\",\"1\",\"1500\",\"-2\"\n"
+                "\"1\",\"a b\",\"foreground\",\"0\",\"1\",\"\",\"\"\n",
+                " span , name,state\t,start_s,elapsed_s, power_mw ,charge_uah \n"
+                "1 ,base , base, 0,1 ,  1500\t, -2\n 1, \"a b\" ,foreground,0,1, ,\n",
+                HEAD ",power_mw,charge_uah\n\n1,base,base,0,1.0,1.5e3,-2E0\n  \r\n1,a b,foreground,0.0,1,,\n\n\t",
+                HEAD ",power_mw,charge_uah,temperature_c\n1,base,base,0,1,+1500,-2,\n1,a b,foreground,0,1,,,\n",
+        };
+
+        for (size_t i = 0; i < ARRAY_SIZE(forms); i++) {
+                _cleanup_(measured_freep) struct measured_trace *trace = parse(forms[i]);
+
+                if (!trace)
+                        continue;
+                check_int(trace->n, 1);
+                check_int(trace->spans[0].n_owners, 2);
+                check_near(trace->spans[0].energy_j, 1.5, 1e-12);
+                check_near(trace->spans[0].charge_uah, -2, 0);
+                check_text(trace->spans[0].owners[1].name, "a b");
+                check_int(trace->spans[0].owners[1].state, STATE_FOREGROUND);
+        }
+}
+
+static void no_texts_are_refused(void)
+{
+        static const char zero[] = HEAD "\n1,base,base,0,1\n1,b\0,background,0,1\n";
+        char line[3 * CSV_FIELD_MAX];
+        struct measured_trace *trace = NULL;
+
+        check_int(measured_parse(zero, sizeof(zero) - 1, "t", &test_log, &trace), -EINVAL);
+        check_text(said, "t:3: name: not a text in UTF-8 (a byte of 0)");
+        snprintf(line, sizeof(line), HEAD "\n1,%0*d,base,0,1\n", CSV_FIELD_MAX, 0);
+        check_int(measured_parse(line, strlen(line), "t", &test_log, &trace), -EINVAL);
+        check_text(said, "t:2: name: a field is too long");
+        check(trace == NULL);
+}
+
 static void steps_are_joined(void)
 {
         _cleanup_(measured_freep) struct measured_trace *trace =
@@ -262,6 +326,8 @@ int main(void)
         rows_become_spans();
         empty_is_unknown();
         bad_traces_are_named();
+        other_forms_are_read();
+        no_texts_are_refused();
         steps_are_joined();
         real_loggers_are_read();
         charge_is_energy();

@@ -256,8 +256,8 @@ static void between_and_outside(const struct profile *profile)
                 { 400000, 5, 0.2, 0, 0.3, 0 },
                 { 500000, 30, 0.3, 0, 0.35, 0 },
                 { 700000, 105, 0.5, 0, 0.5, 0 },
-                { 300000, 0, 0.2, 0.05, 0.3, 0.01 },    /* a quarter less; 5 levels of 2 mW less */
-                { 1200000, 205, 0.6, 0.3, 0.5, 0.2 },
+                { 800000, 0, 0.6, 0, 0.3, 0.01 },       /* 5 levels of 2 mW less */
+                { 800000, 205, 0.6, 0, 0.5, 0.2 },
                 { KHZ_UNKNOWN, BRIGHTNESS_UNKNOWN, 0.4, 0.2, 0.4, 0.1 },
         };
 
@@ -273,6 +273,60 @@ static void between_and_outside(const struct profile *profile)
                 check_near(vector.component_spread_mj[COMPONENT_CPU] * 1e-3, cases[i].cpu_spread_j, 1e-12);
                 check_near(energy.component_j[COMPONENT_DISPLAY], cases[i].display_j, 1e-12);
                 check_near(vector.component_spread_mj[COMPONENT_DISPLAY] * 1e-3, cases[i].display_spread_j, 1e-12);
+                model_vector_clear(&vector);
+        }
+}
+
+/*
+ * Beyond the measured frequencies power follows the slope of the measured ones, and nothing of it is known well: half
+ * of the interval is the power times sinh(2 sd). Idling goes with a busy core.
+ */
+static void frequencies_beyond_are_wide(void)
+{
+        static const char two[] = "active_mw.400000 = 200\nactive_mw.800000 = 600\nshared_mw.400000 = 40\n"
+                                  "shared_mw.800000 = 120\n";
+        static const char rests[] = "active_mw.400000 = 200\nactive_mw.800000 = 600\nshared_mw.400000 = 40\n"
+                                    "shared_mw.800000 = 120\nidle_mw.400000 = 0\nidle_mw.800000 = 240\n";
+        static const char one[] = "active_mw.400000 = 200\nshared_mw.400000 = 40\n";
+        static const struct {
+                const char *cpu;
+                uint32_t khz;
+                bool idles;
+                double mw, spread_mw;
+        } cases[] = {
+                { two, 800000, false, 720, 0 }, /* measured */
+                { two, 600000, false, 480, 0 },
+                /* exponents 0.65 + 0.65 log2(3), and 0.3 + 0.65 log2(3); idling up to 0.8 of the change */
+                { two, 1200000, false, 1423.002, 707.711 + 562.402 },
+                { two, 300000, false, 163.687, 60.012 + 61.050 },
+                { two, 1200000, true, 0, 562.402 },
+                /* exponents 0.65 + 0.65 * 1.4, and 0.3 + 0.65 * 1.4 */
+                { one, 600000, false, 451.766, 299.566 + 169.413 },
+                { one, 200000, false, 103.744, 126.118 + 109.004 },
+                /* idling: of the changes +703.002 and -76.313, 0.5 ratio^0.15 */
+                { rests, 800000, true, 240, 0 },
+                { rests, 1200000, true, 629.321, 408.961 },
+                { rests, 300000, true, -36.028, 30.324 },
+                { rests, 1200000, false, 1423.002 + 629.321, 707.711 + 408.961 },
+        };
+
+        for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+                _cleanup_(profile_freep) struct profile *profile = NULL;
+                struct point point = { .khz = cases[i].khz, .busy_ns = S(1), .any_ns = S(1) };
+                struct usage usage = { .have = USAGE_ALL };
+                struct model_vector vector = { 0 };
+                char string[600];
+
+                *(cases[i].idles ? &usage.idle : &usage.cpu) = (struct points){ &point, 1 };
+                snprintf(string, sizeof(string), "[profile]\nversion = 1\ndevice = hand\n[battery]\n"
+                         "energy_full_mwh = 10000\n[base]\npower_mw = 100\n[cpu 0]\n%s", cases[i].cpu);
+                profile = parse(string);
+                if (!profile)
+                        continue;
+                check_int(model_vector_make(profile, &usage, &vector), 0);
+                check_near(model_energy_mj(profile, &vector), cases[i].mw, 0.01);
+                check_near(vector.component_spread_mj[COMPONENT_CPU] + vector.component_spread_mj[COMPONENT_BASE],
+                           cases[i].spread_mw, 0.01);
                 model_vector_clear(&vector);
         }
 }
@@ -536,6 +590,7 @@ int main(void)
         if (!profile)
                 return 1;
         every_term(profile);
+        frequencies_beyond_are_wide();
         between_and_outside(profile);
         what_is_missing_is_named(profile);
         other_networks_are_named(profile);

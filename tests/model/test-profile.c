@@ -386,6 +386,7 @@ static void has_words(void)
 
                 coefficient_words(profile, &any, words);
                 check(*words && !strchr(words, '_'));
+                check(!strstr(words, "Chess") || (term >= TERM_APP_CPU && term <= TERM_APP_BEHIND));
         }
         profile_free(profile);
 }
