@@ -676,6 +676,10 @@ def damaged():
         expect(ran.returncode == 1 and ran.stderr.count("\n") == 1 and word in ran.stderr, word, ran)
     for words in (("good",), ("good", "good", "--alpha", "9"), ("good", "good", "--callers", "x")):
         expect(run(*words).returncode == 2, words)
+    for words in ("--own --no-own", "--all --limit 3", "--folded x --pprof y", "--pprof x --json", "--html x --bisect",
+                  "--probe f_x --fail-if 3", "--probe f_x --json"):
+        ran = run("good", "good", *words.split())
+        expect(ran.returncode == 2 and ran.stderr.count("\n") == 1 and "exclude each other" in ran.stderr, words, ran)
     for words in (("good", "good"), ("good", "missing"), ("good", "."), ("good", ","), (",", "good")):
         ran = run(*words)
         expect(ran.returncode == 1 and ran.stderr.count("\n") == 1, words, ran)
