@@ -232,12 +232,12 @@ def weights():
     chance = random.Random(4)
     counts = [chance.randint(1, 60) for _ in range(30)]
     again = [max(1, count + chance.choice((-1, 0, 1)) * round(count ** 0.5)) for count in counts]
-    for factor in (10, 99, 1000003):
+    for factor in (10, 10.101, 99, 1000003):
         for side, values in (("a", counts), ("b", again)):
-            write(side, "".join(f"app;main;f_{i} {factor * value}\n" for i, value in enumerate(values)))
+            write(side, "".join(f"app;main;f_{i} {factor * value:.0f}\n" for i, value in enumerate(values)))
         got = answer("a", "b", "--framework-prefix", "f_")
         expect(not any(task["significant"] for task in got["tasks"]), factor, "a program with itself")
-        write("b", "".join(f"app;main;f_{i} {factor * value}\n" for i, value in enumerate([900, *again[1:]])))
+        write("b", "".join(f"app;main;f_{i} {factor * value:.0f}\n" for i, value in enumerate([900, *again[1:]])))
         got = answer("a", "b", "--framework-prefix", "f_")
         expect(got["tasks"][0]["significant"], factor, "what differs for sure")
     for name, values in (("many samples each", [700 + 13 * count for count in counts]),
