@@ -13,8 +13,9 @@
 
 #define COUNT_MAX 1e7    /* samples of a run: 1000 a second for almost three hours */
 #define WEIGHT_MIN 1e4   /* if no stack of a run has less, divided by the number of stacks, they have no counts */
-#define MULTIPLES_CHANCE 1e-9 /* that counts are multiples of a number by chance; less is taken as their divisor */
-#define SAMPLES_SMALLEST 3 /* most samples of the smallest of rounded weights */
+#define DIVIDED_MIN 10   /* so many counts have a common divisor in less than 1 of 1000 programs */
+#define MULTIPLES_CHANCE 1e-6 /* that rounded ones are multiples of a number by chance; less is taken as no chance */
+#define SAMPLES_SMALLEST 5 /* most samples of the smallest of rounded weights */
 #define SAMPLES_FEW 100  /* a divisor counts as a sample only if the smallest stack has fewer samples than this */
 
 static double greatest_divisor(double a, double b)
@@ -88,7 +89,7 @@ int samples_find(struct read *read)
         qsort(values, n, sizeof(*values), compare_values);
         rounded = rounded_divisor(values, n);
         if (strcmp(read->unit, "samples") == 0 && total < COUNT_MAX && values[0] < WEIGHT_MIN / (double)n &&
-            !isnan(divisor) && rounded == 0)
+            rounded == 0 && (divisor == 1 || (divisor > 1 && n < DIVIDED_MIN)))
                 return 0;
         if (!(divisor > 1 && values[0] / divisor < SAMPLES_FEW))
                 divisor = rounded;

@@ -232,7 +232,7 @@ def weights():
     chance = random.Random(4)
     counts = [chance.randint(1, 60) for _ in range(30)]
     again = [max(1, count + chance.choice((-1, 0, 1)) * round(count ** 0.5)) for count in counts]
-    for factor in (10, 10.101, 99, 1000003):
+    for factor in (2, 3, 10, 10.101, 99, 1000003):
         for side, values in (("a", counts), ("b", again)):
             write(side, "".join(f"app;main;f_{i} {factor * value:.0f}\n" for i, value in enumerate(values)))
         got = answer("a", "b", "--framework-prefix", "f_")
