@@ -275,6 +275,7 @@ static const struct {
           "<Main>g__Load|", "<>c__DisplayClass.<Main>g__Load|" },
         { "void [app] Program::<<Main>$>g__Load|0_1(int)[Tier0]", "void [app] Program::<<Main>$>g__Load|(int)#0_1",
           "<<Main>$>g__Load|", "Program::<<Main>$>g__Load|" },
+        { "lib (native):load", NULL, "load", "lib :load" },
         { "App.Prog:Run(int):int:this [Tier0]", "App.Prog:Run(int)", "Run", "Prog:Run" },
         { "dynamicClass::lambda_method12(pMT: 00007F0102030405,class Closure)",
           "dynamicClass::lambda_method(class Closure)#12", "lambda_method", "dynamicClass::lambda_method" },
