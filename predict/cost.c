@@ -405,7 +405,8 @@ int cost_main(int argc, char **argv)
                 { "by", "WORD", N_("component: show joules by component instead of intervals; day: show a row for "
                                    "each day"),
                   .text = &arguments.by, .words = "component day" },
-                { "csv", NULL, N_("answer in CSV; also with --by day"), .flag = &arguments.csv },
+                { "csv", NULL, N_("answer in CSV; also with --by day"), .flag = &arguments.csv,
+                  .excludes = "json" },
                 { "usage", "FILE", N_("price a usage table (CSV) instead of the database"), .text = &arguments.usage },
         };
         const struct option_table command = {
@@ -438,10 +439,6 @@ int cost_main(int argc, char **argv)
         }
         if (arguments.app && arguments.by && strcmp(arguments.by, "day") == 0) {
                 log_error(&program_log, "--by day is for all apps together; name an app or a day with --from and --to");
-                return CODE_USAGE;
-        }
-        if (arguments.csv && arguments.options.json) {
-                log_error(&program_log, "--csv and --json exclude each other");
                 return CODE_USAGE;
         }
         if (arguments.usage && arguments.by && strcmp(arguments.by, "day") == 0) {

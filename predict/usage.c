@@ -137,7 +137,7 @@ int usage_main(int argc, char **argv)
                 { "to", "T", N_("end: a time as with --from"), OPTION_TIME(&recorded.to_ns) },
                 { "app", "APP", N_("show only this app: its id, its name, or a part of it"), .text = &recorded.app },
                 { "csv", NULL, N_("answer with a usage table (CSV), which joulecast cost --usage prices"),
-                  .flag = &as_csv },
+                  .flag = &as_csv, .excludes = "json" },
         };
         const struct option_table command = {
                 .called = "joulecast usage",
@@ -153,10 +153,6 @@ int usage_main(int argc, char **argv)
 
         if (code >= 0)
                 return code;
-        if (as_csv && recorded.options.json) {
-                log_error(&program_log, "--csv and --json exclude each other");
-                return CODE_USAGE;
-        }
         code = ask_check_span("usage", &recorded.from, recorded.to_ns);
         if (code != CODE_OK)
                 return code;

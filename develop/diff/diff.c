@@ -431,37 +431,38 @@ int diff_main(int argc, char **argv)
                   .flag = &asked.own },
                 { "no-own",
                   .help = N_("only calls of frameworks are tasks, also where own functions are most of a program"),
-                  .flag = &asked.no_own },
+                  .flag = &asked.no_own, .excludes = "own" },
                 { "objective", "WHAT", N_("which tasks of A and B to compare: those with similar names and paths, "
                                           "or as many pairs as possible"),
                   "similar", .text = &asked.objective, .words = "similar count" },
                 { "weight", "WHAT", N_("what to compare: energy, or another column of folders of joulecast record"),
                   "energy", .text = &asked.weight, .words = WEIGHT_WORDS },
                 { "probe", "TASK", N_("run both programs again, and show the arguments of TASK; needs root"),
-                  .text = &asked.probe },
+                  .text = &asked.probe, .excludes = "bisect fail-if fail-if-task html folded pprof json" },
                 { "app", "APP", N_("the name of the program's app on this device, to say what a difference is worth "
                                    "a day; without it the program's name"),
                   .text = &asked.app },
                 { "bisect", .help = N_("compare versions, the oldest first: show between which two of them tasks "
                                        "became dearer"),
-                  .flag = &asked.bisect },
+                  .flag = &asked.bisect, .excludes = "html folded pprof" },
                 { "table", .help = N_("show how many other programs share each task, and how much each two programs "
                                       "share"),
-                  .flag = &asked.table },
+                  .flag = &asked.table,
+                  .excludes = "bisect probe fail-if fail-if-task html folded pprof" },
                 { "fail-if", "N%", N_("exit with 4 if A is surely dearer than B by more than N %"),
                   .number = &asked.fail_percent, .high = 1e6, .unit = "%" },
                 { "fail-if-task", "N%", N_("exit with 4 if a task of A is surely dearer than in B by more than N %"),
                   .number = &asked.fail_task_percent, .high = 1e6, .unit = "%" },
                 { "even-so", .help = N_("compare programs even if they did not do the same work"),
                   .flag = &asked.even_so },
-                { "all", .help = N_("show all tasks"), .flag = &asked.all },
+                { "all", .help = N_("show all tasks"), .flag = &asked.all, .excludes = "limit" },
                 { "limit", "N", N_("show N tasks"), .count = &asked.limit, .low = 1, .high = 1000000 },
                 { "html", "FILE", N_("write a page with pictures in place of the table; - for standard output"),
-                  .letter = 'o', .text = &asked.page },
+                  .letter = 'o', .text = &asked.page, .excludes = "folded pprof json" },
                 { "folded", "FILE", N_("write folded stacks with a count of A and one of B, for flamegraph.pl"),
-                  .text = &asked.folded },
+                  .text = &asked.folded, .excludes = "pprof json" },
                 { "pprof", "FILE", N_("write a profile with the values a, b and difference, for go tool pprof"),
-                  .text = &asked.pprof },
+                  .text = &asked.pprof, .excludes = "json" },
         };
         const struct option_table command = {
                 .called = "joulecast diff",
@@ -477,7 +478,7 @@ int diff_main(int argc, char **argv)
                 .exits = N_("0 done; 1 it failed; 2 wrong usage; 4 A or a task of it is dearer (--fail-if)"),
         };
         int code = options_parse(&command, SHARED_JSON | SHARED_PROFILE | SHARED_DATABASE | SHARED_DEVICE, argc, argv,
-                                 &asked.options), files;
+                                 &asked.options);
 
         if (code >= 0)
                 return code;
@@ -486,23 +487,12 @@ int diff_main(int argc, char **argv)
                                         "joulecast diff --help");
                 return CODE_USAGE;
         }
-        files = !!asked.page + !!asked.folded + !!asked.pprof;
-        if (asked.probe && (asked.sides[2] || asked.bisect || files || asked.options.json)) {
-                log_error(&program_log, "--probe is for two programs, and prints a table");
+        if (asked.sides[2] && (asked.probe || asked.page || asked.folded || asked.pprof)) {
+                log_error(&program_log, "--probe, --html, --folded and --pprof are for two programs");
                 return CODE_USAGE;
         }
         if (asked.sides[2] && !asked.bisect && (!isnan(asked.fail_percent) || !isnan(asked.fail_task_percent))) {
                 log_error(&program_log, "--fail-if is for two programs, or for versions with --bisect");
-                return CODE_USAGE;
-        }
-        if (asked.table && (asked.bisect || asked.probe || !isnan(asked.fail_percent) ||
-                            !isnan(asked.fail_task_percent))) {
-                log_error(&program_log, "--table excludes --bisect, --probe and --fail-if");
-                return CODE_USAGE;
-        }
-        if (files && (files + asked.options.json > 1 || asked.bisect || asked.table || asked.sides[2])) {
-                log_error(&program_log, "--html, --folded and --pprof are for two programs, one of them at a "
-                          "time and without --json");
                 return CODE_USAGE;
         }
         return answer(&asked, asked.options.json);

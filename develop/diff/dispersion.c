@@ -10,6 +10,8 @@
 #include "util/util.h"
 
 #define MEAN_MIN 5   /* samples a run: of fewer, variance / mean has no chi-square distribution */
+#define GRID 1.3     /* steps between the candidates of a fit */
+#define ABOUT 0.02   /* log likelihoods that differ by less fit about as well */
 #define TASKS_MAX 200 /* the prior is made of so many tasks, the dearest ones */
 
 struct observed {
@@ -60,21 +62,33 @@ static double likelihood(const struct dispersion *dispersion, const struct obser
         return sum + (isinf(df) ? 0 : (double)n * (lgamma((own + df) / 2) - lgamma(df / 2) - own / 2 * log(df / 2)));
 }
 
-/* The best fit in a grid for a prior of @df; the grid is fine enough for the little that so few runs can tell. */
+/*
+ * The best fit in a grid for a prior of @df; the grid is fine enough for the little that so few runs can tell. A
+ * program of one large task alone fits by either part, and its large spread would be that of small tasks, too: the
+ * least @base counts that fits about as well as the best.
+ */
 static double fit_within(const struct observed *list, size_t n, double own, double df, struct dispersion *ret)
 {
         double most = -INFINITY;
 
-        for (double base = 1; base < 60; base *= 1.3)
-                for (double per_sample = 0; per_sample < 0.5; per_sample = per_sample > 0 ? 2 * per_sample : 1e-5) {
+        for (double base = 1; base < 60; base *= GRID) {
+                struct dispersion best = { .base = base };
+                double most_here = -INFINITY;
+
+                for (double per_sample = 0; per_sample < 0.5; per_sample = fmax(1e-5, GRID * per_sample)) {
                         const struct dispersion one = { base, per_sample, df };
                         double here = likelihood(&one, list, n, own);
 
-                        if (here > most) {
-                                most = here;
-                                *ret = one;
+                        if (here > most_here) {
+                                most_here = here;
+                                best = one;
                         }
                 }
+                if (most_here > most + ABOUT) {
+                        most = most_here;
+                        *ret = best;
+                }
+        }
         return most;
 }
 

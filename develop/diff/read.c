@@ -16,9 +16,6 @@
 #define WHOLE_MAX ((size_t)512 << 20) /* largest file that is kept in memory while it is read */
 #define FRAME_MAX 4096
 #define VALUE_MAX 0x1p53
-#define COUNT_MAX 1e7    /* samples of a run: 1000 a second for almost three hours */
-#define WEIGHT_MIN 1e4   /* if no stack of a run has less, the values are weights and not counts */
-#define SAMPLES_FEW 100  /* a divisor counts as a sample only if the smallest stack has fewer samples than this */
 
 int read_damaged(const struct read *read, size_t line, const char *what)
 {
@@ -403,44 +400,6 @@ int read_stream(struct read *read, FILE *file)
         return n < 0 ? (int)n : read_known(read, file, &buf, (size_t)n);
 }
 
-static double greatest_divisor(double a, double b)
-{
-        while (b > 0) {
-                double rest = fmod(a, b);
-
-                a = b;
-                b = rest;
-        }
-        return a;
-}
-
-/*
- * Finds the number of samples of the last run where the file does not tell it. Time, energy and bytes are no counts,
- * and neither are numbers as large as these: the value of a sample is the greatest common divisor, if the smallest
- * value is few times that. Else it is taken as the smallest value, which is only a guess (@uncounted).
- */
-static void find_samples(struct read *read)
-{
-        struct stacks_run *run = &read->stacks->runs[read->stacks->n_runs - 1];
-        double divisor = 0, smallest = INFINITY, total = stacks_total(run);
-        bool counts = strcmp(read->unit, "samples") == 0;
-
-        if (!isnan(run->samples) || strcmp(read->unit, "instructions") == 0)
-                return;
-        for (size_t i = 0; i < run->n; i++) {
-                double value = stacks_value(run, i);
-
-                if (!(value > 0))
-                        continue;
-                divisor = value == floor(value) && !isnan(divisor) ? greatest_divisor(value, divisor) : NAN;
-                smallest = fmin(smallest, value);
-        }
-        if (counts && total < COUNT_MAX && smallest < WEIGHT_MIN)
-                return;
-        run->uncounted = !(divisor > 1 && smallest / divisor < SAMPLES_FEW);
-        run->samples = total / (run->uncounted ? smallest : divisor);
-}
-
 int read_file(struct read *read, const char *path)
 {
         _cleanup_fclose_ FILE *file = NULL;
@@ -456,8 +415,8 @@ int read_file(struct read *read, const char *path)
                 return read_damaged(read, 0, "it has no stacks with a count above 0");
         if (err < 0)
                 return err;
-        find_samples(read);
-        return read_failed(read, stacks_end(read->stacks));
+        err = samples_find(read);
+        return read_failed(read, err < 0 ? err : stacks_end(read->stacks));
 }
 
 void read_events(const char *path, struct perf_events *ret)

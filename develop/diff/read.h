@@ -78,6 +78,8 @@ int read_stack(struct read *read, int32_t root, const int32_t *labels, size_t n,
  * from samples. 0; a negative errno after its sentence.
  */
 int read_add(struct read *read, int32_t node, double value, double samples);
+/* Finds the number of samples of the last run, if no reader knew it (samples.c). 0; -ENOMEM. */
+int samples_find(struct read *read);
 /* Sets the unit in which values of the unit @name are kept, and returns their factor; 0: the unit is unknown. */
 double read_unit(struct read *read, const char *name, size_t length);
 /* Sets the app's own file of code, if none was set before. 0; a negative errno after its sentence. */

@@ -224,7 +224,7 @@ int compare_main(int argc, char **argv)
         struct request request = { .fail_percent = NAN };
         const struct option_row rows[] = {
                 { "html", "FILE", N_("write a page with pictures in place of the table; - for standard output"),
-                  .text = &request.html },
+                  .text = &request.html, .excludes = "json" },
                 { "fail-if", "+N%", N_("exit with 1 if a run takes more than the first by more than N %"),
                   .parse = take_limit, .data = &request.fail_percent, .wants = N_("a percentage like +10%"),
                   .range = N_("from 0 to 1000000 %") },
@@ -246,10 +246,6 @@ int compare_main(int argc, char **argv)
                 return code;
         if (!request.names[0] || !request.names[1]) {
                 log_error(&program_log, "two runs or more are needed, as joulecast emulate -o RUN keeps them");
-                return CODE_USAGE;
-        }
-        if (request.html && request.options.json) {
-                log_error(&program_log, "--html and --json exclude each other");
                 return CODE_USAGE;
         }
         return compare(&request);

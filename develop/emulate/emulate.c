@@ -276,10 +276,8 @@ static int check(const struct request *request)
                                         "name or file");
         else if (!request->arguments[0])
                 log_error(&program_log, "no app is given; add -- and the app with its arguments");
-        else if (request->html && request->options.json)
-                log_error(&program_log, "--html and --json exclude each other");
-        else if (request->terminal && (!request->input || request->screen))
-                log_error(&program_log, "--terminal goes with --input, and not with --screen");
+        else if (request->terminal && !request->input)
+                log_error(&program_log, "--terminal goes with --input");
         else if (!request->output || run_check_folder(request->output, &program_log) == 0)
                 return CODE_OK;
         return CODE_USAGE;
@@ -320,7 +318,7 @@ int emulate_main(int argc, char **argv)
                 { "terminal", NULL, N_("with --input: play it in a terminal instead"), .flag = &request.terminal },
                 { "screen", NULL, N_("give the app an X server of its own also without --input, and price what it "
                                      "shows"),
-                  .flag = &request.screen },
+                  .flag = &request.screen, .excludes = "terminal" },
                 { "cpu-factor", "N",
                   N_("how much slower the target's CPU is, in place of what joulecast bench says"),
                   .number = &request.cpu_factor, .low = 0.01, .high = 1000 },
@@ -331,7 +329,7 @@ int emulate_main(int argc, char **argv)
                 { "wait-all", NULL, N_("wait until all processes of the app have ended, not only the first one"),
                   .flag = &request.wait_all },
                 { "html", "FILE", N_("write a page with pictures in place of the table; - for standard output"),
-                  .text = &request.html },
+                  .text = &request.html, .excludes = "json" },
                 ANSWER_RUN_APP(&request.app),
                 { "output", "RUN", N_("keep the run in this folder, for joulecast whatif and compare"),
                   .letter = 'o', .text = &request.output },

@@ -105,7 +105,7 @@ int whatif_run_main(int argc, char **argv)
                   .text = &request.network },
                 ANSWER_RUN_APP(&request.app),
                 { "html", "FILE", N_("write a page with pictures in place of the table; - for standard output"),
-                  .text = &request.html },
+                  .text = &request.html, .excludes = "json" },
                 { "battery", "MWH", N_("energy of the full battery, in place of the target's"),
                   .number = &request.battery_mwh, .low = 1, .high = 1e7, .unit = "mWh" },
         };

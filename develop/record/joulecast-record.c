@@ -291,8 +291,6 @@ static int probe(const struct request *request, char **command)
                 }
         if (!command || !*command)
                 return usage_fault("a command is needed behind --, as in: joulecast record -o RUN -- gzip -k file");
-        if (request->output || request->also || request->input || request->calls)
-                return usage_fault("--probe records nothing: leave out -o, --also, --input and --calls");
         return probe_commands(request, commands);
 }
 
@@ -305,12 +303,8 @@ static int check_request(const struct request *request, char **command)
                 separators += strcmp(command[n], ":::") == 0;
         if (request->save && n == 0)
                 return usage_fault("a command is needed behind --, as in: joulecast record --input-save FILE -- ./app");
-        if (request->save && (request->also || request->input || request->calls))
-                return usage_fault("--input-save keeps the input of one run: leave out --also, --input and --calls");
         if (request->save && request->terminal && request->output)
                 return usage_fault("--input-save with --terminal records nothing else: leave out -o");
-        if (request->save && request->wayland)
-                return usage_fault("--input-save keeps what is done in windows of X; --wayland plays it");
         if (request->save && !request->output)
                 return CODE_OK;
         if (!request->output)
@@ -323,8 +317,8 @@ static int check_request(const struct request *request, char **command)
                 return usage_fault("-o and --also name the same folder: give the second program another one");
         if (request->terminal && !request->input && !request->save)
                 return usage_fault("--terminal is for --input and --input-save");
-        if (request->wayland && (!request->input || request->terminal))
-                return usage_fault("--wayland is for --input, without --terminal");
+        if (request->wayland && !request->input)
+                return usage_fault("--wayland is for --input");
         return CODE_OK;
 }
 
@@ -364,18 +358,18 @@ static int record_main(int argc, char **argv)
                 { "input-save", "FILE",
                   N_("write what you do in the program's windows to this file, as a script for --input; with -o "
                      "that one run is recorded, too"),
-                  .text = &request.save },
+                  .text = &request.save, .excludes = "also input calls wayland runs" },
                 { "terminal",
                   .help = N_("with --input: play it in a terminal of its own; with --input-save: write what you "
                              "type in this terminal"),
                   .flag = &request.terminal },
                 { "wayland",
                   .help = N_("with --input: play it in a Wayland compositor of its own (sway) instead of an X server"),
-                  .flag = &request.wayland },
+                  .flag = &request.wayland, .excludes = "terminal" },
                 { "stack", "KB", N_("how much of the stack each sample keeps; give more if callers are missing"),
                   .usual = "8", .count = &request.stack_kb, .low = 1, .high = EVENTS_STACK_KB_MAX },
                 { "probe", "FUNCTION", N_("record nothing, but show the arguments of FUNCTION@FILE; needs root"),
-                  .text = &request.probe },
+                  .text = &request.probe, .excludes = "output also input input-save terminal wayland calls runs" },
                 { "calls",
                   .help = N_("run the program once more to count calls of library functions and frames shown; needs "
                              "root"),

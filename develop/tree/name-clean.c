@@ -33,7 +33,7 @@ static struct row rows[] = {
         { ": ", "^(Ion|Baseline(Interpreter)?): ", "" },
         { "-", "-([0-9]+)-(liftoff|turbofan)$", "#\\1" },
         { "]",
-          "\\[(Optimized|Instrumented|PreJIT|ReadyToRun|((MinOpt|Quick)Jitted)|((Optimized|Instrumented)?Tier[01]["
+          " ?\\[(Optimized|Instrumented|PreJIT|ReadyToRun|((MinOpt|Quick)Jitted)|((Optimized|Instrumented)?Tier[01]["
           "A-Za-z]*))( [a-z]+)?\\]$",
           "" },
         /* addresses, and offsets to them */
@@ -49,7 +49,11 @@ static struct row rows[] = {
         { "_cgo", "^_cgo(exp)?_[0-9a-f]{12}_", "_cgo\\1_" },
         { "bpf_prog_", "^bpf_prog_[0-9a-f]{16}(_|$)", "bpf_prog\\1" },
         { "bpf_trampoline_", "^bpf_trampoline_[0-9]+$", "bpf_trampoline" },
-        { ".glob..", "\\.glob\\.\\.func", ".init.func" }, /* Go before 1.23 */
+        /* Go: names of older versions, and functions that compare values of a type */
+        { ".glob..", "\\.glob\\.\\.func", ".init.func" },
+        { "dwrap", "\302\267dwrap\302\267([0-9]+)", ".deferwrap\\1" },
+        { "go.shape.", "_[0-9]+([],])", "\\1" },
+        { "type", "^type[:.]\\.(eq|hash)\\.(.*)$", "\\2.(\\1)" },
         /* additions of compilers and linkers to copies, parts and versions of a function */
         { " [clone ", " \\[clone (\\.[^]]*)\\]", "\\1" },
         { " (.", " \\((\\.[^()]*)\\)$", "\\1" },
@@ -83,7 +87,9 @@ static struct row rows[] = {
          */
         { ")", "\\)\\[*([BCDFIJSZV]|L[A-Za-z0-9_$/]+;)$", ")" },
         { ".invoke", "\\$([0-9]+)(\\.invoke(Suspend)?)$", "$\\2#\\1" },
-        { "$lambda-", "\\$lambda-([0-9]+)", "$lambda$#\\1" },
+        { "$.invoke", "\\$([0-9]+)(\\$\\.invoke(Suspend)?)", "$\\2#\\1" },
+        { "$lambda", "\\$lambda[-$]([0-9]+)", "$lambda$#\\1" },
+        { "SyntheticLambda", "(SyntheticLambda)(\\$[0-9]+\\$[0-9a-f]+\\$)?([0-9]+)", "\\1#\\3" },
         { "$$Lambda", "\\$\\$Lambda(\\$[0-9]+)?(/[0-9a-f]+|\\.[0-9]{4,})?", "$$Lambda" },
         { "LambdaForm$", "LambdaForm\\$([A-Z]+)[0-9]+", "LambdaForm$\\1" },
         { "lambda$", "lambda\\$((.*)\\$)?([0-9]+)", "lambda$\\2#\\3" },
@@ -97,19 +103,38 @@ static struct row rows[] = {
         /* numbers of local functions: of C, of .NET (also asynchronous ones and lambdas), of OCaml, Julia, Zig, Nim */
         { ".", "\\.([0-9]{4,})$", "#\\1" },
         { "<>c__", "<>c__DisplayClass[0-9_]+", "<>c__DisplayClass" },
-        { "__", "(<[^<>]*>(g__[^|]*\\||[a-z]__))([0-9]+(_[0-9]+)?)", "\\1#\\3" },
+        { "__", "(<([^<>]|<[^<>]*>)*>(g__[^|]*\\||[a-z]__))([0-9]+(_[0-9]+)?)", "\\1#\\4" },
+        { "lambda_method", "lambda_method([0-9]+)", "lambda_method#\\1" },
+        { "(pMT: ", "\\(pMT: [0-9A-F]{8,16},?", "(" },
+        { "):", "([]A-Za-z0-9_>]\\([^()]*\\))(:[A-Za-z_][^():]*)+$", "\\1" },
+        { "anon_fn[", "anon_fn\\[[^]:]*:([0-9]+),([0-9]+)--[0-9]+\\]_[0-9]+", "anon_fn#\\1:\\2" },
+        { "anon_fn$5b",
+          "anon_fn\\$5b.*\\$3a([0-9]+)\\$2c([0-9]+)\\$2d\\$2d[0-9]+\\$5d_[0-9]+",
+          "anon_fn#\\1:\\2" },
         { "caml", "^(caml[A-Z].*)_([0-9]+)(_[0-9]+_code)?$", "\\1#\\2" },
+        { "caml", "^caml([A-Z].*)(__|\\.)([a-z_$][^.]*)$", "\\1.\\3" },
         { "julia_#", "^(julia_#[^#0-9]+)#[0-9]+(_[0-9]+)$", "\\1\\2" },
         { "julia_", "^(julia_.*)_([0-9]+)$", "\\1#\\2" },
         { "japi1_", "^(japi1_.*)_([0-9]+)$", "\\1#\\2" },
         { "jfptr_", "^(jfptr_.*)_([0-9]+)$", "\\1#\\2" },
-        { "__anon_", "__anon_([0-9]+)", "__anon#\\1" },
-        { "__struct_", "__struct_([0-9]+)", "__struct#\\1" },
+        { "__", "__(anon|struct|enum|union|opaque)_([0-9]+)", "__\\1#\\2" },
         { "_u", "(__[A-Za-z0-9_]*_u)([0-9]+)$", "\\1#\\2" },
         { "__pyx_p", "^(__pyx_p[a-z]*_[0-9].*_)([0-9]+)([A-Za-z_][A-Za-z0-9_]*)$", "\\1\\3#\\2" }, /* Cython */
-        /* types that Crystal returns, and versions of Haskell's packages */
-        { "*", "^\\*(([^:]|::)*):[A-Z({].*$", "\\1" },
-        { "zm", "^([A-Za-z0-9]+)zm[0-9]+(zi[0-9]+)+(zm[0-9A-Za-z]+)?_", "\\1_" },
+        { "*", "^\\*(([^:]|::)*):[A-Z({].*$", "\\1" }, /* types that Crystal returns */
+        /* Swift: what the compiler makes of a function, closures by their number, where a function waits */
+        { " -> ",
+          "(( in |^partial apply |^protocol witness | resume ).*\\))( async)?( throws)? -> ([^()# ]*|\\([^()#]*\\))"
+          "( in conformance .*)?$",
+          "\\1\\6" },
+        { "pecializ", "^((function signature|generic) )?(specialized|specialization <.*> of) ", "" },
+        { "merged ", "^merged ", "" },
+        { "(extension in ", "\\(extension in ([^)]*)\\):", "\\1." },
+        { "partial apply ", "^partial apply (forwarder )?for (.*)$", "\\2.{partial apply}" },
+        { "protocol witness ", "^protocol witness for (.*) in conformance (.*)$", "\\2.\\1.{witness}" },
+        { " resume ", "^\\(([0-9]+)\\) (await|suspend) resume partial function for (.*)$", "\\3.{\\2}#\\1" },
+        { "closure #", "closure #([0-9]+) ([^#]* )?in ([^#]*)(#[0-9:]*)?$", "\\3.{closure}\\4#\\1" },
+        { "closure #", "closure #([0-9]+) ([^#]* )?in ([^#]*)(#[0-9:]*)?$", "\\3.{closure}\\4#\\1" },
+        { "$s", "^(_?\\$s.*U)([0-9]*)_(TA)?$", "\\1_\\3#\\2" },
         { "{closure:", "\\{closure:(.*):([0-9]+)\\}$", "{closure:\\1}#\\2" }, /* PHP */
         { "-fun-", "'-([^/]*)/[0-9]+-fun-([0-9]+)-'/[0-9]+$", "\\1-fun#\\2" }, /* Erlang */
         /*
@@ -272,7 +297,7 @@ int name_clean(char name[NAME_MAX_BYTES])
 {
         char made[NAME_MAX_BYTES];
 
-        if (name_rust(name, made))
+        if (name_rust(name, made) || name_encoded(name, made))
                 strcpy(name, made);
         name_rust_respell(name);
         return apply_all(rows, ARRAY_SIZE(rows), name);

@@ -39,6 +39,11 @@ static const char *const anonymous[] = {
         "ctor",           /* .NET: constructors */
         "cctor",          /* .NET: static constructors */
         "invokeSuspend",  /* Kotlin: coroutines */
+        "invoke",         /* Kotlin: lambdas; Clojure: functions, as the two below */
+        "invokeStatic",
+        "doInvoke",
+        "fun",            /* OCaml: functions without a name, as the one below */
+        "anon_fn",
         "__*__",          /* Python: methods of each class */
 };
 

@@ -46,6 +46,13 @@ bool name_rust(const char *name, char made[NAME_MAX_BYTES]);
 void name_rust_respell(char *name);
 
 /*
+ * name_encoded() - decode a symbol of GHC or D: "base_GHCziBase_map_info" is "base:GHC.Base.map"
+ *
+ * False: it is no such symbol; @made is then undefined.
+ */
+bool name_encoded(const char *name, char made[NAME_MAX_BYTES]);
+
+/*
  * name_text() - cut a clean name to a level of detail
  * @program: the program, whose name may be a prefix of its functions, as in "zip_squeeze"
  * @level:   0 is the shortest: the last word that names something, without types. Each level has one owner more; then

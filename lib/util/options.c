@@ -280,8 +280,22 @@ static const struct option_row *find_letter(const struct option_table *table, ch
         return NULL;
 }
 
-/* "--name", "--name value", "--name=value" or "-n value" at argv[*at]; moves *at to its last argument. */
-static int read_option(const struct option_table *table, int argc, char *const argv[], int *at,
+/* Logs the first two of the options that contradict each other. @given: for each row, whether it was given. */
+static int check_contradictions(const struct option_table *table, const bool *given, const struct log *log)
+{
+        for (size_t i = 0; i < table->n_rows; i++)
+                for (size_t j = 0; given[i] && table->rows[i].excludes && j < table->n_rows; j++)
+                        if (given[j] && util_is_word(table->rows[i].excludes, table->rows[j].name))
+                                return mistake(table, log, _("--%s and --%s exclude each other"), table->rows[i].name,
+                                               table->rows[j].name);
+        return 0;
+}
+
+/*
+ * "--name", "--name value", "--name=value" or "-n value" at argv[*at]; moves *at to its last argument, and marks the
+ * option in @options.
+ */
+static int read_option(const struct option_table *table, int argc, char *const argv[], int *at, bool *options,
                        const struct log *log)
 {
         bool is_long = strncmp(argv[*at], "--", 2) == 0;
@@ -306,6 +320,7 @@ static int read_option(const struct option_table *table, int argc, char *const a
                 err = take_value(table, row, equals ? equals + 1 : argv[++*at], log);
         if (row->place)
                 *row->place = (struct option_place){ from, *at + 1 };
+        options[row - table->rows] = true;
         return err;
 }
 
@@ -332,9 +347,10 @@ int options_read(const struct option_table *table, int argc, char *const argv[],
         size_t n_words = 0;
         bool only_words = false;
         int code = read_environment(table, log);
+        _cleanup_free_ bool *options = calloc(table->n_rows + 1, sizeof(*options));
 
-        if (code >= 0)
-                return code;
+        if (code >= 0 || !options)
+                return code >= 0 ? code : CODE_FAILED;
         for (int i = 1; i < argc; i++) {
                 bool help = strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0;
                 char given[128];
@@ -353,12 +369,12 @@ int options_read(const struct option_table *table, int argc, char *const argv[],
                 } else if (strcmp(argv[i], "--list-options") == 0) {
                         return list_options(table, log);
                 } else {
-                        err = read_option(table, argc, argv, &i, log);
+                        err = read_option(table, argc, argv, &i, options, log);
                 }
                 if (err)
                         return err == -ENOMEM ? CODE_FAILED : CODE_USAGE;
         }
-        return -1;
+        return check_contradictions(table, options, log) < 0 ? CODE_USAGE : -1;
 }
 
 int options_finish(int code, const struct log *log)

@@ -38,6 +38,7 @@ struct option_row {
         const char *usual;          /* the default, for help; NULL: none, or it is in @help */
         bool hidden;                /* help does not list it */
         char letter;                /* short form, as in -o FILE; 0: it has none */
+        const char *excludes;       /* names of options that contradict this one, separated by blanks; NULL: none */
         struct option_place *place; /* its last place in argv; may be NULL */
 
         bool *flag;                 /* a switch, without a value */

@@ -179,7 +179,7 @@ class DiffPage(unittest.TestCase):
         with open(path, encoding="utf-8") as file:
             self.assertEqual(file.read(), before)
         self.run_it(self.a, self.b, "--html", path, "--fail-if", "20%", code=4)
-        self.assertIn("for two programs", self.run_it(self.a, self.b, "--html", path, "--json", code=2))
+        self.assertIn("exclude each other", self.run_it(self.a, self.b, "--html", path, "--json", code=2))
         self.assertIn("for two programs", self.run_it(self.a, self.b, self.b, "--html", path, code=2))
         self.assertIn("cannot be written", self.run_it(self.a, self.b, "-o", "/nowhere/page.html", code=1))
 

@@ -165,11 +165,11 @@ def evidence():
                  more=rest + ";" + rest.replace("x", "y")) == "possible", "too little of it")
 
 
-def random_stacks(chance, n):
+def random_stacks(chance, n, values=(1, 2, 7, 12.25, 100.1)):
     lines = []
     for _ in range(n):
         frames = [chance.choice(("f_", "f_", "a")) + chance.choice("uvwxyz") for _ in range(chance.randint(1, 9))]
-        lines.append(";".join(["app"] + frames) + f" {chance.choice((1, 2, 7, 12.25, 100.1))}\n")
+        lines.append(";".join(["app"] + frames) + f" {chance.choice(values)}\n")
     return lines
 
 
@@ -183,7 +183,9 @@ def orders():
         chance.shuffle(b)
         expect(first == run(write("a", "".join(a)), write("b", "\r\n".join("".join(b).split("\n"))), *words).stdout,
                "order of lines")
-        there, back = json.loads(first), json.loads(run("b", "a", *words).stdout)
+        for side in "ab":
+            write(side, "".join(random_stacks(chance, 60, (1, 2, 7, 100))))
+        there, back = (json.loads(run(*sides, *words).stdout) for sides in ("ab", "ba"))
         expect(there["matched_nodes"] == back["matched_nodes"], "nodes, swapped")
         expect(sorted((task["a_path"], task["b_path"], task["difference"]["low"],
                        task["match"].replace("only-a", "only-")
@@ -217,6 +219,33 @@ def runs():
     expect(tasks["f_x"]["a"]["value"] == 1100, tasks["f_x"])
     expect(tasks["f_x"]["a"]["high"] - tasks["f_x"]["a"]["low"] > 2 * 1.96 * (1100 / 3) ** 0.5 * 2,
            "runs that differ widen it")
+    for i, (a, b) in enumerate(((30000, 32000), (33000, 30500), (31000, 33500))):
+        write(f"a{i}", f"a;main;f_large {a}\na;main;f_small 4\n")
+        write(f"b{i}", f"b;main;f_large {b}\nb;main;f_small {18 + i}\n")
+    tasks = {task["task"]: task for task in answer("a0,a1,a2", "b0,b1,b2", "--framework-prefix", "f_")["tasks"]}
+    task = tasks["f_small"]
+    expect(task["significant"] and task["difference"]["high"] < 0, "a large task's spread is no small one's", task)
+
+
+def weights():
+    """Values of folded stacks that are no counts of samples: they make nothing sure, or count by their divisor."""
+    chance = random.Random(4)
+    counts = [chance.randint(1, 60) for _ in range(30)]
+    again = [max(1, count + chance.choice((-1, 0, 1)) * round(count ** 0.5)) for count in counts]
+    for factor in (2, 3, 10, 10.101, 99, 1000003):
+        for side, values in (("a", counts), ("b", again)):
+            write(side, "".join(f"app;main;f_{i} {factor * value:.0f}\n" for i, value in enumerate(values)))
+        got = answer("a", "b", "--framework-prefix", "f_")
+        expect(not any(task["significant"] for task in got["tasks"]), factor, "a program with itself")
+        write("b", "".join(f"app;main;f_{i} {factor * value:.0f}\n" for i, value in enumerate([900, *again[1:]])))
+        got = answer("a", "b", "--framework-prefix", "f_")
+        expect(got["tasks"][0]["significant"], factor, "what differs for sure")
+    for name, values in (("many samples each", [700 + 13 * count for count in counts]),
+                         ("fractions", [count / 7 for count in counts])):
+        write("a", "".join(f"app;main;f_{i} {value}\n" for i, value in enumerate(values)))
+        write("b", "".join(f"app;main;f_{i} {2 * value}\n" for i, value in enumerate(values)))
+        got = answer("a", "b", "--framework-prefix", "f_")
+        expect(got["tasks"][0]["difference"]["high"] is None and not got["difference"]["significant"], name, got)
 
 
 def recorded():
@@ -676,6 +705,10 @@ def damaged():
         expect(ran.returncode == 1 and ran.stderr.count("\n") == 1 and word in ran.stderr, word, ran)
     for words in (("good",), ("good", "good", "--alpha", "9"), ("good", "good", "--callers", "x")):
         expect(run(*words).returncode == 2, words)
+    for words in ("--own --no-own", "--all --limit 3", "--folded x --pprof y", "--pprof x --json", "--html x --bisect",
+                  "--probe f_x --fail-if 3", "--probe f_x --json"):
+        ran = run("good", "good", *words.split())
+        expect(ran.returncode == 2 and ran.stderr.count("\n") == 1 and "exclude each other" in ran.stderr, words, ran)
     for words in (("good", "good"), ("good", "missing"), ("good", "."), ("good", ","), (",", "good")):
         ran = run(*words)
         expect(ran.returncode == 1 and ran.stderr.count("\n") == 1, words, ran)
@@ -687,7 +720,7 @@ def damaged():
 with tempfile.TemporaryDirectory() as place:
     os.chdir(place)
     for test in (planted, marked_by_dso, nothing_in_common, names, sums, evidence, overrides, orders, partners,
-                 runs, recorded,
+                 runs, weights, recorded,
                  same_work, own, languages, carriers, elsewhere, alpha_by_data, table, worth,
                  several, damaged):
         test()

@@ -720,6 +720,7 @@ class Emulate(unittest.TestCase):
                 ((*emulate("--carrier", "no-such", network="3g-poor"),), 1, "no carrier no-such"),
                 ((JOULECAST, "emulate", "--target", "nexus-one"), 2, "no app is given"),
                 ((*emulate("--terminal"),), 2, "--terminal goes with --input"),
+                ((*emulate("--terminal", "--input", "x", "--screen"),), 2, "exclude each other"),
                 ((JOULECAST, "emulate", "--", "true"), 2, "no target is given")):
             out, said = self.run_(words, code)
             self.assertEqual(out, "")

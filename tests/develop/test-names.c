@@ -28,6 +28,13 @@ static const struct {
         { "runtime.memmove.abi0", "runtime.memmove", "memmove", "runtime.memmove" },
         { "main.load.func1-range2", NULL, "load.func1-range2", "main.load.func1-range2" },
         { "main.init.0", NULL, "init.0", "main.init.0" },
+        { "main.run\302\267dwrap\302\2672", "main.run.deferwrap2", "run.deferwrap2", "main.run.deferwrap2" },
+        { "main.run.func1\302\267dwrap\302\2673", "main.run.func1.deferwrap3", "run.func1.deferwrap3",
+          "main.run.func1.deferwrap3" },
+        { "main.(*Map[go.shape.int_0,go.shape.string_1]).Get", "main.(*Map[go.shape.int,go.shape.string]).Get", "Get",
+          "(*Map[go.shape.int,go.shape.string]).Get" },
+        { "type..eq.main.T", "main.T.(eq)", "T.(eq)", "main.T.(eq)" },
+        { "type:.hash.main.T", "main.T.(hash)", "T.(hash)", "main.T.(hash)" },
         { "_cgo_abc123def456_Cfunc_load", "_cgo_Cfunc_load", "_cgo_Cfunc_load", NULL },
         { "_cgoexp_abc123def456_load", "_cgoexp_load", "_cgoexp_load", NULL },
         /* Rust */
@@ -128,7 +135,11 @@ static const struct {
         { "work.avx2", NULL, "work.avx2", NULL },
         { "work.arch_x86_64_v3.0", NULL, "work.arch_x86_64_v3.0", NULL },
         { "-[Foo run:]", NULL, "-[Foo run:]", NULL },
-        { "camlApp__load_123", "camlApp__load#123", "camlApp__load", NULL },
+        { "camlApp__load_123", "App.load#123", "load", "App.load" },
+        { "camlDune__exe__App.load_123", "Dune__exe__App.load#123", "load", "Dune__exe__App.load" },
+        { "camlApp__fun_512", "App.fun#512", "App.fun", NULL },
+        { "camlApp__anon_fn[app.ml:12,3--45]_99", "App.anon_fn#12:3", "App.anon_fn", NULL },
+        { "camlApp.anon_fn$5bapp.ml$3a12$2c3$2d$2d45$5d_99", "App.anon_fn#12:3", "App.anon_fn", NULL },
         { "julia_load_123", "julia_load#123", "julia_load", NULL },
         { "[perf-1234.map]", "[perf.map]", "[perf.map]", NULL },
         { "m n", NULL, "m n", NULL },
@@ -136,16 +147,46 @@ static const struct {
         { "main.App.load(x: Swift.Int) async -> Swift.Int", NULL, "load", "App.load" },
         { "static main.App.load() -> (Swift.Int, Swift.Int)", NULL, "load", "App.load" },
         { "main.App.value.getter : Swift.Int", NULL, "getter", "value.getter" },
-        { "closure #1 () -> () in main.App.load()", NULL, "load", "App.load" },
+        { "closure #1 () -> () in main.App.load()", "main.App.load().{closure}#1", "load.{closure}",
+          "App.load.{closure}" },
         { "*App::Loader#load<String>:Foo::Bar", "App::Loader#load<String>", "load", "Loader#load" },
         { "*App::load:(Int32 | Nil)", "App::load", "load", "App::load" },
         { "load__app_u12", "load__app_u#12", "load__app_u", NULL },
-        { "camlApp__load_5_21_code", "camlApp__load#5", "camlApp__load", NULL },
+        { "camlApp__load_5_21_code", "App.load#5", "load", "App.load" },
         { "jfptr_load_456", "jfptr_load#456", "jfptr_load", NULL },
         { "julia_#load#12_345", "julia_#load#345", "load", "julia_#load" },
         { "main.Loader__struct_123.load", "main.Loader__struct.load#123", "load", "Loader__struct.load" },
-        { "containerszm0zi6zi5zi1_DataziMap_insert_info", "containers_DataziMap_insert_info",
-          "containers_DataziMap_insert_info", NULL },
+        { "main.App__enum_12.f__anon_34", "main.App__enum.f__anon#12:34", "f__anon", "App__enum.f__anon" },
+        { "specialized main.App.load()", "main.App.load()", "load", "App.load" },
+        { "generic specialization <Swift.Int> of main.f<A>(A) -> A", "main.f<A>(A) -> A", "f", "main.f" },
+        { "closure #2 (Swift.Int) -> Swift.Int in main.App.load() -> ()", "main.App.load().{closure}#2",
+          "load.{closure}", "App.load.{closure}" },
+        { "closure #1 in closure #2 in main.foo()", "main.foo().{closure}.{closure}#2:1",
+          "foo.{closure}.{closure}",
+          "main.foo.{closure}.{closure}" },
+        { "partial apply for closure #1 () -> () in main.foo() async throws -> ()",
+          "main.foo().{partial apply}.{closure}#1", "foo.{partial apply}.{closure}",
+          "main.foo.{partial apply}.{closure}" },
+        { "closure #1 () -> () in (extension in App):Swift.Array.load()",
+          "App.Swift.Array.load().{closure}#1",
+          "load.{closure}", "Array.load.{closure}" },
+        { "protocol witness for main.P.run() -> Swift.Int in conformance main.S", "main.S.main.P.run().{witness}",
+          "run.{witness}", "P.run.{witness}" },
+        { "(2) await resume partial function for main.App.load()", "main.App.load().{await}#2", "load.{await}",
+          "App.load.{await}" },
+        { "$s4main3fooyyFyycfU0_", "$s4main3fooyyFyycfU_#0", "$s4main3fooyyFyycfU_", NULL },
+        { "_D3app4loadFZv", "app.load(FZv)", "load", "app.load" },
+        { "_D3app4mainFZ9__lambda2FiZi", "app.main(FZ).__lambda(FiZi)#2", "main.__lambda", "app.main.__lambda" },
+        { "_D3app10__T3mapTiZ3mapFiZi", "app.map!(TiZ).map(FiZi)", "map", "(TiZ).map" },
+        { "_D3app__T3mapTiZQhFiZi", NULL, "_D3app__T3mapTiZQhFiZi", NULL },
+        { "_D99app", NULL, "_D99app", NULL },
+        { "containerszm0zi6zi5zi1_DataziMap_insert_info", "containers:Data.Map.insert", "insert", "Map.insert" },
+        { "base_GHCziBase_map_info", "base:GHC.Base.map", "map", "Base.map" },
+        { "ghczmprim_GHCziTypes_Izh_con_info", "ghc-prim:GHC.Types.I#.(con)", "I#.(con)", "Types.I#.(con)" },
+        { "Main_zdwgo_info", "Main.$wgo", "$wgo", "Main.$wgo" },
+        { "Main_zdwgo_r1Xy_info", "Main.$wgo#6442392", "$wgo", "Main.$wgo" },
+        { "Display_get_info", NULL, "Display_get_info", NULL },
+        { "Main_az_info", NULL, "Main_az_info", NULL }, /* no z-encoding */
         { "$app:'-run/1-fun-3-'/2", "$app:run-fun#3", "run-fun", "$app:run-fun" },
         /* Java */
         { "java/util/HashMap.get_[0]", "java/util/HashMap.get", "get", "HashMap.get" },
@@ -158,7 +199,7 @@ static const struct {
         { "void com.x.Foo.<init>(int)", NULL, "Foo.<init>", "x.Foo.<init>" },
         { "Lcom/x/Foo;::<init>", "com/x/Foo.<init>", "Foo.<init>", "x/Foo.<init>" },
         { "java.lang.invoke.LambdaForm$MH/0x0000000800c03000.invoke", "java.lang.invoke.LambdaForm$MH.invoke",
-          "invoke", "LambdaForm$MH.invoke" },
+          "LambdaForm$MH.invoke", "invoke.LambdaForm$MH.invoke" },
         { "com.x.Main$$Lambda$14/0x0000000800c03000.run", "com.x.Main$$Lambda.run", "run", "Main$$Lambda.run" },
         { "com.x.Main$$Lambda+0x000078e1c4001000.run", "com.x.Main$$Lambda.run", "run", "Main$$Lambda.run" },
         { "com.x.Main$$Lambda$14.1234567890.add", "com.x.Main$$Lambda.add", "add", "Main$$Lambda.add" },
@@ -167,12 +208,19 @@ static const struct {
         { "com.x.MainKt.main$lambda-0", "com.x.MainKt.main$lambda$#0", "main$lambda$", "MainKt.main$lambda$" },
         { "com.x.MainKt$main$1.invokeSuspend", "com.x.MainKt$main$.invokeSuspend#1", "MainKt$main$.invokeSuspend",
           "x.MainKt$main$.invokeSuspend" },
+        { "com.x.MainKt$main$1$2.invoke", "com.x.MainKt$main$$.invoke#2:1", "MainKt$main$$.invoke",
+          "x.MainKt$main$$.invoke" },
+        { "com.x.MainKt.run$lambda$3$lambda$2", "com.x.MainKt.run$lambda$$lambda$#3:2", "run$lambda$$lambda$",
+          "MainKt.run$lambda$$lambda$" },
+        { "com.x.Main$$ExternalSyntheticLambda4.run", "com.x.Main$$ExternalSyntheticLambda.run#4", "run",
+          "Main$$ExternalSyntheticLambda.run" },
         { "Main$.$anonfun$go$1$adapted", "Main$.$anonfun$go$adapted#1", "$anonfun$go$adapted",
           "Main$.$anonfun$go$adapted" },
-        { "my.ns$load$fn__1234.invoke", "my.ns$load$fn.invoke#1234", "invoke", "ns$load$fn.invoke" },
+        { "my.ns$load$fn__1234.invoke", "my.ns$load$fn.invoke#1234", "ns$load$fn.invoke", "my.ns$load$fn.invoke" },
         { "com.x.Main.access$000", "com.x.Main.access#000", "access", "Main.access" },
         { "jdk.internal.reflect.GeneratedMethodAccessor12.invoke",
-          "jdk.internal.reflect.GeneratedMethodAccessor.invoke", "invoke", "GeneratedMethodAccessor.invoke" },
+          "jdk.internal.reflect.GeneratedMethodAccessor.invoke", "GeneratedMethodAccessor.invoke",
+          "reflect.GeneratedMethodAccessor.invoke" },
         { "jdk.proxy2.$Proxy12.foo", "jdk.proxy.$Proxy.foo", "foo", "$Proxy.foo" },
         { "com.x.Svc$$EnhancerBySpringCGLIB$$1a2b3c4d.foo", "com.x.Svc$$EnhancerBySpringCGLIB.foo", "foo",
           "Svc$$EnhancerBySpringCGLIB.foo" },
@@ -225,6 +273,12 @@ static const struct {
           "<>c::<Main>b__" },
         { "App.Prog+<>c__DisplayClass5_0.<Main>g__Load|0(int)", "App.Prog+<>c__DisplayClass.<Main>g__Load|(int)#0",
           "<Main>g__Load|", "<>c__DisplayClass.<Main>g__Load|" },
+        { "void [app] Program::<<Main>$>g__Load|0_1(int)[Tier0]", "void [app] Program::<<Main>$>g__Load|(int)#0_1",
+          "<<Main>$>g__Load|", "Program::<<Main>$>g__Load|" },
+        { "lib (native):load", NULL, "load", "lib :load" },
+        { "App.Prog:Run(int):int:this [Tier0]", "App.Prog:Run(int)", "Run", "Prog:Run" },
+        { "dynamicClass::lambda_method12(pMT: 00007F0102030405,class Closure)",
+          "dynamicClass::lambda_method(class Closure)#12", "lambda_method", "dynamicClass::lambda_method" },
         { "App!Program.Compute(int32)", NULL, "Compute", "Program.Compute" },
 };
 
@@ -292,7 +346,9 @@ static void check_hostile(void)
 {
         static const char *const parts[] = { "::",       "(",   ")", "<", ">",   "{",   "[",       "]",       "#1",
                                              "operator", " ",   ".", "/", "$",   "_ZN", "9",       "17h",     "_R",
-                                             "py::",     "JS:", "a", "@", "0x1", "+",   "lambda$", "\xc3\xbc" };
+                                             "py::",     "JS:", "a", "@", "0x1", "+",   "lambda$", "\xc3\xbc",
+                                             "_info",    "Main_", "z", "_D", "3abc", "__T" };
+        const size_t short_only = 6; /* the last ones: in long names they would only take time */
         char name[NAME_MAX_BYTES], text[NAME_MAX_BYTES];
         unsigned chance = 1;
 
@@ -303,7 +359,8 @@ static void check_hostile(void)
                 for (size_t j = 0; j < wanted && length < 4000; j++) {
                         chance = chance * 1103515245 + 12345;
                         length += (size_t)snprintf(name + length, sizeof(name) - length, "%s",
-                                                   parts[chance / 65536 % ARRAY_SIZE(parts)]);
+                                                   parts[chance / 65536 % (ARRAY_SIZE(parts) -
+                                                                             (wanted > 12 ? short_only : 0))]);
                 }
                 name_clean(name);
                 name_clean_library(name);
@@ -373,6 +430,14 @@ static const struct {
           { "run", "stop" } },
         { { "vfs_read+142", "tcp_recvmsg+808" }, { "tcp_recvmsg+810", "vfs_read+150" }, { 1, 0 },
           { "vfs_read", "tcp_recvmsg" } },
+        { { "Main_lvl_r1Xy_info", "Main_lvl_r1Xz_info" }, { "Main_lvl_rA2_info", "Main_lvl_rA3_info" }, { 0, 1 },
+          { NULL } },
+        { { "camlApp__fun_51", "camlApp__fun_77" }, { "camlApp.fun_60", "camlApp.fun_91" }, { 0, 1 }, { NULL } },
+        { { "closure #1 in main.foo()" }, { "main.foo()" }, { -1 }, { "foo.{closure}" } },
+        { { "my.ns$load.invoke" }, { "my.ns$store.invoke" }, { -1 }, { "ns$load.invoke" } },
+        { { "main.run.func1\302\267dwrap\302\2673" }, { "main.load.func1.deferwrap3" }, { -1 }, { NULL } },
+        { { "main.run\302\267dwrap\302\2671" }, { "main.run.deferwrap1" }, { 0 }, { NULL } },
+        { { "type:.eq.main.T" }, { "type:.hash.main.T" }, { -1 }, { NULL } },
         { { "a::h0123456789abcdef" }, { "a::hfedcba9876543210" }, { 0 }, { "a" } },
 };
 

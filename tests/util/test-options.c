@@ -18,7 +18,7 @@ static void keep(void *data, enum log_level level, const char *sentence)
 }
 
 struct values {
-        bool fast;
+        bool fast, slow;
         const char *name, *way, *device, *words[1];
         double interval_s, share_percent;
         uint64_t count, seed;
@@ -29,6 +29,7 @@ static int read_line(const char *line, struct values *values)
 {
         const struct option_row rows[] = {
                 { "fast", .help = "a switch", .flag = &values->fast },
+                { "slow", .help = "its contrary", .flag = &values->slow, .excludes = "fast share" },
                 { "name", "N", "a text", .letter = 'n', .text = &values->name, .place = &values->place },
                 { "way", "W", "a word", .text = &values->way, .words = "one two" },
                 OPTION_DEVICE(&values->device),
@@ -79,9 +80,11 @@ static void wrong(void)
                 { "-x", "unknown option -x; see test --help" },
                 { "-nx", "unknown option -nx; see test --help" },
                 { "-n", "-n needs a value; see test --help" },
-                { "--slow", "unknown option --slow; see test --help" },
+                { "--quick", "unknown option --quick; see test --help" },
+                { "--fast|--slow", "--slow and --fast exclude each other; see test --help" },
+                { "--slow|--name|n|--share|3", "--slow and --share exclude each other; see test --help" },
                 { "-x", "unknown option -x; see test --help" },
-                { "--s=1", "unknown option --s=1; see test --help" }, /* share or seed */
+                { "--s=1", "unknown option --s=1; see test --help" }, /* slow, share or seed */
                 { "--fast=1", "this option takes no value: --fast=1; see test --help" },
                 { "--name", "--name needs a value; see test --help" },
                 { "--name=", "--name needs a value that is not empty; see test --help" },
