@@ -293,6 +293,7 @@ static int add_client(void *state, size_t client, struct client_rates *rates)
         struct finder *finder = state;
         struct joint_part *part = finder->part;
         struct joint *joint = part->joint;
+        const struct rates_noise noise = client_rates_noise(rates);
         int err = list_bits(finder, rates, (uint32_t)client);
 
         if (err < 0 || !finder->n_bits)
@@ -300,7 +301,8 @@ static int add_client(void *state, size_t client, struct client_rates *rates)
         err = strata_set(&finder->strata, finder->features, joint->clients[client].id, rates);
         if (!err)
                 err = clear_slots(finder, rates->n);
-        joint->clients[client].spread = client_rates_spread(rates, &joint->clients[client].mean);
+        joint->clients[client].mean = noise.mean;
+        joint->clients[client].discount = noise.discount;
         joint->clients[client].part = part;
         joint->clients[client].first = part->n_cells;
         for (size_t i = 0; !err && i < rates->n; i++)

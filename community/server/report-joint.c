@@ -127,7 +127,7 @@ static struct drop_use adjust_client(const struct joint *joint, const struct one
                 if (counts(joint, use->rank, apps[i]))
                         more -= (double)overlaps[i] * joint->effects[apps[i]];
         made = drop_use_of((double)use->weight, more * client->mean, (double)use->n, (double)use->s * client->mean,
-                           client->n, client->mean, client->spread);
+                           client->n, client->mean, client->discount);
         made.client = use->client;
         return made;
 }
@@ -206,7 +206,7 @@ static int adjust_rest(struct joint *joint, double *ret)
                 const struct joint_client *client = &joint->clients[i];
 
                 uses[i] = drop_use_of(client->rest_weight, more[i] * client->mean, 0, 0, client->n, client->mean,
-                                      client->spread);
+                                      client->discount);
                 uses[i].client = (uint32_t)i;
         }
         err = drop_compare(uses, joint->n_clients, joint->report->middle_rate, &joint->report->groups, &drop);

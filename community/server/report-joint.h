@@ -48,7 +48,7 @@ struct joint_client {
         size_t first, end;
         size_t first_app, n_apps, first_overlap; /* in part->apps and part->overlaps */
         double n;            /* number of its rates, by span */
-        double mean, spread; /* mean of its rates, and their squared coefficient of variation */
+        double mean, discount; /* see struct rates_noise */
         /* squares of the number of other apps in use, and its products with the rate, within strata */
         double rest_weight, rest_more;
 };

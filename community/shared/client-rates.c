@@ -12,6 +12,9 @@
 
 #define NUMBER_MAX 10 /* bytes of 64 bits */
 #define OWN_MAX (INT64_MAX / 2) /* any energy and time that uploads can amount to is far below */
+/* squared coefficients of variation: what rates of spans mostly have, and more than which is no honest use */
+#define USUAL_SPREAD 0.1
+#define SPREAD_MAX 1.0
 #define APP_MAX (8 + (5 + 2 * COMPONENT_COUNT) * NUMBER_MAX)
 
 void client_rates_clear(struct client_rates *rates)
@@ -306,19 +309,32 @@ void client_rates_stratify(struct client_rates *rates, const uint32_t *strata)
                 qsort(rates->list, rates->n, sizeof(*rates->list), compare_strata);
 }
 
-double client_rates_spread(const struct client_rates *rates, double *ret_mean)
+/*
+ * A coarse gauge's rates scatter by its steps, too: a drop has the errors of two readings, each anywhere within a step.
+ * With the variance, weights of a mean go down (METHOD.md).
+ */
+struct rates_noise client_rates_noise(const struct client_rates *rates)
 {
-        double n = 0, s = 0, ss = 0;
+        struct rates_noise noise = { .discount = 1 };
+        double n = 0, s = 0, ss = 0, steps = 0;
 
         for (size_t i = 0; i < rates->n; i++) {
-                double span = (double)rates->list[i].span, rate = rates->list[i].rate;
+                double span = (double)rates->list[i].span, rate = rates->list[i].rate,
+                       step = rates->coarse ? rates->list[i].high - rate : 0;
 
                 n += span;
                 s += span * rate;
                 ss += span * rate * rate;
+                steps += span * step * step / 6;
         }
-        *ret_mean = n > 0 ? s / n : 0;
-        return s > 0 ? MAX(ss * n / (s * s) - 1, 0) : 0;
+        if (!(s > 0))
+                return noise;
+        noise.mean = s / n;
+        noise.spread = MAX(ss * n / (s * s) - 1, 0);
+        noise.discount = USUAL_SPREAD / (USUAL_SPREAD + steps * n / (s * s));
+        if (noise.spread > SPREAD_MAX)
+                noise.discount *= SPREAD_MAX / noise.spread;
+        return noise;
 }
 
 /* Adds a rate to each app that was in use. */
@@ -353,14 +369,15 @@ static void end_stratum(struct client_rates *rates, double n, double s)
 /* @n: number of all rates, by span. */
 static void end_sums(struct client_rates *rates, double n)
 {
-        double spread = client_rates_spread(rates, &rates->mean);
+        const struct rates_noise noise = client_rates_noise(rates);
 
+        rates->mean = noise.mean;
         for (size_t i = 0; i < rates->n_apps; i++) {
                 const struct app_tally *tally = &rates->tallies[i];
 
-                rates->uses[i] = drop_use_of(tally->weight, tally->more, tally->all_n, tally->all_s, n, rates->mean,
-                                             spread);
-                rates->errors[i] = sqrt(spread / tally->weight);
+                rates->uses[i] = drop_use_of(tally->weight, tally->more, tally->all_n, tally->all_s, n, noise.mean,
+                                             noise.discount);
+                rates->errors[i] = sqrt(noise.spread / tally->weight);
         }
 }
 

@@ -76,5 +76,10 @@ void client_rates_stratify(struct client_rates *rates, const uint32_t *strata);
  * once. Returns 0 or -ENOMEM.
  */
 int client_rates_sum(struct client_rates *rates, int64_t *ret_s1, int64_t *ret_s2);
-/* Squared coefficient of variation of the rates, and their mean. */
-double client_rates_spread(const struct client_rates *rates, double *ret_mean);
+
+struct rates_noise {
+        double mean, spread; /* mean of the rates, and their squared coefficient of variation */
+        double discount;     /* part of its weight that the client keeps */
+};
+
+struct rates_noise client_rates_noise(const struct client_rates *rates);

@@ -12,7 +12,6 @@
 
 #define LEVEL 0.95
 #define PAPER_H 1.96
-#define SIGN_MIN 1.645 /* standard deviations by which clients with more must outnumber those with less */
 #define NANO 1e-9
 #define WEIGHT_MAX 16.0   /* most samples that count, so that no client decides alone */
 #define EFFECT_MAX 1.0
@@ -98,9 +97,9 @@ void drop_stratum(double n, double s, double all_n, double all_s, double *weight
         *more += w * (s / n - (all_s - s) / rest);
 }
 
-struct drop_use drop_use_of(double weight, double more, double n, double s, double all_n, double mean, double spread)
+struct drop_use drop_use_of(double weight, double more, double n, double s, double all_n, double mean, double discount)
 {
-        double discount = spread > DROP_SPREAD_MAX ? DROP_SPREAD_MAX / spread : 1, relative, without;
+        double relative, without;
         struct drop_use use = { .client = 0 };
 
         if (!(mean > 0 && all_n > 0))
@@ -119,7 +118,7 @@ struct drop_use drop_use_of(double weight, double more, double n, double s, doub
 /* Sums over clients: of weights w, and of e, a and b with w or its square. */
 struct moments {
         double w, ww, e, wwe, wwee, a, b, wwa, wwb, wwaa, wwbb, wwab;
-        double both, more, less, odd;
+        double both;
 };
 
 double drop_effect(const struct drop_use *use)
@@ -136,8 +135,6 @@ static void add_use(struct moments *sums, const struct drop_use *use, double sig
         double ww = sign * w * w;
 
         sums->both += sign;
-        sums->more += e > 0 ? sign : 0;
-        sums->less += e < 0 ? sign : 0;
         sums->w += sign * w;
         sums->ww += ww;
         sums->e += sign * w * e;
@@ -183,7 +180,7 @@ static void find_minutes(const struct moments *sums, double rate, double clients
 
 static void compare(const struct moments *sums, double rate, struct drop *ret)
 {
-        double clients = sums->ww > 0 ? sums->w * sums->w / sums->ww : 0, error, sign;
+        double clients = sums->ww > 0 ? sums->w * sums->w / sums->ww : 0, error;
 
         if (sums->both < COMMUNITY_CLIENTS_MIN || clients < 3 || !(sums->a > 0 && sums->b > 0))
                 return;
@@ -193,10 +190,9 @@ static void compare(const struct moments *sums, double rate, struct drop *ret)
         error = sqrt(MAX(sums->wwee - 2 * ret->effect * sums->wwe + ret->effect * ret->effect * sums->ww, 0) /
                      (sums->w * sums->w) * clients / (clients - 1));
         ret->effect_low = ret->effect - error * quantile_student_t(clients - 1, LEVEL);
-        sign = (sums->more - sums->less) / sqrt(MAX(sums->more + sums->less, 1));
         ret->degrees = clients - 1;
         ret->t = error > 0 ? ret->effect / error : 0;
-        if (error > 0 && ret->effect > 0 && sign >= SIGN_MIN)
+        if (error > 0 && ret->effect > 0)
                 ret->p = drop_student_upper(ret->t, ret->degrees);
 }
 

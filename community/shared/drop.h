@@ -18,8 +18,6 @@
 #define COMMUNITY_EFFECT_MIN 0.01
 
 #define DROP_RELATIVE_MAX 3.0 /* rates with and without an app are at most this, relative to the mean rate */
-/* squared coefficient of variation; rates that vary more (a coarse gauge, a lie) weigh less in proportion */
-#define DROP_SPREAD_MAX 1.0
 
 /* An app on one client. Rates are relative to the client's mean rate. */
 struct drop_use {
@@ -55,10 +53,10 @@ struct drop {
 void drop_stratum(double n, double s, double all_n, double all_s, double *weight, double *more);
 /*
  * Makes a use of sums over strata. @more: by which rates are higher with the app, times @weight. @n: rates with the
- * app, with sum @s, of @all_n with mean @mean and squared coefficient of variation @spread. Without the app the rate is
- * that of all rates without it; with it, it is higher by the difference within strata.
+ * app, with sum @s, of @all_n with mean @mean. @discount: the part of its weight that it keeps. Without the app the
+ * rate is that of all rates without it; with it, it is higher by the difference within strata.
  */
-struct drop_use drop_use_of(double weight, double more, double n, double s, double all_n, double mean, double spread);
+struct drop_use drop_use_of(double weight, double more, double n, double s, double all_n, double mean, double discount);
 
 /* By how much the rate is higher with the app, relative to the client's mean; at most as much again. */
 double drop_effect(const struct drop_use *use);

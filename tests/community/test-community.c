@@ -372,6 +372,35 @@ static void check_strata(void)
         free(rates.errors);
 }
 
+/* A coarse gauge whose steps are as large as the mean rate leaves a client three eighths of its weight. */
+static void check_noise(void)
+{
+        struct client_rate list[20];
+        struct client_rates rates = { .list = list, .n = 20 };
+
+        for (int i = 0; i < 20; i++)
+                list[i] = (struct client_rate){ .rate = i % 2 ? 15000 : 5000, .high = i % 2 ? 25000 : 15000,
+                                                .span = 1 };
+        check_near(client_rates_noise(&rates).discount, 1, 1e-9);
+        rates.coarse = true;
+        check_near(client_rates_noise(&rates).mean, 10000, 1e-9);
+        check_near(client_rates_noise(&rates).spread, 0.25, 1e-9);
+        check_near(client_rates_noise(&rates).discount, 0.375, 1e-9);
+}
+
+/* Half of the clients show no effect, as it is less than their noise: the others' is proof enough. */
+static void check_skewed(void)
+{
+        struct drop_use uses[40];
+        struct drop drop = { .p = 1 };
+
+        for (uint32_t i = 0; i < 40; i++)
+                uses[i] = (struct drop_use){ .client = i, .weight = 12, .crude = 12, .without = 0.95F,
+                                             .with = 0.95F + (i % 2 ? 0.12F : -0.01F) };
+        check_int(drop_compare(uses, 40, 20000, NULL, &drop), 0);
+        check(drop.p < 1e-4 && drop.candidate);
+}
+
 /* Clients that lie together move nothing, until they are too many to be an oddity. */
 static void check_odd(void)
 {
@@ -510,6 +539,8 @@ int main(void)
         check_coarse();
         check_many_coarse();
         check_strata();
+        check_noise();
+        check_skewed();
         check_odd();
         check_groups();
         check_thin();
