@@ -54,6 +54,31 @@ static int list_contexts(const struct rate_sample *samples, size_t n, int64_t **
         return 0;
 }
 
+static int64_t time_of_day(const struct rate_sample *sample)
+{
+        return (sample->t_ns + (sample->t2_ns - sample->t_ns) / 2) % NS_PER_DAY;
+}
+
+static int compare_hours(const void *a, const void *b, void *data)
+{
+        const struct rate_sample *samples = data;
+        size_t i = *(const size_t *)a, j = *(const size_t *)b;
+        int64_t x = time_of_day(&samples[i]), y = time_of_day(&samples[j]);
+
+        return ORDER_TWO(x, y, i, j);
+}
+
+static size_t *order_hours(const struct rate_sample *samples, size_t n)
+{
+        size_t *order = calloc(n + 1, sizeof(*order));
+
+        for (size_t i = 0; order && i < n; i++)
+                order[i] = i;
+        if (order && n)
+                qsort_r(order, n, sizeof(*order), compare_hours, (void *)(uintptr_t)samples);
+        return order;
+}
+
 static uint8_t *put_number(uint8_t *at, uint64_t value)
 {
         for (; value >= 0x80; value >>= 7)
@@ -105,9 +130,10 @@ int client_rates_pack(const struct rate_sample *samples, const struct client_sum
 {
         _cleanup_free_ int64_t *contexts = NULL;
         size_t n = (size_t)sums->n, n_contexts, mask = (sums->n_apps + 7) / 8;
+        _cleanup_free_ size_t *order = order_hours(samples, n);
         uint8_t *bytes, *at;
 
-        if (list_contexts(samples, n, &contexts, &n_contexts) < 0)
+        if (!order || list_contexts(samples, n, &contexts, &n_contexts) < 0)
                 return -ENOMEM;
         bytes = calloc(3 * NUMBER_MAX + 1 + sums->n_apps * APP_MAX + n_contexts * 8 + n * (4 * NUMBER_MAX + mask), 1);
         if (!bytes)
@@ -121,16 +147,18 @@ int client_rates_pack(const struct rate_sample *samples, const struct client_sum
         *at++ = client_sums_coarse(sums);
         at = put_number(at, n);
         for (size_t i = 0; i < n; i++) {
-                at = put_number(at, (uint64_t)sums->rates[i]);
+                const struct rate_sample *sample = &samples[order[i]];
+
+                at = put_number(at, (uint64_t)sums->rates[order[i]]);
                 if (client_sums_coarse(sums)) {
                         int64_t low, high;
 
-                        client_sums_bounds(&samples[i], sums->step_ppm, &low, &high);
+                        client_sums_bounds(sample, sums->step_ppm, &low, &high);
                         at = put_number(put_number(at, (uint64_t)low), (uint64_t)high);
                 }
-                at = put_number(at, util_lower_bound(&samples[i].context, contexts, n_contexts, sizeof(*contexts),
+                at = put_number(at, util_lower_bound(&sample->context, contexts, n_contexts, sizeof(*contexts),
                                                      compare_ids));
-                set_bits(at, &samples[i], sums);
+                set_bits(at, sample, sums);
                 at += mask;
         }
         *ret = bytes;

@@ -21,6 +21,8 @@
 #define SCALE_MIN 0.05    /* least of that standard deviation: a twentieth of the rate */
 #define MAD_TO_SIGMA 1.4826
 #define CANDIDATE_P 0.05
+#define HOURS_ERRORS 2.0 /* standard errors that are no chance */
+#define HOURS_REST (1.0 / 3) /* a quarter of what the hours do stays among near rates; three quarters are known */
 #define THIN 0.2          /* least part of the weight that strata leave */
 #define NEEDED_T 4.0
 #define WORTH_WAITING 0.05 /* least effect, as a part of the rate, that is worth more samples */
@@ -201,26 +203,45 @@ struct one_effect {
         double value, weight;
 };
 
-static int compare_effects(const void *a, const void *b)
+static void swap(struct one_effect *a, struct one_effect *b)
 {
-        const struct one_effect *x = a, *y = b;
+        struct one_effect kept = *a;
 
-        return ORDER_TWO(x->value, y->value, x->weight, y->weight);
+        *a = *b;
+        *b = kept;
 }
 
+/* Hoare's selection: only the part with the median is looked at again. */
 static double weighted_median(struct one_effect *list, size_t n)
 {
-        double all = 0, sum = 0;
+        double all = 0, below = 0;
+        size_t first = 0, end = n;
 
-        qsort(list, n, sizeof(*list), compare_effects);
         for (size_t i = 0; i < n; i++)
                 all += list[i].weight;
-        for (size_t i = 0; i < n; i++) {
-                sum += list[i].weight;
-                if (2 * sum >= all)
-                        return list[i].value;
+        while (end - first > 1) {
+                double pivot = list[first + (end - first) / 2].value, less = 0, equal = 0;
+                size_t low = first, high = end;
+
+                for (size_t i = first; i < high;)
+                        if (list[i].value < pivot) {
+                                less += list[i].weight;
+                                swap(&list[low++], &list[i++]);
+                        } else if (list[i].value > pivot) {
+                                swap(&list[i], &list[--high]);
+                        } else {
+                                equal += list[i++].weight;
+                        }
+                if (low > first && 2 * (below + less) >= all) {
+                        end = low;
+                } else if (2 * (below + less + equal) >= all) {
+                        return pivot;
+                } else {
+                        below += less + equal;
+                        first = high;
+                }
         }
-        return n ? list[n - 1].value : 0;
+        return n ? list[MIN(first, n - 1)].value : 0;
 }
 
 static double distance(const struct drop_use *use, double middle)
@@ -311,19 +332,18 @@ static size_t find_held_by(const struct drop_use *uses, size_t *order, size_t n,
         return high;
 }
 
-int drop_compare(const struct drop_use *uses, size_t n, double rate, const struct drop_groups *groups,
-                 struct drop *ret)
+/* @out: clients that are left out. */
+static int compare_others(const struct drop_use *uses, size_t n, double rate, const bool *out, bool held,
+                          struct drop *ret)
 {
         _cleanup_free_ size_t *order = malloc((n + 1) * sizeof(*order));
-        _cleanup_free_ bool *out = calloc(n + 1, sizeof(*out));
         struct drop drop = { .p = 1, .q = 1, .paper_rule = ret->paper_rule };
         struct moments sums = { .w = 0 };
         double crude = 0, weight = 0, both = 0;
         size_t kept = 0;
-        int err = order && out ? find_odd(uses, n, groups, out) : -ENOMEM;
 
-        if (err < 0)
-                return err;
+        if (!order)
+                return -ENOMEM;
         for (size_t i = 0; i < n; i++) {
                 crude += (double)uses[i].crude;
                 weight += (double)uses[i].weight;
@@ -341,9 +361,97 @@ int drop_compare(const struct drop_use *uses, size_t n, double rate, const struc
                     (weight < THIN * crude || kept + drop.odd < COMMUNITY_CLIENTS_MIN);
         if (!drop.thin)
                 compare(&sums, rate, &drop);
-        if (is_large(&drop))
+        if (held && is_large(&drop))
                 drop.held_by = find_held_by(uses, order, kept, sums, rate);
         drop.candidate = drop.enough && drop.p <= CANDIDATE_P;
+        *ret = drop;
+        return 0;
+}
+
+int drop_compare(const struct drop_use *uses, size_t n, double rate, const struct drop_groups *groups, bool held,
+                 struct drop *ret)
+{
+        _cleanup_free_ bool *out = calloc(n + 1, sizeof(*out));
+        int err = out ? find_odd(uses, n, groups, out) : -ENOMEM;
+
+        return err ? err : compare_others(uses, n, rate, out, held, ret);
+}
+
+/* The mean effect of some clients, by which each one's part of it is known. */
+struct mean_effect {
+        double weight, value;
+};
+
+static struct mean_effect find_mean(const struct drop_use *uses, size_t n, const bool *out)
+{
+        struct mean_effect mean = { .weight = 0 };
+
+        for (size_t i = 0; i < n; i++)
+                if (!out[i]) {
+                        mean.weight += (double)uses[i].weight;
+                        mean.value += (double)uses[i].weight * drop_effect(&uses[i]);
+                }
+        mean.value = mean.weight > 0 ? mean.value / mean.weight : 0;
+        return mean;
+}
+
+static double part_of(const struct drop_use *use, const struct mean_effect *mean)
+{
+        return (double)use->weight / mean->weight * (drop_effect(use) - mean->value);
+}
+
+/* Standard error of @a times the first mean plus @b times the second: a client is one observation. */
+static double error_of_both(const struct drop_use *uses, const struct drop_use *near, size_t n, const bool *out,
+                            double a, double b, double clients)
+{
+        const struct mean_effect mean = find_mean(uses, n, out), mean_near = find_mean(near, n, out);
+        double sum = 0;
+
+        for (size_t i = 0; i < n; i++)
+                if (!out[i])
+                        sum += pow(a * part_of(&uses[i], &mean) + b * part_of(&near[i], &mean_near), 2);
+        return sqrt(sum * clients / (clients - 1));
+}
+
+/*
+ * The difference to near hours shows what is left of the hours in the comparison with them: at the edge of a heavy hour
+ * they are not equal. The truth is between the effect and that without the @rest.
+ */
+static void correct_hours(double rest, double error, double rate, struct drop *ret)
+{
+        double value = ret->effect, low, without = ret->rate_without;
+
+        ret->effect = value - rest;
+        ret->t = error > 0 ? ret->effect / error : 0;
+        ret->effect_low = ret->effect - error * quantile_student_t(ret->degrees, LEVEL);
+        ret->p = ret->t > 0 ? drop_student_upper(ret->t, ret->degrees) : 1;
+        value = (1 / without - 1 / (without + (value - rest / 2) * rate)) / (NANO * 60);
+        low = (1 / without - 1 / (without + ret->effect_low * rate)) / (NANO * 60);
+        drop_set_minutes(value, low, 2 * value - low, ret);
+        ret->candidate = ret->p <= CANDIDATE_P;
+}
+
+int drop_hours(const struct drop_use *uses, const struct drop_use *near, size_t n, double rate,
+               const struct drop_groups *groups, struct drop *ret)
+{
+        _cleanup_free_ bool *out = calloc(n + 1, sizeof(*out));
+        struct drop drop = { .paper_rule = ret->paper_rule };
+        double difference;
+        int err = out ? find_odd(near, n, groups, out) : -ENOMEM;
+
+        if (!err)
+                err = compare_others(near, n, rate, out, true, &drop);
+        if (err < 0 || !ret->enough)
+                return err;
+        difference = find_mean(uses, n, out).value - find_mean(near, n, out).value;
+        if (drop.enough &&
+            difference <= HOURS_ERRORS * error_of_both(uses, near, n, out, 1, -1, drop.degrees + 1))
+                return 0;
+        if (drop.enough)
+                correct_hours(HOURS_REST * difference,
+                              error_of_both(uses, near, n, out, -HOURS_REST, 1 + HOURS_REST, drop.degrees + 1), rate,
+                              &drop);
+        drop.hours = true;
         *ret = drop;
         return 0;
 }

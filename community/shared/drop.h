@@ -41,6 +41,7 @@ struct drop {
         bool enough;                            /* was it tested? */
         /* it is in use nearly only where a feature has another value than without it: nothing can be told */
         bool thin;
+        bool hours;     /* it is in use mostly in hours in which the rate is higher; this is taken away */
         bool candidate; /* it may be a hog, and is compared again without the effects of the other candidates */
         bool hog, paper_rule;
         /* clients that were left out, as they are unlike all others */
@@ -66,11 +67,21 @@ struct drop_groups;
  * drop_compare() - all of @ret but paper_rule, q and hog
  * @rate:   rate of the median client, to which minutes refer
  * @groups: clients that came together; NULL: unknown
+ * @held:   find held_by, too
  *
  * Return: 0 or -ENOMEM.
  */
-int drop_compare(const struct drop_use *uses, size_t n, double rate, const struct drop_groups *groups,
+int drop_compare(const struct drop_use *uses, size_t n, double rate, const struct drop_groups *groups, bool held,
                  struct drop *ret);
+/**
+ * drop_hours() - does the effect come from the hours in which the app is in use?
+ * @uses, @near: the same clients, whose rates are compared with all of a stratum, and with near ones in the time of day
+ * @ret:         what drop_compare() made of @uses; corrected, with `hours`, if that is more, beyond chance
+ *
+ * Return: 0 or -ENOMEM.
+ */
+int drop_hours(const struct drop_use *uses, const struct drop_use *near, size_t n, double rate,
+               const struct drop_groups *groups, struct drop *ret);
 bool drop_paper_rule(const struct drop_rates *with, const struct drop_rates *all);
 
 /* Sets minutes and their 95 % bounds. @high: that of a symmetric distribution. */
