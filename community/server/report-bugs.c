@@ -354,7 +354,7 @@ static int judge_app(const struct judging *judging, struct finds *finds, struct 
                                                   compare_found))
                         app->uses[kept++] = app->uses[i];
         }
-        return drop_compare(app->uses, kept, report->middle_rate, &report->groups, &app->drop);
+        return drop_compare(app->uses, kept, report->middle_rate, &report->groups, false, &app->drop);
 }
 
 static int judge_apps(void *data, size_t thread)

@@ -12,6 +12,8 @@
 #include "threads.h"
 #include "util/util.h"
 
+#define NEAR_RATES (size_t)4 /* fewer would cost much of the precision, more would leave much of the hours */
+
 /* An app of the joint on a client: its bit in the rates, and its rank. */
 struct bit {
         size_t bit;
@@ -130,21 +132,29 @@ static int add_cell(struct joint_part *part, int64_t context, uint32_t stratum, 
         return 0;
 }
 
+/* Lists the apps of the joint that were in use. */
+static size_t list_ranks(struct finder *finder, const struct client_rate *rate)
+{
+        size_t n = 0;
+
+        for (size_t i = 0; i < finder->n_bits; i++) {
+                const struct bit *bit = &finder->bits[i];
+
+                if (rate->apps[bit->bit / 8] >> bit->bit % 8 & 1)
+                        finder->ranks[n++] = bit->rank;
+        }
+        return n;
+}
+
 static int add_rate(struct finder *finder, const struct client_rates *rates, const struct client_rate *rate)
 {
         struct joint_part *part = finder->part;
         int64_t context = rates->contexts[rate->context];
         uint64_t hash = (uint64_t)context;
-        size_t n = 0, slot;
+        size_t n = list_ranks(finder, rate), slot;
 
-        for (size_t i = 0; i < finder->n_bits; i++) {
-                const struct bit *bit = &finder->bits[i];
-
-                if (rate->apps[bit->bit / 8] >> bit->bit % 8 & 1) {
-                        finder->ranks[n++] = bit->rank;
-                        hash = (hash ^ bit->rank) * 0x9E3779B97F4A7C15;
-                }
-        }
+        for (size_t i = 0; i < n; i++)
+                hash = (hash ^ finder->ranks[i]) * 0x9E3779B97F4A7C15;
         for (slot = (hash >> 32) & finder->mask; finder->slots[slot]; slot = (slot + 1) & finder->mask)
                 if (same_cell(part, finder->slots[slot] - 1, context, finder->ranks, n))
                         break;
@@ -159,20 +169,17 @@ static int add_rate(struct finder *finder, const struct client_rates *rates, con
         return 0;
 }
 
-/* Adds a cell to the sums of its stratum. */
-static void add_to_stratum(struct finder *finder, size_t cell)
+/* Adds rates with the same apps to the sums of their stratum. @n: their spans; @s, @rest: as in a cell. */
+static void add_to_stratum(struct finder *finder, const uint16_t *ranks, size_t n_ranks, double n, double s,
+                           double rest)
 {
-        const struct joint_part *part = finder->part;
-        size_t end = cell + 1 < part->n_cells ? part->cells[cell + 1].first : part->n_ranks;
+        for (size_t i = 0; i < n_ranks; i++) {
+                size_t index = finder->index_of[ranks[i]];
 
-        for (size_t i = part->cells[cell].first; i < end; i++) {
-                size_t index = finder->index_of[part->ranks[i]];
-
-                finder->sums.apps[index].s += part->cells[cell].s;
-                finder->sums.apps[index].rest += (double)part->cells[cell].rest;
-                for (size_t j = part->cells[cell].first; j < end; j++)
-                        finder->sums.both[index * finder->n_bits + finder->index_of[part->ranks[j]]] +=
-                                (double)part->cells[cell].n;
+                finder->sums.apps[index].s += s;
+                finder->sums.apps[index].rest += rest;
+                for (size_t j = 0; j < n_ranks; j++)
+                        finder->sums.both[index * finder->n_bits + finder->index_of[ranks[j]]] += n;
         }
 }
 
@@ -202,45 +209,105 @@ static void end_stratum(struct finder *finder, double n, double s, double rest, 
         memset(both, 0, apps * apps * sizeof(*both));
 }
 
-/* Makes the sums for drop_use_of() of each of the client's apps, and how they overlap. */
-static int sum_apps(struct finder *finder, struct joint_client *client)
+static void begin_sums(struct finder *finder)
 {
-        struct joint_part *part = finder->part;
         struct stratum_sums *sums = &finder->sums;
-        size_t apps = finder->n_bits;
-        struct one_use *uses = part->uses + part->n_uses - apps;
+
+        memset(sums->both, 0, finder->n_bits * finder->n_bits * sizeof(*sums->both));
+        memset(sums->apps, 0, finder->n_bits * sizeof(*sums->apps));
+}
+
+static void keep_sums(struct finder *finder, const struct joint_client *client, int kind)
+{
+        const struct sums_of_app *app = finder->sums.apps;
+        struct one_use *use = finder->part->uses + finder->part->n_uses - finder->n_bits;
+
+        for (size_t i = 0; i < finder->n_bits && client->mean > 0; i++, app++, use++) {
+                use->sums[kind] = (struct use_sums){ (float)app->weight, (float)(app->more / client->mean),
+                                                     (float)app->more_rest };
+                use->n = (float)app->n;
+                use->s = (float)(app->all_s / client->mean);
+        }
+}
+
+/* Sums up the cells by stratum. */
+static void sum_all(struct finder *finder, struct joint_client *client)
+{
+        const struct joint_part *part = finder->part;
         double n = 0, s = 0, rest = 0;
 
-        if (util_grow(&sums->both, &sums->both_capacity, apps * apps, sizeof(*sums->both)) < 0 ||
-            util_grow(&sums->apps, &sums->apps_capacity, apps, sizeof(*sums->apps)) < 0 ||
-            util_grow(&part->overlaps, &part->overlaps_capacity, part->n_overlaps + apps * apps,
-                      sizeof(*part->overlaps)) < 0)
-                return -ENOMEM;
-        client->first_app = part->n_apps - apps;
-        client->n_apps = apps;
-        client->first_overlap = part->n_overlaps;
-        part->n_overlaps += apps * apps;
-        memset(sums->both, 0, apps * apps * sizeof(*sums->both));
-        memset(sums->apps, 0, apps * sizeof(*sums->apps));
-        memset(part->overlaps + client->first_overlap, 0, apps * apps * sizeof(*part->overlaps));
+        begin_sums(finder);
         for (size_t i = client->first; i < client->end; i++) {
-                n += (double)part->cells[i].n;
-                s += part->cells[i].s;
-                rest += (double)part->cells[i].rest;
-                add_to_stratum(finder, i);
-                if (i + 1 < client->end && part->cells[i + 1].stratum == part->cells[i].stratum)
+                const struct cell *cell = &part->cells[i];
+                size_t end = i + 1 < part->n_cells ? cell[1].first : part->n_ranks;
+
+                n += (double)cell->n;
+                s += cell->s;
+                rest += (double)cell->rest;
+                add_to_stratum(finder, part->ranks + cell->first, end - cell->first, (double)cell->n, cell->s,
+                               (double)cell->rest);
+                if (i + 1 < client->end && cell[1].stratum == cell->stratum)
                         continue;
                 end_stratum(finder, n, s, rest, part->overlaps + client->first_overlap);
                 client->n += n;
                 n = s = rest = 0;
         }
-        for (size_t i = 0; i < apps && client->mean > 0; i++) {
-                uses[i].weight = (float)sums->apps[i].weight;
-                uses[i].more = (float)(sums->apps[i].more / client->mean);
-                uses[i].rest = (float)sums->apps[i].more_rest;
-                uses[i].n = (float)sums->apps[i].n;
-                uses[i].s = (float)(sums->apps[i].all_s / client->mean);
+        keep_sums(finder, client, JOINT_ALL);
+}
+
+/* The end of those that are near the rate at @first in the time of day. @end: that of its stratum. */
+static size_t end_of_near(size_t first, size_t end)
+{
+        return end - first < 2 * NEAR_RATES ? end : first + NEAR_RATES;
+}
+
+/* Sums up the rates by stratum and hours. */
+static void sum_near(struct finder *finder, const struct client_rates *rates, const struct joint_client *client)
+{
+        const struct joint_part *part = finder->part;
+        float *rows = part->overlaps + client->first_overlap + client->n_apps * client->n_apps;
+
+        begin_sums(finder);
+        for (size_t i = 0, end = 0, near; i < rates->n; i = near) {
+                double n = 0, s = 0, rest = 0;
+
+                while (end < rates->n && (end <= i || rates->list[end].stratum == rates->list[i].stratum))
+                        end++;
+                near = end_of_near(i, end);
+                for (size_t j = i; j < near; j++) {
+                        const struct client_rate *rate = &rates->list[j];
+                        size_t n_ranks = list_ranks(finder, rate);
+                        double span = (double)rate->span, others = span * (double)(apps_in_use(rates, rate) - n_ranks);
+
+                        n += span;
+                        s += span * rate->rate;
+                        rest += others;
+                        add_to_stratum(finder, finder->ranks, n_ranks, span, span * rate->rate, others);
+                }
+                end_stratum(finder, n, s, rest, rows);
         }
+        keep_sums(finder, client, JOINT_NEAR);
+}
+
+/* Makes the sums for drop_use_of() of each of the client's apps, and how they overlap. */
+static int sum_apps(struct finder *finder, const struct client_rates *rates, struct joint_client *client)
+{
+        struct joint_part *part = finder->part;
+        struct stratum_sums *sums = &finder->sums;
+        size_t apps = finder->n_bits, squares = JOINT_KINDS * apps * apps;
+
+        if (util_grow(&sums->both, &sums->both_capacity, apps * apps, sizeof(*sums->both)) < 0 ||
+            util_grow(&sums->apps, &sums->apps_capacity, apps, sizeof(*sums->apps)) < 0 ||
+            util_grow(&part->overlaps, &part->overlaps_capacity, part->n_overlaps + squares,
+                      sizeof(*part->overlaps)) < 0)
+                return -ENOMEM;
+        client->first_app = part->n_apps - apps;
+        client->n_apps = apps;
+        client->first_overlap = part->n_overlaps;
+        part->n_overlaps += squares;
+        memset(part->overlaps + client->first_overlap, 0, squares * sizeof(*part->overlaps));
+        sum_all(finder, client);
+        sum_near(finder, rates, client);
         return 0;
 }
 
@@ -293,6 +360,7 @@ static int add_client(void *state, size_t client, struct client_rates *rates)
         struct finder *finder = state;
         struct joint_part *part = finder->part;
         struct joint *joint = part->joint;
+        const struct rates_noise noise = client_rates_noise(rates);
         int err = list_bits(finder, rates, (uint32_t)client);
 
         if (err < 0 || !finder->n_bits)
@@ -300,14 +368,15 @@ static int add_client(void *state, size_t client, struct client_rates *rates)
         err = strata_set(&finder->strata, finder->features, joint->clients[client].id, rates);
         if (!err)
                 err = clear_slots(finder, rates->n);
-        joint->clients[client].spread = client_rates_spread(rates, &joint->clients[client].mean);
+        joint->clients[client].mean = noise.mean;
+        joint->clients[client].discount = noise.discount;
         joint->clients[client].part = part;
         joint->clients[client].first = part->n_cells;
         for (size_t i = 0; !err && i < rates->n; i++)
                 err = add_rate(finder, rates, &rates->list[i]);
         joint->clients[client].end = part->n_cells;
         if (!err)
-                err = sum_apps(finder, &joint->clients[client]);
+                err = sum_apps(finder, rates, &joint->clients[client]);
         if (joint->clients[client].mean > 0)
                 sum_rest(finder, rates, &joint->clients[client]);
         if (!err && joint->report->asked >= 0)

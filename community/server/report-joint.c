@@ -31,7 +31,9 @@
 void joint_clear(struct joint *joint)
 {
         free(joint->apps);
-        free(joint->effects);
+        for (int kind = 0; kind < JOINT_KINDS; kind++)
+                free(joint->effects[kind]);
+        free(joint->near);
         free(joint->pairs);
         free(joint->first);
         free(joint->rank_of);
@@ -84,7 +86,7 @@ static double others(const struct joint_part *part, size_t cell, size_t rank, bo
                 size_t other = part->ranks[i];
 
                 *with |= other == rank;
-                sum += counts(part->joint, rank, other) ? part->joint->effects[other] : 0;
+                sum += counts(part->joint, rank, other) ? part->joint->effects[JOINT_ALL][other] : 0;
         }
         return sum;
 }
@@ -113,21 +115,24 @@ size_t joint_uses(const struct joint *joint, size_t rank)
 }
 
 /* The app on one client, without the other apps' effects. */
-static struct drop_use adjust_client(const struct joint *joint, const struct one_use *use)
+static struct drop_use adjust_client(const struct joint *joint, int kind, const struct one_use *use)
 {
         const struct joint_client *client = &joint->clients[use->client];
+        const struct use_sums *sums = &use->sums[kind];
         const uint16_t *apps = client->part->apps + client->first_app;
-        const float *overlaps = client->part->overlaps + client->first_overlap + use->index * client->n_apps;
+        const float *overlaps = client->part->overlaps + client->first_overlap +
+                                ((size_t)kind * client->n_apps + use->index) * client->n_apps;
+        size_t first = joint->first[use->rank];
         struct drop_use made = { .client = use->client };
-        double more = (double)use->more - (double)use->rest * joint->rest_effect;
+        double more = (double)sums->more - (double)sums->rest * joint->rest_effect;
 
         if (use->bug)
                 return made;
         for (size_t i = 0; i < client->n_apps; i++)
-                if (counts(joint, use->rank, apps[i]))
-                        more -= (double)overlaps[i] * joint->effects[apps[i]];
-        made = drop_use_of((double)use->weight, more * client->mean, (double)use->n, (double)use->s * client->mean,
-                           client->n, client->mean, client->spread);
+                if (joint->first[apps[i]] == apps[i] && apps[i] != first) /* its own overlap is 0 */
+                        more -= (double)overlaps[i] * joint->effects[kind][apps[i]];
+        made = drop_use_of((double)sums->weight, more * client->mean, (double)use->n, (double)use->s * client->mean,
+                           client->n, client->mean, client->discount);
         made.client = use->client;
         return made;
 }
@@ -135,6 +140,7 @@ static struct drop_use adjust_client(const struct joint *joint, const struct one
 /* Work on one app's clients, which threads take in pieces. */
 struct adjusting {
         const struct joint *joint;
+        int kind;
         size_t first, end;
         atomic_size_t next;
         struct drop_use *uses;
@@ -148,27 +154,38 @@ static int adjust_clients(void *data, size_t thread)
 
         while ((first = atomic_fetch_add(&adjusting->next, CLIENTS_TAKEN)) < adjusting->end)
                 for (size_t use = first; use < MIN(first + CLIENTS_TAKEN, adjusting->end); use++)
-                        adjusting->uses[use - adjusting->first] = adjust_client(joint, &joint->uses[use]);
+                        adjusting->uses[use - adjusting->first] = adjust_client(joint, adjusting->kind,
+                                                                                &joint->uses[use]);
         return 0;
 }
 
-/* @use: first use of the app. @ret_end: the end of its uses. */
-static int adjust_app(const struct joint *joint, size_t use, struct drop *ret, size_t *ret_end)
+/* The end of an app's uses, of which @use is the first. */
+static size_t end_of_uses(const struct joint *joint, size_t use)
 {
-        struct adjusting adjusting = { .joint = joint, .first = use, .next = use, .end = use };
-        int err;
+        size_t end = use;
 
-        while (adjusting.end < joint->n_uses && joint->uses[adjusting.end].rank == joint->uses[use].rank)
-                adjusting.end++;
-        adjusting.uses = malloc((adjusting.end - use) * sizeof(*adjusting.uses));
-        if (!adjusting.uses)
-                return -ENOMEM;
-        (void)threads_run(adjust_clients, &adjusting, MIN(joint->n_parts, (adjusting.end - use) / CLIENTS_WORTH + 1));
-        err = drop_compare(adjusting.uses, adjusting.end - use, joint->report->middle_rate,
-                           &joint->report->groups, ret);
-        free(adjusting.uses);
-        *ret_end = adjusting.end;
-        return err;
+        while (end < joint->n_uses && joint->uses[end].rank == joint->uses[use].rank)
+                end++;
+        return end;
+}
+
+/* Makes the uses of an app from its first @use to @end; free them. NULL without memory. */
+static struct drop_use *adjust_uses(const struct joint *joint, int kind, size_t use, size_t end)
+{
+        struct adjusting adjusting = { .joint = joint, .kind = kind, .first = use, .next = use, .end = end };
+
+        adjusting.uses = malloc((end - use) * sizeof(*adjusting.uses));
+        if (adjusting.uses)
+                (void)threads_run(adjust_clients, &adjusting, MIN(joint->n_parts, (end - use) / CLIENTS_WORTH + 1));
+        return adjusting.uses;
+}
+
+static int adjust_app(const struct joint *joint, size_t use, size_t end, struct drop *ret)
+{
+        _cleanup_free_ struct drop_use *uses = adjust_uses(joint, JOINT_ALL, use, end);
+
+        return uses ? drop_compare(uses, end - use, joint->report->middle_rate, &joint->report->groups, false, ret) :
+               -ENOMEM;
 }
 
 static struct app_report *app_of(const struct joint *joint, size_t rank)
@@ -200,16 +217,16 @@ static int adjust_rest(struct joint *joint, double *ret)
                 more[i] = joint->clients[i].rest_more;
         for (size_t i = 0; i < joint->n_uses; i++)
                 if (joint->first[joint->uses[i].rank] == joint->uses[i].rank)
-                        more[joint->uses[i].client] -= (double)joint->uses[i].rest *
-                                                       joint->effects[joint->uses[i].rank];
+                        more[joint->uses[i].client] -= (double)joint->uses[i].sums[JOINT_ALL].rest *
+                                                       joint->effects[JOINT_ALL][joint->uses[i].rank];
         for (size_t i = 0; i < joint->n_clients; i++) {
                 const struct joint_client *client = &joint->clients[i];
 
                 uses[i] = drop_use_of(client->rest_weight, more[i] * client->mean, 0, 0, client->n, client->mean,
-                                      client->spread);
+                                      client->discount);
                 uses[i].client = (uint32_t)i;
         }
-        err = drop_compare(uses, joint->n_clients, joint->report->middle_rate, &joint->report->groups, &drop);
+        err = drop_compare(uses, joint->n_clients, joint->report->middle_rate, &joint->report->groups, false, &drop);
         if (err < 0)
                 return err;
         *ret = MAX(*ret, fabs(effect_of(joint, &drop) - joint->rest_effect));
@@ -221,17 +238,60 @@ static int adjust_rest(struct joint *joint, double *ret)
 static int sweep(struct joint *joint, double *ret)
 {
         *ret = 0;
-        for (size_t use = 0; use < joint->n_uses;) {
+        for (size_t use = 0, end; use < joint->n_uses; use = end) {
                 size_t rank = joint->uses[use].rank;
-                double before = joint->effects[rank];
-                int err = adjust_app(joint, use, &app_of(joint, rank)->drop, &use);
+                double *effect = &joint->effects[JOINT_ALL][rank], before = *effect;
+                struct drop *drop = &app_of(joint, rank)->drop;
+                int err;
 
+                end = end_of_uses(joint, use);
+                err = adjust_app(joint, use, end, drop);
                 if (err < 0)
                         return err;
-                joint->effects[rank] = effect_of(joint, &app_of(joint, rank)->drop);
-                *ret = MAX(*ret, fabs(joint->effects[rank] - before));
+                *effect = effect_of(joint, drop);
+                *ret = MAX(*ret, fabs(*effect - before));
         }
         return adjust_rest(joint, ret);
+}
+
+/* Corrects an app whose use follows the hours. @ret: the largest change. */
+static int adjust_hours(struct joint *joint, size_t use, size_t end, double *ret)
+{
+        _cleanup_free_ struct drop_use *all = adjust_uses(joint, JOINT_ALL, use, end),
+                                       *near = adjust_uses(joint, JOINT_NEAR, use, end);
+        size_t rank = joint->uses[use].rank;
+        double *effect = &joint->effects[JOINT_NEAR][rank], before = *effect, rate = joint->report->middle_rate;
+        const struct drop_groups *groups = &joint->report->groups;
+        struct drop *drop = &joint->near[rank];
+        int err;
+
+        *drop = app_of(joint, rank)->drop;
+        err = all && near ? drop_compare(all, end - use, rate, groups, true, drop) : -ENOMEM;
+        if (!err)
+                err = drop_hours(all, near, end - use, rate, groups, drop);
+        *effect = effect_of(joint, &joint->near[rank]);
+        *ret = MAX(*ret, fabs(*effect - before));
+        return err;
+}
+
+/* Apps whose use follows the hours are few: the others are compared with near hours once. */
+static int compare_hours(struct joint *joint)
+{
+        double change = INFINITY;
+        int err = 0;
+
+        memcpy(joint->effects[JOINT_NEAR], joint->effects[JOINT_ALL], joint->n * sizeof(double));
+        for (int round = 0; !err && change > STILL && round < SWEEPS; round++) {
+                change = 0;
+                for (size_t use = 0, end; !err && use < joint->n_uses; use = end) {
+                        end = end_of_uses(joint, use);
+                        if (round == 0 || joint->near[joint->uses[use].rank].hours)
+                                err = adjust_hours(joint, use, end, &change);
+                }
+        }
+        for (size_t use = 0; !err && use < joint->n_uses; use = end_of_uses(joint, use))
+                app_of(joint, joint->uses[use].rank)->drop = joint->near[joint->uses[use].rank];
+        return err;
 }
 
 /* If apps always run together, reports only the first by name, with the names of the others. */
@@ -295,11 +355,14 @@ int report_joint(struct database *database, const struct features *features, int
         err = list_apps(joint);
         if (err < 0 || !joint->n)
                 return err;
-        joint->effects = calloc(joint->n, sizeof(*joint->effects));
+        for (int kind = 0; kind < JOINT_KINDS; kind++)
+                joint->effects[kind] = calloc(joint->n, sizeof(double));
+        joint->near = calloc(joint->n, sizeof(*joint->near));
         joint->pairs = calloc(joint->n * joint->n, sizeof(*joint->pairs));
         joint->first = calloc(joint->n, sizeof(*joint->first));
         joint->rank_of = malloc((report->n_apps + 1) * sizeof(*joint->rank_of));
-        if (!joint->effects || !joint->pairs || !joint->first || !joint->rank_of)
+        if (!joint->effects[JOINT_ALL] || !joint->effects[JOINT_NEAR] || !joint->near || !joint->pairs ||
+            !joint->first || !joint->rank_of)
                 return -ENOMEM;
         for (size_t i = 0; i < report->n_apps; i++)
                 joint->rank_of[i] = -1;
@@ -310,5 +373,7 @@ int report_joint(struct database *database, const struct features *features, int
                 find_first(joint);
         for (int round = 0; !err && change > STILL && round < SWEEPS; round++)
                 err = sweep(joint, &change);
+        if (!err)
+                err = compare_hours(joint);
         return err ? err : name_together(joint);
 }

@@ -34,7 +34,8 @@ struct joint_part {
         size_t n_uses, uses_capacity;
         uint16_t *apps;          /* ranks of each client's apps */
         size_t n_apps, apps_capacity;
-        float *overlaps;         /* for each client, a row of its apps for each of its apps; see struct one_use */
+        /* for each client, two squares of a row of its apps for each of its apps; see struct one_use */
+        float *overlaps;
         size_t n_overlaps, overlaps_capacity;
         /* rates of clients that have the app that was asked for, with it and without it in use */
         int32_t *with, *without;
@@ -48,10 +49,13 @@ struct joint_client {
         size_t first, end;
         size_t first_app, n_apps, first_overlap; /* in part->apps and part->overlaps */
         double n;            /* number of its rates, by span */
-        double mean, spread; /* mean of its rates, and their squared coefficient of variation */
+        double mean, discount; /* see struct rates_noise */
         /* squares of the number of other apps in use, and its products with the rate, within strata */
         double rest_weight, rest_more;
 };
+
+/* Rates are compared with all others of the stratum, and with those that are near in the time of day. */
+enum { JOINT_ALL, JOINT_NEAR, JOINT_KINDS };
 
 /*
  * A client that has an app. Its row of the overlaps has the same sums as `more`, where a rate is 1 with the other app
@@ -60,8 +64,10 @@ struct joint_client {
 struct one_use {
         uint32_t rank, client;
         uint32_t index;     /* the app's place among the client's */
-        float weight, more; /* see drop_use_of(); relative to the client's mean */
-        float rest;         /* like `more`, where a rate is the number of other apps in use */
+        struct use_sums {
+                float weight, more; /* see drop_use_of(); relative to the client's mean */
+                float rest;         /* like `more`, where a rate is the number of other apps in use */
+        } sums[JOINT_KINDS];
         float n, s;         /* rates with the app, by span, and their sum */
         bool bug;           /* it has a bug of it, and is not compared */
 };
@@ -70,7 +76,8 @@ struct joint {
         struct report *report;
         size_t n;               /* number of apps */
         size_t *apps;           /* indices in report->apps, sorted by name */
-        double *effects;        /* by which each app raises the rate, relative to a client's mean */
+        double *effects[JOINT_KINDS]; /* by which each app raises the rate, relative to a client's mean */
+        struct drop *near;      /* each app, with its hours taken away */
         double rest_effect;     /* likewise, one of the apps that are not in this list, on average */
         uint32_t *pairs;        /* n * n: rates with both apps, in sixteenths */
         size_t *first;          /* the first app that always runs with this one, or itself */

@@ -81,15 +81,13 @@ struct sums {
 static void end_stratum(struct why *why, size_t first, const struct sums *without, const struct joint_client *client,
                         double others)
 {
-        double discount = client->spread > DROP_SPREAD_MAX ? DROP_SPREAD_MAX / client->spread : 1;
-
         for (size_t i = first; i < why->n_items; i++) {
                 struct item *item = &why->items[i];
                 double n = item->weight, b = without->s / without->n;
 
                 item->effect = (item->effect / n - b) / client->mean;
                 item->effect = MAX(MIN(item->effect, EFFECT_MAX), -EFFECT_MAX);
-                item->weight = MIN(n * without->n / (n + without->n), WEIGHT_MAX) * discount;
+                item->weight = MIN(n * without->n / (n + without->n), WEIGHT_MAX) * client->discount;
                 item->without = MIN((b + others) / client->mean, DROP_RELATIVE_MAX);
         }
 }

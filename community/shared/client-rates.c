@@ -12,6 +12,9 @@
 
 #define NUMBER_MAX 10 /* bytes of 64 bits */
 #define OWN_MAX (INT64_MAX / 2) /* any energy and time that uploads can amount to is far below */
+/* squared coefficients of variation: what rates of spans mostly have, and more than which is no honest use */
+#define USUAL_SPREAD 0.1
+#define SPREAD_MAX 1.0
 #define APP_MAX (8 + (5 + 2 * COMPONENT_COUNT) * NUMBER_MAX)
 
 void client_rates_clear(struct client_rates *rates)
@@ -49,6 +52,31 @@ static int list_contexts(const struct rate_sample *samples, size_t n, int64_t **
         *ret = list;
         *ret_n = kept;
         return 0;
+}
+
+static int64_t time_of_day(const struct rate_sample *sample)
+{
+        return (sample->t_ns + (sample->t2_ns - sample->t_ns) / 2) % NS_PER_DAY;
+}
+
+static int compare_hours(const void *a, const void *b, void *data)
+{
+        const struct rate_sample *samples = data;
+        size_t i = *(const size_t *)a, j = *(const size_t *)b;
+        int64_t x = time_of_day(&samples[i]), y = time_of_day(&samples[j]);
+
+        return ORDER_TWO(x, y, i, j);
+}
+
+static size_t *order_hours(const struct rate_sample *samples, size_t n)
+{
+        size_t *order = calloc(n + 1, sizeof(*order));
+
+        for (size_t i = 0; order && i < n; i++)
+                order[i] = i;
+        if (order && n)
+                qsort_r(order, n, sizeof(*order), compare_hours, (void *)(uintptr_t)samples);
+        return order;
 }
 
 static uint8_t *put_number(uint8_t *at, uint64_t value)
@@ -102,9 +130,10 @@ int client_rates_pack(const struct rate_sample *samples, const struct client_sum
 {
         _cleanup_free_ int64_t *contexts = NULL;
         size_t n = (size_t)sums->n, n_contexts, mask = (sums->n_apps + 7) / 8;
+        _cleanup_free_ size_t *order = order_hours(samples, n);
         uint8_t *bytes, *at;
 
-        if (list_contexts(samples, n, &contexts, &n_contexts) < 0)
+        if (!order || list_contexts(samples, n, &contexts, &n_contexts) < 0)
                 return -ENOMEM;
         bytes = calloc(3 * NUMBER_MAX + 1 + sums->n_apps * APP_MAX + n_contexts * 8 + n * (4 * NUMBER_MAX + mask), 1);
         if (!bytes)
@@ -118,16 +147,18 @@ int client_rates_pack(const struct rate_sample *samples, const struct client_sum
         *at++ = client_sums_coarse(sums);
         at = put_number(at, n);
         for (size_t i = 0; i < n; i++) {
-                at = put_number(at, (uint64_t)sums->rates[i]);
+                const struct rate_sample *sample = &samples[order[i]];
+
+                at = put_number(at, (uint64_t)sums->rates[order[i]]);
                 if (client_sums_coarse(sums)) {
                         int64_t low, high;
 
-                        client_sums_bounds(&samples[i], sums->step_ppm, &low, &high);
+                        client_sums_bounds(sample, sums->step_ppm, &low, &high);
                         at = put_number(put_number(at, (uint64_t)low), (uint64_t)high);
                 }
-                at = put_number(at, util_lower_bound(&samples[i].context, contexts, n_contexts, sizeof(*contexts),
+                at = put_number(at, util_lower_bound(&sample->context, contexts, n_contexts, sizeof(*contexts),
                                                      compare_ids));
-                set_bits(at, &samples[i], sums);
+                set_bits(at, sample, sums);
                 at += mask;
         }
         *ret = bytes;
@@ -306,19 +337,32 @@ void client_rates_stratify(struct client_rates *rates, const uint32_t *strata)
                 qsort(rates->list, rates->n, sizeof(*rates->list), compare_strata);
 }
 
-double client_rates_spread(const struct client_rates *rates, double *ret_mean)
+/*
+ * A coarse gauge's rates scatter by its steps, too: a drop has the errors of two readings, each anywhere within a step.
+ * With the variance, weights of a mean go down (METHOD.md).
+ */
+struct rates_noise client_rates_noise(const struct client_rates *rates)
 {
-        double n = 0, s = 0, ss = 0;
+        struct rates_noise noise = { .discount = 1 };
+        double n = 0, s = 0, ss = 0, steps = 0;
 
         for (size_t i = 0; i < rates->n; i++) {
-                double span = (double)rates->list[i].span, rate = rates->list[i].rate;
+                double span = (double)rates->list[i].span, rate = rates->list[i].rate,
+                       step = rates->coarse ? rates->list[i].high - rate : 0;
 
                 n += span;
                 s += span * rate;
                 ss += span * rate * rate;
+                steps += span * step * step / 6;
         }
-        *ret_mean = n > 0 ? s / n : 0;
-        return s > 0 ? MAX(ss * n / (s * s) - 1, 0) : 0;
+        if (!(s > 0))
+                return noise;
+        noise.mean = s / n;
+        noise.spread = MAX(ss * n / (s * s) - 1, 0);
+        noise.discount = USUAL_SPREAD / (USUAL_SPREAD + steps * n / (s * s));
+        if (noise.spread > SPREAD_MAX)
+                noise.discount *= SPREAD_MAX / noise.spread;
+        return noise;
 }
 
 /* Adds a rate to each app that was in use. */
@@ -353,14 +397,15 @@ static void end_stratum(struct client_rates *rates, double n, double s)
 /* @n: number of all rates, by span. */
 static void end_sums(struct client_rates *rates, double n)
 {
-        double spread = client_rates_spread(rates, &rates->mean);
+        const struct rates_noise noise = client_rates_noise(rates);
 
+        rates->mean = noise.mean;
         for (size_t i = 0; i < rates->n_apps; i++) {
                 const struct app_tally *tally = &rates->tallies[i];
 
-                rates->uses[i] = drop_use_of(tally->weight, tally->more, tally->all_n, tally->all_s, n, rates->mean,
-                                             spread);
-                rates->errors[i] = sqrt(spread / tally->weight);
+                rates->uses[i] = drop_use_of(tally->weight, tally->more, tally->all_n, tally->all_s, n, noise.mean,
+                                             noise.discount);
+                rates->errors[i] = sqrt(noise.spread / tally->weight);
         }
 }
 

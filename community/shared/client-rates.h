@@ -9,9 +9,9 @@
  * Packed: how many apps there are; of each, its number (8 bytes, little-endian), the time of its rates in ms,
  * and how many samples have its own energy; if any has, their time in ms and that energy in mJ, how many
  * components have some of it, and of each, ascending, its number and that part in mJ. Then how many contexts,
- * and the number of each (8 bytes); 1 if the gauge is coarse, or 0; how many rates; of each, the rate, its
- * low and high (of coarse gauges only), the index of its context, and a bit for each app. What has no size
- * here has 7 bits a byte, the lowest first.
+ * and the number of each (8 bytes); 1 if the gauge is coarse, or 0; how many rates; of each, by the time of day (UTC: a
+ * device compares its own hours), the rate, its low and high (of coarse gauges only), the index of its context, and a
+ * bit for each app. What has no size here has 7 bits a byte, the lowest first.
  */
 
 #include "client-sums.h"
@@ -68,7 +68,7 @@ int client_rates_pack(const struct rate_sample *samples, const struct client_sum
 int client_rates_read(const uint8_t *bytes, size_t length, struct client_rates *rates);
 void client_rates_clear(struct client_rates *rates);
 
-/* Sorts the rates by stratum. @strata: of each context. Call it before client_rates_sum(). */
+/* Sorts the rates by stratum, then by time of day. @strata: of each context. Call it before client_rates_sum(). */
 void client_rates_stratify(struct client_rates *rates, const uint32_t *strata);
 
 /*
@@ -76,5 +76,10 @@ void client_rates_stratify(struct client_rates *rates, const uint32_t *strata);
  * once. Returns 0 or -ENOMEM.
  */
 int client_rates_sum(struct client_rates *rates, int64_t *ret_s1, int64_t *ret_s2);
-/* Squared coefficient of variation of the rates, and their mean. */
-double client_rates_spread(const struct client_rates *rates, double *ret_mean);
+
+struct rates_noise {
+        double mean, spread; /* mean of the rates, and their squared coefficient of variation */
+        double discount;     /* part of its weight that the client keeps */
+};
+
+struct rates_noise client_rates_noise(const struct client_rates *rates);

@@ -7,7 +7,6 @@
 #include "order.h"
 #include "util/util.h"
 
-#define NS_PER_DAY 86400000000000
 #define STEPS_MIN 4 /* fewer steps say less than all drops and times */
 #define DISCHARGE_GAP_NS INT64_C(7200000000000) /* a longer gap ends a discharge */
 #define COARSE_RATE_MAX (2 * RATE_MAX) /* largest rate of one step: 5 % within a minute */

@@ -17,6 +17,7 @@
 
 /* Most rates of a client in a day of its clock: more add no information, and no client may flood the others. */
 #define CLIENT_DAY_MAX 200
+#define NS_PER_DAY 86400000000000
 #define COARSE_STEP_PPM 50000
 #define RATE_MAX 400000 /* 0.04 %/s: empty within 42 minutes. Rates are in 1e-9 of a full charge per second */
 

@@ -84,10 +84,15 @@ int drop_leave_groups(const struct drop_use *uses, size_t n, const struct drop_g
         for (int grouping = 0; grouping < DROP_GROUPINGS; grouping++) {
                 const uint32_t *of = groups->of[grouping];
                 size_t kept = 0, first, end;
+                bool known = false;
 
                 for (size_t i = 0; of && i < n; i++)
-                        if (uses[i].weight > 0)
+                        if (uses[i].weight > 0) {
+                                known |= of[uses[i].client] != 0;
                                 members[kept++] = (struct member){ of[uses[i].client], i };
+                        }
+                if (!known)
+                        continue;
                 if (kept)
                         qsort(members, kept, sizeof(*members), compare_members);
                 for (int left = 0; left < GROUPS_LEFT_MAX &&

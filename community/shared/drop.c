@@ -12,7 +12,6 @@
 
 #define LEVEL 0.95
 #define PAPER_H 1.96
-#define SIGN_MIN 1.645 /* standard deviations by which clients with more must outnumber those with less */
 #define NANO 1e-9
 #define WEIGHT_MAX 16.0   /* most samples that count, so that no client decides alone */
 #define EFFECT_MAX 1.0
@@ -22,6 +21,8 @@
 #define SCALE_MIN 0.05    /* least of that standard deviation: a twentieth of the rate */
 #define MAD_TO_SIGMA 1.4826
 #define CANDIDATE_P 0.05
+#define HOURS_ERRORS 2.0 /* standard errors that are no chance */
+#define HOURS_REST (1.0 / 3) /* a quarter of what the hours do stays among near rates; three quarters are known */
 #define THIN 0.2          /* least part of the weight that strata leave */
 #define NEEDED_T 4.0
 #define WORTH_WAITING 0.05 /* least effect, as a part of the rate, that is worth more samples */
@@ -98,9 +99,9 @@ void drop_stratum(double n, double s, double all_n, double all_s, double *weight
         *more += w * (s / n - (all_s - s) / rest);
 }
 
-struct drop_use drop_use_of(double weight, double more, double n, double s, double all_n, double mean, double spread)
+struct drop_use drop_use_of(double weight, double more, double n, double s, double all_n, double mean, double discount)
 {
-        double discount = spread > DROP_SPREAD_MAX ? DROP_SPREAD_MAX / spread : 1, relative, without;
+        double relative, without;
         struct drop_use use = { .client = 0 };
 
         if (!(mean > 0 && all_n > 0))
@@ -119,7 +120,7 @@ struct drop_use drop_use_of(double weight, double more, double n, double s, doub
 /* Sums over clients: of weights w, and of e, a and b with w or its square. */
 struct moments {
         double w, ww, e, wwe, wwee, a, b, wwa, wwb, wwaa, wwbb, wwab;
-        double both, more, less, odd;
+        double both;
 };
 
 double drop_effect(const struct drop_use *use)
@@ -136,8 +137,6 @@ static void add_use(struct moments *sums, const struct drop_use *use, double sig
         double ww = sign * w * w;
 
         sums->both += sign;
-        sums->more += e > 0 ? sign : 0;
-        sums->less += e < 0 ? sign : 0;
         sums->w += sign * w;
         sums->ww += ww;
         sums->e += sign * w * e;
@@ -183,7 +182,7 @@ static void find_minutes(const struct moments *sums, double rate, double clients
 
 static void compare(const struct moments *sums, double rate, struct drop *ret)
 {
-        double clients = sums->ww > 0 ? sums->w * sums->w / sums->ww : 0, error, sign;
+        double clients = sums->ww > 0 ? sums->w * sums->w / sums->ww : 0, error;
 
         if (sums->both < COMMUNITY_CLIENTS_MIN || clients < 3 || !(sums->a > 0 && sums->b > 0))
                 return;
@@ -193,10 +192,9 @@ static void compare(const struct moments *sums, double rate, struct drop *ret)
         error = sqrt(MAX(sums->wwee - 2 * ret->effect * sums->wwe + ret->effect * ret->effect * sums->ww, 0) /
                      (sums->w * sums->w) * clients / (clients - 1));
         ret->effect_low = ret->effect - error * quantile_student_t(clients - 1, LEVEL);
-        sign = (sums->more - sums->less) / sqrt(MAX(sums->more + sums->less, 1));
         ret->degrees = clients - 1;
         ret->t = error > 0 ? ret->effect / error : 0;
-        if (error > 0 && ret->effect > 0 && sign >= SIGN_MIN)
+        if (error > 0 && ret->effect > 0)
                 ret->p = drop_student_upper(ret->t, ret->degrees);
 }
 
@@ -289,19 +287,18 @@ static size_t find_held_by(const struct drop_use *uses, size_t *order, size_t n,
         return high;
 }
 
-int drop_compare(const struct drop_use *uses, size_t n, double rate, const struct drop_groups *groups,
-                 struct drop *ret)
+/* @out: clients that are left out. */
+static int compare_others(const struct drop_use *uses, size_t n, double rate, const bool *out, bool held,
+                          struct drop *ret)
 {
         _cleanup_free_ size_t *order = malloc((n + 1) * sizeof(*order));
-        _cleanup_free_ bool *out = calloc(n + 1, sizeof(*out));
         struct drop drop = { .p = 1, .q = 1, .paper_rule = ret->paper_rule };
         struct moments sums = { .w = 0 };
         double crude = 0, weight = 0, both = 0;
         size_t kept = 0;
-        int err = order && out ? find_odd(uses, n, groups, out) : -ENOMEM;
 
-        if (err < 0)
-                return err;
+        if (!order)
+                return -ENOMEM;
         for (size_t i = 0; i < n; i++) {
                 crude += (double)uses[i].crude;
                 weight += (double)uses[i].weight;
@@ -319,9 +316,97 @@ int drop_compare(const struct drop_use *uses, size_t n, double rate, const struc
                     (weight < THIN * crude || kept + drop.odd < COMMUNITY_CLIENTS_MIN);
         if (!drop.thin)
                 compare(&sums, rate, &drop);
-        if (is_large(&drop))
+        if (held && is_large(&drop))
                 drop.held_by = find_held_by(uses, order, kept, sums, rate);
         drop.candidate = drop.enough && drop.p <= CANDIDATE_P;
+        *ret = drop;
+        return 0;
+}
+
+int drop_compare(const struct drop_use *uses, size_t n, double rate, const struct drop_groups *groups, bool held,
+                 struct drop *ret)
+{
+        _cleanup_free_ bool *out = calloc(n + 1, sizeof(*out));
+        int err = out ? find_odd(uses, n, groups, out) : -ENOMEM;
+
+        return err ? err : compare_others(uses, n, rate, out, held, ret);
+}
+
+/* The mean effect of some clients, by which each one's part of it is known. */
+struct mean_effect {
+        double weight, value;
+};
+
+static struct mean_effect find_mean(const struct drop_use *uses, size_t n, const bool *out)
+{
+        struct mean_effect mean = { .weight = 0 };
+
+        for (size_t i = 0; i < n; i++)
+                if (!out[i]) {
+                        mean.weight += (double)uses[i].weight;
+                        mean.value += (double)uses[i].weight * drop_effect(&uses[i]);
+                }
+        mean.value = mean.weight > 0 ? mean.value / mean.weight : 0;
+        return mean;
+}
+
+static double part_of(const struct drop_use *use, const struct mean_effect *mean)
+{
+        return (double)use->weight / mean->weight * (drop_effect(use) - mean->value);
+}
+
+/* Standard error of @a times the first mean plus @b times the second: a client is one observation. */
+static double error_of_both(const struct drop_use *uses, const struct drop_use *near, size_t n, const bool *out,
+                            double a, double b, double clients)
+{
+        const struct mean_effect mean = find_mean(uses, n, out), mean_near = find_mean(near, n, out);
+        double sum = 0;
+
+        for (size_t i = 0; i < n; i++)
+                if (!out[i])
+                        sum += pow(a * part_of(&uses[i], &mean) + b * part_of(&near[i], &mean_near), 2);
+        return sqrt(sum * clients / (clients - 1));
+}
+
+/*
+ * The difference to near hours shows what is left of the hours in the comparison with them: at the edge of a heavy hour
+ * they are not equal. The truth is between the effect and that without the @rest.
+ */
+static void correct_hours(double rest, double error, double rate, struct drop *ret)
+{
+        double value = ret->effect, low, without = ret->rate_without;
+
+        ret->effect = value - rest;
+        ret->t = error > 0 ? ret->effect / error : 0;
+        ret->effect_low = ret->effect - error * quantile_student_t(ret->degrees, LEVEL);
+        ret->p = ret->t > 0 ? drop_student_upper(ret->t, ret->degrees) : 1;
+        value = (1 / without - 1 / (without + (value - rest / 2) * rate)) / (NANO * 60);
+        low = (1 / without - 1 / (without + ret->effect_low * rate)) / (NANO * 60);
+        drop_set_minutes(value, low, 2 * value - low, ret);
+        ret->candidate = ret->p <= CANDIDATE_P;
+}
+
+int drop_hours(const struct drop_use *uses, const struct drop_use *near, size_t n, double rate,
+               const struct drop_groups *groups, struct drop *ret)
+{
+        _cleanup_free_ bool *out = calloc(n + 1, sizeof(*out));
+        struct drop drop = { .paper_rule = ret->paper_rule };
+        double difference;
+        int err = out ? find_odd(near, n, groups, out) : -ENOMEM;
+
+        if (!err)
+                err = compare_others(near, n, rate, out, true, &drop);
+        if (err < 0 || !ret->enough)
+                return err;
+        difference = find_mean(uses, n, out).value - find_mean(near, n, out).value;
+        if (drop.enough &&
+            difference <= HOURS_ERRORS * error_of_both(uses, near, n, out, 1, -1, drop.degrees + 1))
+                return 0;
+        if (drop.enough)
+                correct_hours(HOURS_REST * difference,
+                              error_of_both(uses, near, n, out, -HOURS_REST, 1 + HOURS_REST, drop.degrees + 1), rate,
+                              &drop);
+        drop.hours = true;
         *ret = drop;
         return 0;
 }

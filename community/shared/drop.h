@@ -18,8 +18,6 @@
 #define COMMUNITY_EFFECT_MIN 0.01
 
 #define DROP_RELATIVE_MAX 3.0 /* rates with and without an app are at most this, relative to the mean rate */
-/* squared coefficient of variation; rates that vary more (a coarse gauge, a lie) weigh less in proportion */
-#define DROP_SPREAD_MAX 1.0
 
 /* An app on one client. Rates are relative to the client's mean rate. */
 struct drop_use {
@@ -43,6 +41,7 @@ struct drop {
         bool enough;                            /* was it tested? */
         /* it is in use nearly only where a feature has another value than without it: nothing can be told */
         bool thin;
+        bool hours;     /* it is in use mostly in hours in which the rate is higher; this is taken away */
         bool candidate; /* it may be a hog, and is compared again without the effects of the other candidates */
         bool hog, paper_rule;
         /* clients that were left out, as they are unlike all others */
@@ -55,10 +54,10 @@ struct drop {
 void drop_stratum(double n, double s, double all_n, double all_s, double *weight, double *more);
 /*
  * Makes a use of sums over strata. @more: by which rates are higher with the app, times @weight. @n: rates with the
- * app, with sum @s, of @all_n with mean @mean and squared coefficient of variation @spread. Without the app the rate is
- * that of all rates without it; with it, it is higher by the difference within strata.
+ * app, with sum @s, of @all_n with mean @mean. @discount: the part of its weight that it keeps. Without the app the
+ * rate is that of all rates without it; with it, it is higher by the difference within strata.
  */
-struct drop_use drop_use_of(double weight, double more, double n, double s, double all_n, double mean, double spread);
+struct drop_use drop_use_of(double weight, double more, double n, double s, double all_n, double mean, double discount);
 
 /* By how much the rate is higher with the app, relative to the client's mean; at most as much again. */
 double drop_effect(const struct drop_use *use);
@@ -68,11 +67,21 @@ struct drop_groups;
  * drop_compare() - all of @ret but paper_rule, q and hog
  * @rate:   rate of the median client, to which minutes refer
  * @groups: clients that came together; NULL: unknown
+ * @held:   find held_by, too
  *
  * Return: 0 or -ENOMEM.
  */
-int drop_compare(const struct drop_use *uses, size_t n, double rate, const struct drop_groups *groups,
+int drop_compare(const struct drop_use *uses, size_t n, double rate, const struct drop_groups *groups, bool held,
                  struct drop *ret);
+/**
+ * drop_hours() - does the effect come from the hours in which the app is in use?
+ * @uses, @near: the same clients, whose rates are compared with all of a stratum, and with near ones in the time of day
+ * @ret:         what drop_compare() made of @uses; corrected, with `hours`, if that is more, beyond chance
+ *
+ * Return: 0 or -ENOMEM.
+ */
+int drop_hours(const struct drop_use *uses, const struct drop_use *near, size_t n, double rate,
+               const struct drop_groups *groups, struct drop *ret);
 bool drop_paper_rule(const struct drop_rates *with, const struct drop_rates *all);
 
 /* Sets minutes and their 95 % bounds. @high: that of a symmetric distribution. */

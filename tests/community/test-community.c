@@ -197,6 +197,30 @@ static void check_sums(void)
         client_sums_clear(&sums);
 }
 
+/* Rates are packed by the time of day, so that neighbours are of the same hours. */
+static void check_hours_packed(void)
+{
+        static const int hours[] = { 10, 24 + 9, 48 + 11, 72 + 8 }, sorted[] = { 3, 1, 0, 2 };
+        struct client_rates rates = { .n = 0 };
+        struct rate_sample samples[4];
+        struct client_sums sums;
+        uint8_t *bytes;
+        size_t length;
+
+        for (int i = 0; i < 4; i++)
+                samples[i] = (struct rate_sample){ .t_ns = hours[i] * 60 * MINUTE_NS, .seq = i,
+                                                   .t2_ns = (hours[i] * 60 + 10) * MINUTE_NS, .level_ppm = 900007,
+                                                   .level2_ppm = 900007 - 6000 * (i + 1) };
+        check_int(client_sums_make(samples, 4, &sums), 0);
+        check_int(client_rates_pack(samples, &sums, &bytes, &length), 0);
+        check_int(client_rates_read(bytes, length, &rates), 0);
+        for (int i = 0; i < 4; i++)
+                check_int(rates.list[i].rate, 10000 * (sorted[i] + 1));
+        client_rates_clear(&rates);
+        client_sums_clear(&sums);
+        free(bytes);
+}
+
 /* Suspends are summed apart: one over an awake sample changes nothing of it, one over another suspend counts once. */
 static void check_asleep(void)
 {
@@ -374,6 +398,62 @@ static void check_strata(void)
         free(rates.errors);
 }
 
+/* A coarse gauge whose steps are as large as the mean rate leaves a client three eighths of its weight. */
+static void check_noise(void)
+{
+        struct client_rate list[20];
+        struct client_rates rates = { .list = list, .n = 20 };
+
+        for (int i = 0; i < 20; i++)
+                list[i] = (struct client_rate){ .rate = i % 2 ? 15000 : 5000, .high = i % 2 ? 25000 : 15000,
+                                                .span = 1 };
+        check_near(client_rates_noise(&rates).discount, 1, 1e-9);
+        rates.coarse = true;
+        check_near(client_rates_noise(&rates).mean, 10000, 1e-9);
+        check_near(client_rates_noise(&rates).spread, 0.25, 1e-9);
+        check_near(client_rates_noise(&rates).discount, 0.375, 1e-9);
+}
+
+/* Half of the clients show no effect, as it is less than their noise: the others' is proof enough. */
+static void check_skewed(void)
+{
+        struct drop_use uses[40];
+        struct drop drop = { .p = 1 };
+
+        for (uint32_t i = 0; i < 40; i++)
+                uses[i] = (struct drop_use){ .client = i, .weight = 12, .crude = 12, .without = 0.95F,
+                                             .with = 0.95F + (i % 2 ? 0.12F : -0.01F) };
+        check_int(drop_compare(uses, 40, 20000, NULL, true, &drop), 0);
+        check(drop.p < 1e-4 && drop.candidate);
+}
+
+/*
+ * An app without effect is in use in heavy hours, and near hours leave a quarter of them; one that costs as much in
+ * all hours stays a hog.
+ */
+static void check_hours(void)
+{
+        for (int heavy = 0; heavy < 2; heavy++) {
+                struct drop_use uses[60], near[60];
+                struct drop drop = { .p = 1 };
+
+                for (uint32_t i = 0; i < 60; i++) {
+                        float noise = (float)(0.03 * draw()), cost = heavy ? 0.05F : 0.2F;
+
+                        uses[i] = (struct drop_use){ .client = i, .weight = 12, .crude = 12, .without = 0.9F,
+                                                     .with = 1.1F + noise };
+                        near[i] = (struct drop_use){ .client = i, .weight = 10, .crude = 12, .without = 0.9F,
+                                                     .with = 0.9F + cost + noise + (float)(0.02 * draw()) };
+                }
+                check_int(drop_compare(uses, 60, 20000, NULL, true, &drop), 0);
+                check(drop.effect_low > 0.15 && drop.minutes_low > 0);
+                check_int(drop_hours(uses, near, 60, 20000, NULL, &drop), 0);
+                check_int(drop.hours, heavy);
+                check_near(drop.effect, heavy ? 0 : 0.2, 0.02);
+                check(heavy ? drop.minutes_low < 1 && drop.p > 0.01 : drop.p < 1e-6);
+        }
+}
+
 /* Clients that lie together move nothing, until they are too many to be an oddity. */
 static void check_odd(void)
 {
@@ -387,7 +467,7 @@ static void check_odd(void)
                         uses[i] = (struct drop_use){ .client = i, .weight = 12, .crude = 12, .without = without,
                                                      .with = i < liars ? 3 : without + (float)(0.05 + 0.05 * draw()) };
                 }
-                check_int(drop_compare(uses, 100, 20000, NULL, &drop), 0);
+                check_int(drop_compare(uses, 100, 20000, NULL, true, &drop), 0);
                 check_int((int64_t)drop.odd, (int64_t)liars);
                 check_near(drop.effect, 0.05, 0.01);
                 check(drop.enough && drop.held_by > 40 && drop.held_by < 100);
@@ -411,7 +491,7 @@ static void check_groups(void)
                         uses[i] = (struct drop_use){ .client = i, .weight = 12, .crude = 12, .without = 0.9F,
                                                      .with = 0.9F + (float)((liar ? 0.6 : 0.05) + 0.05 * draw()) };
                 }
-                check_int(drop_compare(uses, 100, 20000, &groups, &drop), 0);
+                check_int(drop_compare(uses, 100, 20000, &groups, true, &drop), 0);
                 check_int((int64_t)drop.odd, known ? 20 : 0);
                 check_near(drop.effect, known ? 0.05 : 0.16, 0.015);
         }
@@ -425,7 +505,7 @@ static void check_thin(void)
         for (uint32_t i = 0; i < 40; i++)
                 uses[i] = (struct drop_use){ .client = i, .weight = i < 6 ? 1 : 0, .crude = 12, .with = 1.2F,
                                              .without = 1 };
-        check_int(drop_compare(uses, 40, 20000, NULL, &drop), 0);
+        check_int(drop_compare(uses, 40, 20000, NULL, true, &drop), 0);
         check(drop.thin && !drop.enough && !drop.candidate);
 }
 
@@ -542,10 +622,14 @@ int main(void)
         check_headers();
         check_samples();
         check_sums();
+        check_hours_packed();
         check_asleep();
         check_coarse();
         check_many_coarse();
         check_strata();
+        check_noise();
+        check_skewed();
+        check_hours();
         check_odd();
         check_groups();
         check_thin();
