@@ -52,6 +52,21 @@ static void add_at(const struct pricing *pricing, struct range *range, uint32_t 
 }
 
 /*
+ * Finds the weights of one term at a place. False: add_at_place() cannot add it, as the place is outside the measured
+ * points, or a term other than CPU_IDLE has none and must be named.
+ */
+static bool place_in(const struct pricing *pricing, struct range *range, size_t term, struct model_place *place)
+{
+        struct between between = { 0 };
+        bool empty = range_is_empty(range);
+
+        if (empty ? term != CPU_IDLE : !vector_between(pricing, range, place->khz, &between))
+                return false;
+        place->by[term] = (struct model_split){ between.low, between.high, empty ? 0 : 1 - between.part, between.part };
+        return true;
+}
+
+/*
  * Beyond the measured frequencies power goes by a power of the frequency: its exponent from the slope over that half of
  * the measured ones, or the usual one. The logarithm's variance is (TILT x)^2 + DRIFT^2 |x|, x the logarithm of the
  * ratio of frequencies. From 89 clusters' tables and two measured clusters, each cut at every place
@@ -69,7 +84,6 @@ static void add_at(const struct pricing *pricing, struct range *range, uint32_t 
 
 /* Power at a frequency relative to the nearest measured one, and half of its interval; mW of a busy core there. */
 struct beyond {
-        uint32_t khz;
         size_t nearest;
         bool above;
         double ratio, half, nearest_mw;
@@ -103,7 +117,7 @@ static bool is_beyond(const struct pricing *pricing, const struct cpu_ranges *ra
         if (n == 0 || is_within(pricing, range, khz) || c[range->first].point == 0)
                 return false;
         above = khz > c[range->first].point;
-        *ret = (struct beyond){ .khz = khz, .nearest = above ? range->end - 1 : range->first, .above = above };
+        *ret = (struct beyond){ .nearest = above ? range->end - 1 : range->first, .above = above };
         other = above ? range->end - 1 - n / 2 : range->first + n / 2;
         ret->nearest_mw = busy_mw(pricing, ranges, c[ret->nearest].point);
         other_mw = busy_mw(pricing, ranges, c[other].point);
@@ -127,17 +141,16 @@ static bool is_beyond(const struct pricing *pricing, const struct cpu_ranges *ra
 #define SHARE_MOST 0.8
 #define CHANGE_LEAST 0.05 /* a smaller change of a busy core's power over that half, relative to it, shows no part */
 
-static void add_idle_beyond(const struct pricing *pricing, struct cpu_ranges *ranges, const struct beyond *beyond,
-                            double idle_s, enum component component)
+static void place_idle_beyond(const struct pricing *pricing, struct cpu_ranges *ranges, const struct beyond *beyond,
+                              struct model_place *place)
 {
         const struct coefficient *c = pricing->profile->coefficients;
         struct range *idle = &ranges->by[CPU_IDLE];
-        struct model_vector *vector = pricing->vector;
         double change_mw = beyond->nearest_mw * (beyond->ratio - 1), step_mw = 0, growth, part, share;
         size_t n = idle->end - idle->first, nearest = 0, other = 0;
 
-        if (is_within(pricing, idle, beyond->khz)) {
-                add_at(pricing, idle, beyond->khz, idle_s);
+        if (is_within(pricing, idle, place->khz)) {
+                place_in(pricing, idle, CPU_IDLE, place);
                 return;
         }
         if (n > 1) {
@@ -146,67 +159,69 @@ static void add_idle_beyond(const struct pricing *pricing, struct cpu_ranges *ra
                 step_mw = busy_mw(pricing, ranges, c[nearest].point) - busy_mw(pricing, ranges, c[other].point);
         }
         if (!(fabs(step_mw) > CHANGE_LEAST * beyond->nearest_mw)) {
-                vector->component_spread_mj[component] += SHARE_MOST * fabs(change_mw) * idle_s;
+                place->idle_spread_mw = SHARE_MOST * fabs(change_mw);
                 return;
         }
         growth = pow(beyond->ratio, SHARE_GROWTH);
         part = growth * change_mw / step_mw;
         share = growth * (c[nearest].value - c[other].value) / step_mw;
-        vector->weight[nearest] += idle_s * (1 + part);
-        vector->weight[other] -= idle_s * part;
-        vector->component_spread_mj[component] += fabs(share) * idle_s *
-                                                  hypot(QUANTILE * SHARE_SD * change_mw,
-                                                        beyond->nearest_mw * beyond->half);
+        place->by[CPU_IDLE] = (struct model_split){ nearest, other, 1 + part, -part };
+        place->idle_spread_mw = fabs(share) * hypot(QUANTILE * SHARE_SD * change_mw, beyond->nearest_mw * beyond->half);
 }
 
-static void add_beyond(const struct pricing *pricing, struct cpu_ranges *ranges, const struct beyond *beyond,
-                       double busy_s, double any_s)
+/* False: nothing was measured that cores share, which must be named. */
+static bool place_beyond(const struct pricing *pricing, struct cpu_ranges *ranges, const struct beyond *beyond,
+                         struct model_place *place)
 {
         const struct coefficient *c = pricing->profile->coefficients;
         const struct range *shared = &ranges->by[CPU_SHARED];
-        double nearest_mj = c[beyond->nearest].value * busy_s;
 
-        pricing->vector->weight[beyond->nearest] += busy_s * beyond->ratio;
-        for (size_t i = shared->first; i < shared->end; i++) {
-                if (c[i].point != c[beyond->nearest].point)
-                        continue;
-                pricing->vector->weight[i] += any_s * beyond->ratio;
-                nearest_mj += c[i].value * any_s;
-        }
-        pricing->vector->component_spread_mj[COMPONENT_CPU] += fabs(nearest_mj) * beyond->half;
-        add_idle_beyond(pricing, ranges, beyond, any_s, COMPONENT_CPU);
+        place->by[CPU_ACTIVE] = (struct model_split){ beyond->nearest, beyond->nearest, beyond->ratio, 0 };
+        for (size_t i = shared->first; i < shared->end; i++)
+                if (c[i].point == c[beyond->nearest].point)
+                        place->by[CPU_SHARED] = (struct model_split){ i, i, beyond->ratio, 0 };
+        place->half = beyond->half / beyond->ratio;
+        place_idle_beyond(pricing, ranges, beyond, place);
+        return !range_is_empty(shared);
+}
+
+static void add_split(const struct pricing *pricing, const struct model_split *split, double amount)
+{
+        double *weight = pricing->vector->weight;
+
+        weight[split->low] += amount * split->rest;
+        weight[split->high] += amount * split->part;
+}
+
+static void add_at_place(const struct pricing *pricing, const struct model_place *place, double busy_s, double any_s)
+{
+        const struct coefficient *c = pricing->profile->coefficients;
+        const struct model_split *active = &place->by[CPU_ACTIVE], *shared = &place->by[CPU_SHARED];
+
+        add_split(pricing, active, busy_s);
+        add_split(pricing, shared, any_s);
+        add_split(pricing, &place->by[CPU_IDLE], any_s);
+        if (place->half > 0)
+                pricing->vector->component_spread_mj[COMPONENT_CPU] +=
+                        place->half * fabs(c[active->low].value * active->rest * busy_s +
+                                           c[shared->low].value * shared->rest * any_s) +
+                        place->idle_spread_mw * any_s;
 }
 
 static void add_cpu_point(const struct pricing *pricing, struct cpu_ranges *ranges, uint32_t khz, double busy_s,
                           double any_s)
 {
+        struct model_place place = { .khz = khz };
         struct beyond beyond;
 
         if (is_beyond(pricing, ranges, khz, &beyond)) {
-                add_beyond(pricing, ranges, &beyond, busy_s, any_s);
+                place_beyond(pricing, ranges, &beyond, &place);
+                add_at_place(pricing, &place, busy_s, any_s);
                 return;
         }
         add_at(pricing, &ranges->by[CPU_ACTIVE], khz, busy_s);
         add_at(pricing, &ranges->by[CPU_SHARED], khz, any_s);
         add_at(pricing, &ranges->by[CPU_IDLE], khz, any_s);
-}
-
-/*
- * Finds the weights of one term at a place. False: add_at_place() cannot add it, as the place is outside the measured
- * points, or a term other than CPU_IDLE has none and must be named.
- */
-static bool place_in(const struct pricing *pricing, struct range *range, size_t term, struct model_place *place)
-{
-        struct between between = { 0 };
-        bool empty = range_is_empty(range);
-
-        if (empty ? term != CPU_IDLE : !vector_between(pricing, range, place->khz, &between))
-                return false;
-        place->by[term].low = between.low;
-        place->by[term].high = between.high;
-        place->by[term].part = between.part;
-        place->by[term].rest = empty ? 0 : 1 - between.part;
-        return true;
 }
 
 /*
@@ -218,6 +233,7 @@ static const struct model_place *find_place(const struct pricing *pricing, const
 {
         struct model_prices *prices = pricing->prices;
         struct model_place *place;
+        struct beyond beyond;
 
         for (size_t i = 0, at = prices->next_place; i < prices->n_places; i++, at++) {
                 at = at < prices->n_places ? at : 0;
@@ -232,21 +248,11 @@ static const struct model_place *find_place(const struct pricing *pricing, const
         place = &prices->places[prices->n_places++];
         *place = (struct model_place){ .policy = cpu->policy, .khz = cpu->khz, .within = true };
         find_cpu(pricing, cpu->policy, ranges);
-        for (size_t term = 0; term < CPU_TERMS; term++)
+        if (is_beyond(pricing, ranges, cpu->khz, &beyond))
+                place->within = place_beyond(pricing, ranges, &beyond, place);
+        for (size_t term = 0; place->half == 0 && term < CPU_TERMS; term++)
                 place->within = place_in(pricing, &ranges->by[term], term, place) && place->within;
         return place;
-}
-
-static void add_at_place(const struct pricing *pricing, const struct model_place *place, double busy_s, double any_s)
-{
-        double *weight = pricing->vector->weight;
-
-        for (size_t term = 0; term < CPU_TERMS; term++) {
-                double amount = term == CPU_ACTIVE ? busy_s : any_s;
-
-                weight[place->by[term].low] += amount * place->by[term].rest;
-                weight[place->by[term].high] += amount * place->by[term].part;
-        }
 }
 
 /*
@@ -261,11 +267,14 @@ static void add_idle(const struct pricing *pricing, struct cpu_ranges *ranges)
                 const struct point *idle = &idles->list[i];
                 struct range *range = &find_cpu(pricing, idle->policy, ranges)->by[CPU_IDLE];
                 double idle_s = (double)idle->idle_ns * S_PER_NS;
+                struct model_place place = { .khz = idle->khz };
                 struct beyond beyond;
 
-                if (idle->khz != KHZ_UNKNOWN && is_beyond(pricing, ranges, idle->khz, &beyond))
-                        add_idle_beyond(pricing, ranges, &beyond, idle_s, COMPONENT_BASE);
-                else if (idle->khz != KHZ_UNKNOWN)
+                if (idle->khz != KHZ_UNKNOWN && is_beyond(pricing, ranges, idle->khz, &beyond)) {
+                        place_idle_beyond(pricing, ranges, &beyond, &place);
+                        add_split(pricing, &place.by[CPU_IDLE], idle_s);
+                        pricing->vector->component_spread_mj[COMPONENT_BASE] += place.idle_spread_mw * idle_s;
+                } else if (idle->khz != KHZ_UNKNOWN)
                         add_at(pricing, range, idle->khz, idle_s);
                 else if (!range_is_empty(range))
                         pricing->vector->component_spread_mj[COMPONENT_BASE] +=

@@ -39,13 +39,16 @@ int model_vector_make(const struct profile *profile, const struct usage *usage, 
  * of the terms of CPU time.
  */
 #define MODEL_CPU_TERMS 3
+struct model_split { /* the weights of two coefficients for each second */
+        size_t low, high;
+        double rest, part;
+};
 struct model_place {
         uint32_t policy, khz;
-        bool within; /* false: it is outside the measured points of a term */
-        struct {
-                size_t low, high;
-                double rest, part;
-        } by[MODEL_CPU_TERMS];
+        bool within; /* false: a term was not measured, or not at this frequency */
+        struct model_split by[MODEL_CPU_TERMS];
+        /* beyond the measured frequencies: half of the interval, relative to the value; of idling, in mW; else 0 */
+        double half, idle_spread_mw;
 };
 
 /* A profile's coefficients by term, found once for many usages. */
