@@ -23,6 +23,9 @@
 
 #define SWEEPS 60         /* upper limit; apps that nearly always run together need the most sweeps */
 #define STILL 2e-4        /* relative to the rate */
+/* An app at whose edge a client is odd by turns never comes to rest: the change then stays as it is. */
+#define SWEEPS_MIN 6
+#define SHRINKS 0.999     /* in two sweeps */
 #define TOGETHER 0.95     /* share of both apps' rates in which both are in use */
 #define CLIENTS_TAKEN (size_t)256  /* clients that a thread takes at a time */
 #define CLIENTS_WORTH (size_t)4096 /* clients per additional thread */
@@ -254,6 +257,21 @@ static int sweep(struct joint *joint, double *ret)
         return adjust_rest(joint, ret);
 }
 
+static int settle(struct joint *joint)
+{
+        double change = INFINITY, last = INFINITY, before = INFINITY;
+        int err = 0;
+
+        for (int round = 0; !err && change > STILL && round < SWEEPS; round++) {
+                if (round >= SWEEPS_MIN && change > SHRINKS * before)
+                        break;
+                before = last;
+                last = change;
+                err = sweep(joint, &change);
+        }
+        return err;
+}
+
 /* Corrects an app whose use follows the hours. @ret: the largest change. */
 static int adjust_hours(struct joint *joint, size_t use, size_t end, double *ret)
 {
@@ -342,7 +360,6 @@ static int list_apps(struct joint *joint)
 int report_joint(struct database *database, const struct features *features, int64_t limit, struct report *report,
                  struct joint *joint)
 {
-        double change = INFINITY;
         int err;
 
         *joint = (struct joint){ .report = report };
@@ -371,8 +388,8 @@ int report_joint(struct database *database, const struct features *features, int
         err = joint_read(database, features, limit, joint);
         if (!err)
                 find_first(joint);
-        for (int round = 0; !err && change > STILL && round < SWEEPS; round++)
-                err = sweep(joint, &change);
+        if (!err)
+                err = settle(joint);
         if (!err)
                 err = compare_hours(joint);
         return err ? err : name_together(joint);
