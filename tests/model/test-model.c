@@ -277,37 +277,31 @@ static void between_and_outside(const struct profile *profile)
         }
 }
 
-/*
- * Beyond the measured frequencies power follows the slope of the measured ones, and nothing of it is known well: half
- * of the interval is the power times sinh(2 sd). Idling goes with a busy core.
- */
+/* The slope of the measured ones decides; half of the interval is the power times sinh(2 sd). Idling goes with busy. */
+#define ONE "active_mw.400000 = 200\nshared_mw.400000 = 40\n"
+#define TWO ONE "active_mw.800000 = 600\nshared_mw.800000 = 120\n"
+#define RESTS TWO "idle_mw.400000 = 0\nidle_mw.800000 = 240\n"
 static void frequencies_beyond_are_wide(void)
 {
-        static const char two[] = "active_mw.400000 = 200\nactive_mw.800000 = 600\nshared_mw.400000 = 40\n"
-                                  "shared_mw.800000 = 120\n";
-        static const char rests[] = "active_mw.400000 = 200\nactive_mw.800000 = 600\nshared_mw.400000 = 40\n"
-                                    "shared_mw.800000 = 120\nidle_mw.400000 = 0\nidle_mw.800000 = 240\n";
-        static const char one[] = "active_mw.400000 = 200\nshared_mw.400000 = 40\n";
         static const struct {
                 const char *cpu;
                 uint32_t khz;
                 bool idles;
                 double mw, spread_mw;
         } cases[] = {
-                { two, 800000, false, 720, 0 }, /* measured */
-                { two, 600000, false, 480, 0 },
-                /* exponents 0.65 + 0.65 log2(3), and 0.3 + 0.65 log2(3); idling up to 0.8 of the change */
-                { two, 1200000, false, 1423.002, 707.711 + 562.402 },
-                { two, 300000, false, 163.687, 60.012 + 61.050 },
-                { two, 1200000, true, 0, 562.402 },
-                /* exponents 0.65 + 0.65 * 1.4, and 0.3 + 0.65 * 1.4 */
-                { one, 600000, false, 451.766, 299.566 + 169.413 },
-                { one, 200000, false, 103.744, 126.118 + 109.004 },
+                { TWO, 800000, false, 720, 0 }, /* measured */
+                { TWO, 600000, false, 480, 0 },
+                /* exponents 0.65 and 0.3, and 0.65 log2(3), or usually 0.65 * 1.4; idling up to 0.8 of the change */
+                { TWO, 1200000, false, 1423.002, 707.711 + 562.402 },
+                { TWO, 300000, false, 163.687, 60.012 + 61.050 },
+                { TWO, 1200000, true, 0, 562.402 },
+                { ONE, 600000, false, 451.766, 299.566 + 169.413 },
+                { ONE, 200000, false, 103.744, 126.118 + 109.004 },
                 /* idling: of the changes +703.002 and -76.313, 0.5 ratio^0.15 */
-                { rests, 800000, true, 240, 0 },
-                { rests, 1200000, true, 629.321, 408.961 },
-                { rests, 300000, true, -36.028, 30.324 },
-                { rests, 1200000, false, 1423.002 + 629.321, 707.711 + 408.961 },
+                { RESTS, 800000, true, 240, 0 },
+                { RESTS, 1200000, true, 629.321, 408.961 },
+                { RESTS, 300000, true, -36.028, 30.324 },
+                { RESTS, 1200000, false, 1423.002 + 629.321, 707.711 + 408.961 },
         };
 
         for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
