@@ -57,5 +57,5 @@ size_t match_distance(const char *a, const char *b)
 
 size_t match_typos(const char *asked)
 {
-        return MIN((size_t)TYPOS, (strlen(asked) + 1) / 3);
+        return MIN((size_t)TYPOS, strlen(asked) / 2);
 }

@@ -349,8 +349,12 @@ int options_read(const struct option_table *table, int argc, char *const argv[],
         int code = read_environment(table, log);
         _cleanup_free_ bool *options = calloc(table->n_rows + 1, sizeof(*options));
 
-        if (code >= 0 || !options)
-                return code >= 0 ? code : CODE_FAILED;
+        if (code >= 0)
+                return code;
+        if (!options) {
+                log_error(log, "there is not enough memory");
+                return CODE_FAILED;
+        }
         for (int i = 1; i < argc; i++) {
                 bool help = strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0;
                 char given[128];

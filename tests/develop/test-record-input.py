@@ -311,7 +311,7 @@ class Input(unittest.TestCase):
         self.start("--", WINDOW, self.log)
         self.assertIn(":3141", self.finish(code=1))
         self.session.name = name
-        for words, said in ((("--also", "b"), "leave out --also"), (("--terminal", "-o", "run"), "leave out -o")):
+        for words, said in ((("--also", "b"), "exclude each other"), (("--terminal", "-o", "run"), "leave out -o")):
             self.start(*words, "--", WINDOW, self.log)
             self.assertIn(said, self.finish(code=2))
         with open(self.script, "w", encoding="utf-8"):
