@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <math.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -83,7 +84,8 @@ void model_prices_find(const struct profile *profile, struct model_prices *ret)
 {
         size_t i = 0;
 
-        *ret = (struct model_prices){ .profile = profile };
+        memset(ret, 0, offsetof(struct model_prices, places)); /* these are 16 kB, of which most are never used */
+        ret->profile = profile;
         for (enum term term = 0; term < TERM_COUNT; term++) {
                 ret->first[term] = i;
                 while (i < profile->n_coefficients && profile->coefficients[i].term == term)

@@ -62,8 +62,8 @@ struct model_prices {
                 uint32_t amounts;     /* 1 << amount: the others that a coefficient of the component prices ... */
                 uint32_t have;        /* ... and that all were counted */
         } plain[COMPONENT_COUNT];
-        struct model_place places[MODEL_PLACES_MAX]; /* as usages need them; most have the same frequencies */
         size_t n_places, next_place;
+        struct model_place places[MODEL_PLACES_MAX]; /* as usages need them; most have the same frequencies */
 };
 void model_prices_find(const struct profile *profile, struct model_prices *ret);
 /* @ret: all zero, or from an earlier call with the same prices, whose memory is reused; all zero on an error. */
