@@ -23,9 +23,9 @@
 
 #define SWEEPS 60         /* upper limit; apps that nearly always run together need the most sweeps */
 #define STILL 2e-4        /* relative to the rate */
-/* An app at whose edge a client is odd by turns never comes to rest: the change then stays as it is. */
+/* A client that counts as odd in every other sweep changes effects by the same amount for ever: sweeps end then. */
 #define SWEEPS_MIN 6
-#define SHRINKS 0.999     /* in two sweeps */
+#define SHRINKS 0.999     /* a change that two sweeps do not reduce to this part of it */
 #define TOGETHER 0.95     /* share of both apps' rates in which both are in use */
 #define CLIENTS_TAKEN (size_t)256  /* clients that a thread takes at a time */
 #define CLIENTS_WORTH (size_t)4096 /* clients per additional thread */
@@ -237,6 +237,25 @@ static int adjust_rest(struct joint *joint, double *ret)
         return 0;
 }
 
+/* Largest changes of effects in the last three sweeps. */
+struct settling {
+        double change, last, before;
+        int round;
+};
+#define SETTLING { INFINITY, INFINITY, INFINITY, 0 }
+
+/* Is one more sweep worth it? */
+static bool is_moving(struct settling *settling)
+{
+        bool circles = settling->round >= SWEEPS_MIN && settling->change > SHRINKS * settling->before;
+        bool moving = settling->change > STILL && settling->round < SWEEPS && !circles;
+
+        settling->before = settling->last;
+        settling->last = settling->change;
+        settling->round++;
+        return moving;
+}
+
 /* @ret: the largest change. */
 static int sweep(struct joint *joint, double *ret)
 {
@@ -255,21 +274,6 @@ static int sweep(struct joint *joint, double *ret)
                 *ret = MAX(*ret, fabs(*effect - before));
         }
         return adjust_rest(joint, ret);
-}
-
-static int settle(struct joint *joint)
-{
-        double change = INFINITY, last = INFINITY, before = INFINITY;
-        int err = 0;
-
-        for (int round = 0; !err && change > STILL && round < SWEEPS; round++) {
-                if (round >= SWEEPS_MIN && change > SHRINKS * before)
-                        break;
-                before = last;
-                last = change;
-                err = sweep(joint, &change);
-        }
-        return err;
 }
 
 /* Corrects an app whose use follows the hours. @ret: the largest change. */
@@ -295,16 +299,16 @@ static int adjust_hours(struct joint *joint, size_t use, size_t end, double *ret
 /* Apps whose use follows the hours are few: the others are compared with near hours once. */
 static int compare_hours(struct joint *joint)
 {
-        double change = INFINITY;
+        struct settling settling = SETTLING;
         int err = 0;
 
         memcpy(joint->effects[JOINT_NEAR], joint->effects[JOINT_ALL], joint->n * sizeof(double));
-        for (int round = 0; !err && change > STILL && round < SWEEPS; round++) {
-                change = 0;
+        while (!err && is_moving(&settling)) {
+                settling.change = 0;
                 for (size_t use = 0, end; !err && use < joint->n_uses; use = end) {
                         end = end_of_uses(joint, use);
-                        if (round == 0 || joint->near[joint->uses[use].rank].hours)
-                                err = adjust_hours(joint, use, end, &change);
+                        if (settling.round == 1 || joint->near[joint->uses[use].rank].hours)
+                                err = adjust_hours(joint, use, end, &settling.change);
                 }
         }
         for (size_t use = 0; !err && use < joint->n_uses; use = end_of_uses(joint, use))
@@ -360,6 +364,7 @@ static int list_apps(struct joint *joint)
 int report_joint(struct database *database, const struct features *features, int64_t limit, struct report *report,
                  struct joint *joint)
 {
+        struct settling settling = SETTLING;
         int err;
 
         *joint = (struct joint){ .report = report };
@@ -388,8 +393,8 @@ int report_joint(struct database *database, const struct features *features, int
         err = joint_read(database, features, limit, joint);
         if (!err)
                 find_first(joint);
-        if (!err)
-                err = settle(joint);
+        while (!err && is_moving(&settling))
+                err = sweep(joint, &settling.change);
         if (!err)
                 err = compare_hours(joint);
         return err ? err : name_together(joint);

@@ -186,8 +186,8 @@ static int read_head(struct parser *parser)
                         return complain(parser, "a column has no name", NULL);
                 if (err)
                         return err != -ENOENT ? err :
-                               complain(parser, strpbrk(field, ";\t") ? "commas must separate the columns, and points "
-                                                                        "be in decimals" :
+                               complain(parser, strpbrk(field, ";\t") ? "separate columns by commas, and write "
+                                                                        "decimals with a point" :
                                                                         "a column of that name is not known",
                                         field);
                 for (size_t i = 0; i < parser->n_columns; i++)
@@ -289,7 +289,7 @@ static int read_number(struct parser *parser, struct column *column, const char 
         if (!*field)
                 return 0;
         if (util_parse_double(field, &value) < 0)
-                return complain(parser, strchr(field, ',') ? "a point must be in decimals, not a comma" :
+                return complain(parser, strchr(field, ',') ? "write decimals with a point, not a comma" :
                                         "not a number (leave the cell empty if it is unknown)", field);
         if (value > USAGE_COLUMN_MOST || (!may_fall && (!(value >= 0) || signbit(value))))
                 return complain(parser, "below 0, or too large (leave the cell empty if it is unknown)", field);

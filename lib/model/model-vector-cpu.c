@@ -67,10 +67,10 @@ static bool place_in(const struct pricing *pricing, struct range *range, size_t 
 }
 
 /*
- * Beyond the measured frequencies power goes by a power of the frequency: its exponent from the slope over that half of
- * the measured ones, or the usual one. The logarithm's variance is (TILT x)^2 + DRIFT^2 |x|, x the logarithm of the
- * ratio of frequencies. From 89 clusters' tables and two measured clusters, each cut at every place
- * (tests/reality/beyond).
+ * Beyond the measured frequencies, power is proportional to a power of the frequency. The slope over the nearer half
+ * of the measured ones gives the exponent; one frequency alone has the usual slope. The logarithm of the power has the
+ * variance (TILT x)^2 + DRIFT^2 |x|, where x is the logarithm of the ratio of frequencies. The constants are from 89
+ * clusters' tables and two measured clusters, each cut at every place (tests/reality/beyond).
  */
 #define EXPONENT_ABOVE 0.65
 #define EXPONENT_BELOW 0.3

@@ -11,5 +11,5 @@ int portable_scandir(int fd, struct dirent ***ret, int (*filter)(const struct di
                      int (*compare)(const struct dirent **a, const struct dirent **b));
 /* Renames, unless @to is there already. 0; a negative errno. */
 int portable_rename_new(const char *from, const char *to);
-/* Returns memory to the system after bursts, such as builds. Musl does so by itself. */
+/* Returns memory to the system after bursts, such as builds. Musl has no such call. */
 void portable_trim(void);

@@ -431,7 +431,7 @@ def errors_are_sentences():
     column = lines[0].split(",").index("power_mw")
     for cell, words in (("nan", "power_mw: not a number (leave the cell empty if it is unknown): nan"),
                         ("-1", "power_mw: below 0, or too large (leave the cell empty if it is unknown): -1"),
-                        ('"1,5"', "power_mw: a point must be in decimals, not a comma: 1,5"),
+                        ('"1,5"', "power_mw: write decimals with a point, not a comma: 1,5"),
                         ("1\0", "power_mw: not a text in UTF-8 (a byte of 0)")):
         cells = lines[1].split(",")
         cells[column] = cell
