@@ -62,13 +62,14 @@ bool window_place(Display *x, Window window, struct window_place *ret)
         Window child;
         unsigned long n = 0;
         long *shadow;
+        int left, top;
 
-        if (!XGetWindowAttributes(x, window, &attributes))
+        /* A window that goes between the two requests keeps the place that was seen before. */
+        if (!XGetWindowAttributes(x, window, &attributes) ||
+            !XTranslateCoordinates(x, window, attributes.root, 0, 0, &left, &top, &child))
                 return false;
-        *ret = (struct window_place){ .width = attributes.width, .height = attributes.height,
+        *ret = (struct window_place){ .x = left, .y = top, .width = attributes.width, .height = attributes.height,
                                       .popup = attributes.override_redirect };
-        if (!XTranslateCoordinates(x, window, attributes.root, 0, 0, &ret->x, &ret->y, &child))
-                return false;
         shadow = property(x, window, "_GTK_FRAME_EXTENTS", XA_CARDINAL, 32, 4, &n); /* left, right, top, bottom */
         if (shadow && n == 4) {
                 ret->x += (int)shadow[0];
