@@ -436,5 +436,5 @@ void slow_finish(struct slow *slow, int64_t now_ns)
 {
         while (slow->n)
                 free(slow->list[--slow->n].threads);
-        trace(slow, now_ns);
+        trace(slow, MAX(now_ns, slow->traced_ns)); /* processes that outlived the app were traced after its end */
 }

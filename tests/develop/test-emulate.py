@@ -523,8 +523,10 @@ class Emulate(unittest.TestCase):
                  "if os.fork():\n    os.read(named, 1)\n    os._exit(0)\nos.setsid()\nif os.fork(): os._exit(0)\n" \
                  "with open('/proc/self/comm', 'w') as comm: comm.write('left behind')\nos.write(names, b'.')\n" \
                  "while time.process_time() < float(sys.argv[1]): pass\nopen(sys.argv[2], 'w').close()"
-        left, said = self.run_(emulate("--net", "none", app=python(daemon, 600, done)))
+        run = os.path.join(self.folder.name, "run")
+        left, said = self.run_(emulate("-o", run, "--net", "none", app=python(daemon, 600, done)))
         self.assertEqual(left["quality"]["outlived"], 1)
+        self.assertEqual(self.run_((JOULECAST, "whatif", run, "--json"))[0]["energy_j"], left["energy_j"])
         self.assertRegex(said, r"1 of the app's processes were still [^\n]*such as left behind[^\n]*--wait-all")
         self.assertFalse(os.path.exists(done))
         waited, said = self.run_(emulate("--net", "none", "--wait-all", app=python(daemon, 0.5, done)))
