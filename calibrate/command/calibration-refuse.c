@@ -41,6 +41,19 @@ int calibration_refuse_limit(const struct calibration *calibration)
         return -EINVAL;
 }
 
+int calibration_refuse_method(const struct calibration *calibration)
+{
+        const struct hardware_description *description = &calibration->run.description;
+        enum observation_method method = calibration->run.method;
+
+        if (!description->battery || (method == METHOD_GAUGE ? description->current_sensor :
+                                      method == METHOD_TICKS ? description->fine_level : true))
+                return 0;
+        log_error(&calibration->log, "the battery shows no %s; choose another --method",
+                  method == METHOD_GAUGE ? "power_now or current_now" : "charge_now or energy_now");
+        return -EINVAL;
+}
+
 static bool pins_frequencies(const struct hardware_description *description)
 {
         for (size_t i = 0; i < description->n_policies; i++)

@@ -60,6 +60,8 @@ bool calibration_supply_is_stale(const struct calibration *calibration);
 int calibration_refuse_limit(const struct calibration *calibration);
 /* -ENOENT: joulecast.conf names a backlight that does not exist. */
 int calibration_refuse_backlight(const struct calibration *calibration);
+/* -EINVAL: the battery never shows what the method measures with. */
+int calibration_refuse_method(const struct calibration *calibration);
 int calibration_refuse_machine(const struct calibration *calibration);
 int calibration_refuse_battery(const struct calibration *calibration);
 int calibration_refuse_profile(const struct calibration *calibration);

@@ -336,6 +336,8 @@ static int calibrate(struct calibration *calibration)
         if (!err)
                 err = calibration_refuse_limit(calibration);
         if (!err)
+                err = calibration_refuse_method(calibration);
+        if (!err)
                 err = calibration_refuse_backlight(calibration);
         if (err)
                 return err;

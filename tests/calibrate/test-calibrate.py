@@ -233,6 +233,8 @@ class Calibrate(unittest.TestCase):
                      "profile.ini"):
             self.assertTrue(any(what in line for line in plan["touched"]), what)
         self.assertEqual((plan["method"], plan["battery"]), ("gauge", True))
+        self.refused(1, "--dry-run", "--machine", self.path("tree"), "--method", "ticks",
+                     says="shows no charge_now or energy_now")
         said = self.call("--dry-run", "--machine", self.path("tree"), "--disk", "/var/tmp").stdout
         back, staying = said.split("\nChanged while it runs, and restored\n")[1].split(
             "\nUsed or written permanently\n")
