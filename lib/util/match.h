@@ -24,6 +24,9 @@ struct match_best {
 };
 void match_add(struct match_best *best, enum match how, size_t index);
 
-/* Edit distance of two names of at most 64 letters; SIZE_MAX: one is longer. A typo is at most match_typos(). */
+/*
+ * Edit distance of two names of at most 64 letters, in which a swap of neighbours is one step; SIZE_MAX: one is longer.
+ * A typo is at most match_typos().
+ */
 size_t match_distance(const char *a, const char *b);
-size_t match_typos(const char *asked);
+size_t match_typos(const char *asked); /* one in two to four letters, two in more */

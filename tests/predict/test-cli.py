@@ -509,7 +509,9 @@ def forms(where):
     assert run("--device=" + virtual, "cost", *database) == wanted
     assert run("cost", *database, env={"JOULECAST_DEVICE": virtual}) == wanted
     assert "JOULECAST_DEVICE" in run("cost", *database, env={"JOULECAST_DEVICE": "real"}, code=2)
-    assert "did you mean budget?" in run("bugdet", code=2)
+    for asked, meant in (("bugdet", "budget"), ("tpo", "top"), ("nope", None)):
+        said = run(asked, code=2)
+        assert ("did you mean %s?" % meant in said) if meant else "did you mean" not in said, said
     overview = run("--help")
     headings = ["Everyday:", "Set up:", "For developers:", "For scripts and services:"]
     assert [line for line in overview.splitlines() if line in headings] == headings, overview
