@@ -3,7 +3,7 @@
 
 /*
  * Folded stacks, as written by stackcollapse-perf, inferno or `joulecast record`: one stack a line, from the
- * root to the leaf, with ';' between the frames, and its count after the last blank. Lines often begin like
+ * root to the leaf, with ';' between the frames, and its count after the last blank or tab. Lines often begin like
  * the one before: equal frames are not looked up again, which is most of the speed.
  */
 
@@ -124,6 +124,11 @@ static int keep_line(struct folded *folded, const char *stack, size_t length, si
         return 0;
 }
 
+static bool is_blank(char c)
+{
+        return c == ' ' || c == '\t';
+}
+
 /* Does the stack end in a number, as where difffolded.pl wrote two counts? */
 static bool has_number(const char *line, size_t length)
 {
@@ -131,7 +136,7 @@ static bool has_number(const char *line, size_t length)
 
         while (at > 0 && isdigit((unsigned char)line[at - 1]))
                 at--;
-        return at > 0 && at < length && line[at - 1] == ' ';
+        return at > 0 && at < length && is_blank(line[at - 1]);
 }
 
 static int parse_line(struct read *read, struct folded *folded, const char *line, size_t length)
@@ -141,17 +146,17 @@ static int parse_line(struct read *read, struct folded *folded, const char *line
         double count;
         int err;
 
-        while (length > 0 && (line[length - 1] == '\r' || line[length - 1] == ' ' || line[length - 1] == '\t'))
+        while (length > 0 && (line[length - 1] == '\r' || is_blank(line[length - 1])))
                 length--;
         if (length == 0 || (length > 1 && memcmp(line, "# ", 2) == 0)) /* a comment, as austin writes them */
                 return 0;
-        for (blank = line + length - 1; blank > line && *blank != ' '; blank--)
+        for (blank = line + length - 1; blank > line && !is_blank(*blank); blank--)
                 ;
-        if (*blank != ' ' || parse_count(blank + 1, length - (size_t)(blank + 1 - line), &count) < 0)
-                return read_damaged(read, folded->lines, "it does not end in a blank and a count, a number "
-                                                         "from 0 to 2^53");
+        if (!is_blank(*blank) || parse_count(blank + 1, length - (size_t)(blank + 1 - line), &count) < 0)
+                return read_damaged(read, folded->lines, "it does not end in a blank or tab and a count, a "
+                                                         "number from 0 to 2^53");
         stack = (size_t)(blank - line);
-        while (stack > 0 && line[stack - 1] == ' ')
+        while (stack > 0 && is_blank(line[stack - 1]))
                 stack--;
         if (stack == 0)
                 return read_damaged(read, folded->lines, "there is no stack before the count");

@@ -24,6 +24,7 @@ struct perf_script {
         size_t lines;
         bool command; /* after "# cmdline : ...", which may have line breaks */
         bool open;    /* a sample's header came, and its stack has not ended */
+        bool other;   /* after PERF_RECORD_..., which may have more lines, with blanks in front */
         bool counted; /* the sample is of the event that counts */
         bool warned;
         int32_t root;
@@ -307,8 +308,6 @@ static int begin_sample(struct read *read, struct perf_script *script, const cha
 
         if (!read_header(line, end, &header))
                 return read_damaged(read, script->lines, "it is neither a sample nor a frame of perf script");
-        if (header.event_length > 12 && memcmp(header.event, "PERF_RECORD_", 12) == 0)
-                return 0; /* --show-mmap-events and others */
         name_event(&header, event);
         if (read->events) {
                 script->open = true;
@@ -398,6 +397,16 @@ static int add_frame(struct read *read, struct perf_script *script, const char *
         return (size_t)label >= known ? look_at_file(read, script, file, (size_t)(end - file)) : 0;
 }
 
+/* Is it no sample, but what --show-mmap-events and the like print, or a line more of it? */
+static bool is_other(const struct perf_script *script, const char *line, const char *end)
+{
+        const char *record = memmem(line, (size_t)(end - line), "PERF_RECORD_", 12);
+
+        if (script->other && is_blank(*line) && !is_header(line, end))
+                return true;
+        return record && (record == line || is_blank(record[-1]));
+}
+
 /* Is the line of an option, as "  main.c:12" of -F +srcline? A header has a time, or ends in its event. */
 static bool is_addition(const struct perf_script *script, const char *line, const char *end)
 {
@@ -414,8 +423,10 @@ static int parse_line(struct read *read, struct perf_script *script, const char 
 
         if (end > line && end[-1] == '\r')
                 end--;
-        if (trim(line, end) == line)
+        if (trim(line, end) == line) {
+                script->other = false;
                 return script->command ? 0 : finish_sample(read, script);
+        }
         if (*line == '#' &&
             (memmem(line, (size_t)(end - line), " : ", 3) || memmem(line, (size_t)(end - line), "# ====", 6)))
                 script->command = end - line > 9 && memcmp(line, "# cmdline", 9) == 0;
@@ -428,7 +439,8 @@ static int parse_line(struct read *read, struct perf_script *script, const char 
         if (frame)
                 return script->counted ? add_frame(read, script, frame, end) : 0;
         err = finish_sample(read, script);
-        return err < 0 ? err : begin_sample(read, script, line, end);
+        script->other = is_other(script, line, end);
+        return err < 0 || script->other ? err : begin_sample(read, script, line, end);
 }
 
 int perf_script_parse(struct read *read, struct perf_script *script, const char *text, size_t length)

@@ -240,10 +240,10 @@ static bool is_python(const char *dso)
 static enum frame_class python_class(const char *name)
 {
         static const char *const loop[] = {
-                "main", "Py_*Main", "pymain_*", "_PyRun_*", "PyRun_*", "run_mod", "run_eval_code_obj", "PyEval_Eval*",
-                "_PyEval_*", "_PyFunction_*", "*[Vv]ectorcall*", "PyObject_Call*", "_PyObject_Call*",
-                "_PyObject_MakeTpCall", "_PyObject_FastCall*", "evaluate_named", "py_trampoline_evaluator",
-                "[unknown]", NULL
+                "main", "Py_*Main", "pymain_*", "_PyRun_*", "PyRun_*", "pyrun_*", "run_mod", "run_eval_code_obj",
+                "PyEval_Eval*", "_PyEval_*", "_PyFunction_*", "*[Vv]ectorcall*", "PyObject_Call*", "_PyObject_Call*",
+                "_PyObject_MakeTpCall", "_PyObject_FastCall*", "do_call_core", "object_vacall", "evaluate_named",
+                "py_trampoline_evaluator", "[unknown]", NULL
         };
 
         return is_one_of(name, loop) ? FRAME_CALLER : FRAME_FRAMEWORK;

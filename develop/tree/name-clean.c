@@ -27,6 +27,9 @@ struct row {
 /* The file of a function of an interpreter, as "/a/x.py" or "<internal:numeric>". */
 #define SOURCE "([^@():]*[^@():0-9]|<[^<>]*>)"
 
+/* In symbols of Swift: the number of a closure, or of a place where a function waits. */
+#define SWIFT_NUMBER "(f[Uu]|T[QY])([0-9]*)_"
+
 static struct row rows[] = {
         /* marks of profilers and compilers of code that runs: how far it is optimised */
         { "]", "_\\[[kijw0-9]\\]$", "" },
@@ -118,7 +121,7 @@ static struct row rows[] = {
         { "japi1_", "^(japi1_.*)_([0-9]+)$", "\\1#\\2" },
         { "jfptr_", "^(jfptr_.*)_([0-9]+)$", "\\1#\\2" },
         { "__", "__(anon|struct|enum|union|opaque)_([0-9]+)", "__\\1#\\2" },
-        { "_u", "(__[A-Za-z0-9_]*_u)([0-9]+)$", "\\1#\\2" },
+        { "__", "^([A-Za-z][A-Za-z0-9_]*__[A-Za-z0-9]+)_u?([0-9]+)$", "\\1#\\2" },
         { "__pyx_p", "^(__pyx_p[a-z]*_[0-9].*_)([0-9]+)([A-Za-z_][A-Za-z0-9_]*)$", "\\1\\3#\\2" }, /* Cython */
         { "*", "^\\*(([^:]|::)*):[A-Z({].*$", "\\1" }, /* types that Crystal returns */
         /* Swift: what the compiler makes of a function, closures by their number, where a function waits */
@@ -134,7 +137,10 @@ static struct row rows[] = {
         { " resume ", "^\\(([0-9]+)\\) (await|suspend) resume partial function for (.*)$", "\\3.{\\2}#\\1" },
         { "closure #", "closure #([0-9]+) ([^#]* )?in ([^#]*)(#[0-9:]*)?$", "\\3.{closure}\\4#\\1" },
         { "closure #", "closure #([0-9]+) ([^#]* )?in ([^#]*)(#[0-9:]*)?$", "\\3.{closure}\\4#\\1" },
-        { "$s", "^(_?\\$s.*U)([0-9]*)_(TA)?$", "\\1_\\3#\\2" },
+        /* Swift's symbols stay whole; only the numbers of closures and waits, "_" "0_" "1_", become 1 10 11 */
+        { "$s", SWIFT_NUMBER, "\\1_#1\\2" },
+        { "$S", SWIFT_NUMBER, "\\1_#1\\2" },
+        { "_T0", SWIFT_NUMBER, "\\1_#1\\2" },
         { "{closure:", "\\{closure:(.*):([0-9]+)\\}$", "{closure:\\1}#\\2" }, /* PHP */
         { "-fun-", "'-([^/]*)/[0-9]+-fun-([0-9]+)-'/[0-9]+$", "\\1-fun#\\2" }, /* Erlang */
         /*

@@ -612,16 +612,27 @@ def perf_events():
              " \t", "", "# ========")
     for lines in (heads,
                   ("app 1/1 0.000000: PERF_RECORD_MMAP2 1/1: [0x4000(0x1000) @ 0 08:01 12 34]: r-xp /usr/bin/app",),
-                  ("app 1 PERF_RECORD_COMM exec: app:1/1",)):
-        got = answer(write("d", perf(*lines, ("app", "100/100", 1000000, "cpu-clock"))), "d", "--own")
-        expect(got["comparable"]["total_a"] == 1e6 and got["unit"] == "ns", lines, got["comparable"])
+                  ("app 1 PERF_RECORD_COMM exec: app:1/1",), ("PERF_RECORD_FINISHED_ROUND",),
+                  ("app 1 0.5: PERF_RECORD_NAMESPACES 1/1 - nr_namespaces: 7",
+                   "\t\t[0/net: 4/0xeffffff9, 1/uts: 4/0xeffffffe, 2/ipc: 4/0xefffffff,",
+                   "\t\t 4/user: 4/0xeffffffd, 5/mnt: 4/0xeffffff8]"),
+                  ("swapper 0 0.5: PERF_RECORD_TEXT_POKE 0xffffffffc0a01234 [unknown] old len 5 new len 5",
+                   "            old bytes 0f 1f 44 00 00", "            e9 1b 2c 3d 4e"),
+                  ("app 1/1 0.5: PERF_RECORD_CGROUP cgroup: 1 /user.slice",),
+                  ("app 1/1 0.5: PERF_RECORD_LOST lost 12",)):
+        ran = run(write("d", perf(*lines, ("app", "100/100", 1000000, "cpu-clock"))), "d", "--own", "--json")
+        expect(ran.returncode == 0 and not ran.stderr and json.loads(ran.stdout)["unit"] == "ns"
+               and json.loads(ran.stdout)["comparable"]["total_a"] == 1e6, lines, ran)
     text = perf(("app", "100/100", 1000000, "cpu-clock")).replace("(/usr/bin/app)\n", "(/usr/bin/app)\n  main.c:12\n")
     expect(answer(write("d", text), "d", "--own")["comparable"]["total_a"] == 1e6, "srcline")
     text = text.replace("main.c:12", "main.c:12 (discriminator 3)")
     expect(answer(write("d", text), "d", "--own")["comparable"]["total_a"] == 1e6, "srcline")
     expect(answer(write("d", text.replace("\n", "\r\n")), "d", "--own")["comparable"]["total_a"] == 1e6, "CRLF")
-    ran = run(write("d", "app;main@app;read@libc.so 100 90\napp;main@app;write@libc.so 50 70\n"), "d")
-    expect(ran.returncode == 1 and "two counts" in ran.stderr, "difffolded", ran)
+    text = "app;main@app;read@libc.so 100\napp;main@app;write@libc.so 50\n"
+    expect(answer(write("d", text), write("e", text.replace(" ", " \t")))["comparable"]["total_b"] == 150, "tabs")
+    for text in ("app;main@app;read@libc.so 100 90\n", "app;main@app;read@libc.so\t100\t90\n"):
+        ran = run(write("d", text), "d")
+        expect(ran.returncode == 1 and "two counts" in ran.stderr, "difffolded", ran)
 
 
 def same_code():

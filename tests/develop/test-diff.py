@@ -398,8 +398,8 @@ def own():
     expect("-dbgsym" in shown and "Install the debug symbols of zip" in shown, "a function without a name", shown)
     expect(" ".join(run(b, a).stdout.split()).startswith("B (a) needs 2000 samples more than A (b)"),
            "the other way round")
-    python = "app;Py_BytesMain@python3.11;PyEval_EvalCode@python3.11;py::<module>:/x/{0}.py@[jit];"
-    python += "_PyEval_EvalFrameDefault@python3.11;"
+    python = "app;Py_BytesMain@python3.11;pyrun_file@python3.11;PyEval_EvalCode@python3.11;"
+    python += "py::<module>:/x/{0}.py@[jit];_PyEval_EvalFrameDefault@python3.11;"
     python += "_PyFunction_Vectorcall@libpython3.11.so.1.0;evaluate_named@sitecustomize.so;py::unique:/x/{0}.py@[jit];"
     python += "_PyEval_EvalFrameDefault@python3.11"
     text = "".join(python + more for more in (" {1}\n", ";[unknown]@python3.11 {2}\n",
