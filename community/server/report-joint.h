@@ -13,13 +13,14 @@ struct strata;
  * next cell.
  */
 struct cell {
-        int64_t context;
         double s;        /* sum of the rates, each with its span */
         float n;         /* sum of the spans: the number of rates, for a fine gauge */
         float rest;      /* number of all other apps in use, summed likewise */
         uint32_t first;
-        uint32_t stratum; /* ascending within a client */
+        uint32_t context : 31; /* index in features.contexts; CELL_NO_CONTEXT: the header is unknown */
+        uint32_t begins : 1;   /* it is the first of its stratum */
 };
+#define CELL_NO_CONTEXT 0x7FFFFFFFU
 
 /* Data read by one thread. */
 struct joint_part {
@@ -44,12 +45,12 @@ struct joint_part {
 
 /* Cells of a client: from `first` to `end` in a part; none if the client has none of the apps. */
 struct joint_client {
-        int64_t id;
         const struct joint_part *part;
-        size_t first, end;
         size_t first_app, n_apps, first_overlap; /* in part->apps and part->overlaps */
         double n;            /* number of its rates, by span */
         double mean, discount; /* see struct rates_noise */
+        int64_t id;
+        size_t first, end;
         /* squares of the number of other apps in use, and its products with the rate, within strata */
         double rest_weight, rest_more;
 };
@@ -72,6 +73,11 @@ struct one_use {
         bool bug;           /* it has a bug of it, and is not compared */
 };
 
+struct rank_slot {
+        int64_t app;
+        int32_t rank; /* -1: empty */
+};
+
 struct joint {
         struct report *report;
         size_t n;               /* number of apps */
@@ -81,7 +87,8 @@ struct joint {
         double rest_effect;     /* likewise, one of the apps that are not in this list, on average */
         uint32_t *pairs;        /* n * n: rates with both apps, in sixteenths */
         size_t *first;          /* the first app that always runs with this one, or itself */
-        int32_t *rank_of;       /* for each of report->apps; -1: not in this list */
+        struct rank_slot *slots; /* hash table of the ranks, by app */
+        size_t slots_mask;
 
         struct joint_part *parts; /* one per thread */
         size_t n_parts;
@@ -103,6 +110,8 @@ int report_joint(struct database *database, const struct features *features, int
 /* Reads the rates of joint->apps into its parts, clients and uses. 0; a negative errno. */
 int joint_read(struct database *database, const struct features *features, int64_t limit, struct joint *joint);
 
+/* An app's rank; -1: it is none of the joint's. */
+int32_t joint_rank(const struct joint *joint, int64_t app);
 /* Index of an app's first client in joint->uses; joint->n_uses: it has none. */
 size_t joint_uses(const struct joint *joint, size_t rank);
 /* Sum of a cell's rates without the effects of other apps than that of @rank. @with: was that app in use? */

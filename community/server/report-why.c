@@ -46,6 +46,7 @@ struct explaining {
 
 static void clear(struct why *why)
 {
+        free(why->sums);
         free(why->items);
         free(why->tallies);
         free(why->seen);
@@ -53,9 +54,9 @@ static void clear(struct why *why)
 }
 
 /* Finds the client's item for a context, or adds it. @first: the first item of the stratum. */
-static int find_item(struct why *why, size_t first, uint32_t client, int64_t context, size_t rank, struct item **ret)
+static int find_item(struct why *why, size_t first, uint32_t client, uint32_t context, size_t rank, struct item **ret)
 {
-        const struct context *found = features_find(why->features, why->joint->clients[client].id, context);
+        const struct context *found = context == CELL_NO_CONTEXT ? NULL : &why->features->contexts[context];
         int err;
 
         for (size_t i = first; i < why->n_items; i++)
@@ -101,21 +102,20 @@ static int add_stratum(struct why *why, uint32_t number, size_t rank, size_t i, 
 
         for (; i < end; i++) {
                 const struct cell *cell = &client->part->cells[i];
+                const struct cell_sum *sum = &why->sums[i - client->first];
                 struct item *item;
-                bool with;
-                double sum = joint_sum(client, i, rank, &with);
                 int err;
 
-                if (!with) {
+                if (!sum->with) {
                         without.n += (double)cell->n;
-                        without.s += sum;
+                        without.s += sum->s;
                         continue;
                 }
                 err = find_item(why, first, number, cell->context, rank, &item);
                 if (err < 0)
                         return err;
                 item->weight += (double)cell->n;
-                item->effect += sum;
+                item->effect += sum->s;
         }
         if (without.n > 0)
                 end_stratum(why, first, &without, client, others);
@@ -128,18 +128,19 @@ static int add_client(struct why *why, const struct one_use *use, size_t rank)
 {
         const struct joint_client *client = &why->joint->clients[use->client];
         struct sums all = { .n = 0 };
-        int err = 0;
+        int err = util_grow(&why->sums, &why->sums_capacity, client->end - client->first + 1, sizeof(*why->sums));
 
-        for (size_t i = client->first; i < client->end; i++) {
-                bool with;
+        for (size_t i = client->first; !err && i < client->end; i++) {
+                struct cell_sum *sum = &why->sums[i - client->first];
 
+                sum->s = joint_sum(client, i, rank, &sum->with);
                 all.n += (double)client->part->cells[i].n;
-                all.s += joint_sum(client, i, rank, &with);
+                all.s += sum->s;
         }
         for (size_t i = client->first, end; !err && i < client->end && client->mean > 0 && !use->bug; i = end) {
                 const struct cell *cells = client->part->cells;
 
-                for (end = i + 1; end < client->end && cells[end].stratum == cells[i].stratum;)
+                for (end = i + 1; end < client->end && !cells[end].begins;)
                         end++;
                 err = add_stratum(why, use->client, rank, i, end, client->mean - all.s / all.n);
         }
