@@ -277,11 +277,11 @@ static int find_contexts(struct strata *strata, const struct features *features,
                 return -ENOMEM;
         for (size_t i = 0; i < rates->n_contexts; i++) {
                 const struct context key = { .client = client, .id = rates->contexts[i] };
-                const struct context *context = &features->contexts[at];
 
-                while (at < features->n_contexts && compare_context(&key, context) > 0)
-                        context = &features->contexts[++at];
-                strata->contexts[i] = at < features->n_contexts && compare_context(&key, context) == 0 ? context : NULL;
+                while (at < features->n_contexts && compare_context(&key, &features->contexts[at]) > 0)
+                        at++;
+                strata->contexts[i] = at < features->n_contexts && !compare_context(&key, &features->contexts[at]) ?
+                                      &features->contexts[at] : NULL;
         }
         return 0;
 }

@@ -73,7 +73,7 @@ void features_clear(struct features *features);
 struct strata {
         struct stratum_key *keys;
         const struct place **places;
-        const struct context **contexts; /* of each of the client's contexts; NULL: the header is unknown */
+        const struct context **contexts; /* one for each of the client's; NULL: the header is unknown */
         uint32_t *of;
         size_t keys_capacity, places_capacity, contexts_capacity, of_capacity;
 };

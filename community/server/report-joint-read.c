@@ -67,11 +67,10 @@ static int list_bits(struct finder *finder, const struct client_rates *rates, ui
                         continue;
                 if (util_grow(&finder->bits, &finder->bits_capacity, finder->n_bits + 1, sizeof(*finder->bits)) < 0 ||
                     util_grow(&part->apps, &part->apps_capacity, part->n_apps + 1, sizeof(*part->apps)) < 0 ||
-                    util_grow(&part->uses, &part->uses_capacity, part->n_uses + 1, sizeof(*part->uses)) < 0)
+                    util_grow(&part->uses, &part->uses_capacity, part->n_apps + 1, sizeof(*part->uses)) < 0)
                         return -ENOMEM;
                 finder->index_of[rank] = (uint32_t)finder->n_bits;
-                part->uses[part->n_uses++] = (struct one_use){
-                        .rank = (uint32_t)rank, .client = client, .index = (uint32_t)finder->n_bits,
+                part->uses[part->n_apps] = (struct one_use){
                         .bug = report_has_bug(joint->report, joint->clients[client].id, rates->apps[i].app) };
                 finder->bits[finder->n_bits++] = (struct bit){ i, (uint16_t)rank };
                 part->apps[part->n_apps++] = (uint16_t)rank;
@@ -225,7 +224,7 @@ static void begin_sums(struct finder *finder)
 static void keep_sums(struct finder *finder, const struct joint_client *client, int kind)
 {
         const struct sums_of_app *app = finder->sums.apps;
-        struct one_use *use = finder->part->uses + finder->part->n_uses - finder->n_bits;
+        struct one_use *use = finder->part->uses + client->first_app;
 
         for (size_t i = 0; i < finder->n_bits && client->mean > 0; i++, app++, use++) {
                 use->sums[kind] = (struct use_sums){ (float)app->weight, (float)(app->more / client->mean),
@@ -400,30 +399,28 @@ static void count_pairs(struct joint *joint, const struct joint_part *part)
                                         (uint32_t)lround(16 * (double)part->cells[cell].n);
 }
 
-/* Merges the uses of all parts, by rank and then by client: each rank's uses have a place for each of its clients. */
-static int join_uses(struct joint *joint)
+/* Lists the clients of each app. A rank's place is first the start of its clients, and moves to their end. */
+static int list_uses(struct joint *joint)
 {
-        _cleanup_free_ size_t *next = calloc(joint->n + 1, sizeof(*next));
+        size_t *place = joint->first_use = calloc(joint->n + 2, sizeof(*place));
 
-        if (!next)
+        if (!place)
                 return -ENOMEM;
         for (size_t i = 0; i < joint->n_parts; i++)
-                for (size_t use = 0; use < joint->parts[i].n_uses; use++)
-                        next[joint->parts[i].uses[use].rank + 1]++;
+                for (size_t app = 0; app < joint->parts[i].n_apps; app++)
+                        place[joint->parts[i].apps[app] + 2]++;
         for (size_t rank = 0; rank < joint->n; rank++)
-                next[rank + 1] += next[rank];
-        joint->n_uses = next[joint->n];
-        joint->uses = malloc((joint->n_uses + 1) * sizeof(*joint->uses));
+                place[rank + 2] += place[rank + 1];
+        joint->uses = malloc((place[joint->n + 1] + 1) * sizeof(*joint->uses));
         if (!joint->uses)
                 return -ENOMEM;
-        for (size_t i = 0; i < joint->n_clients; i++) {
+        for (uint32_t i = 0; i < joint->n_clients; i++) {
                 const struct joint_client *client = &joint->clients[i];
 
-                for (size_t app = client->first_app; app < client->first_app + client->n_apps; app++)
-                        joint->uses[next[client->part->apps[app]]++] = client->part->uses[app];
+                for (uint32_t app = 0; app < client->n_apps; app++)
+                        joint->uses[place[client->part->apps[client->first_app + app] + 1]++] =
+                                (struct app_use){ i, app };
         }
-        for (size_t i = 0; i < joint->n_parts; i++)
-                free(TAKE_PTR(joint->parts[i].uses));
         return 0;
 }
 
@@ -482,5 +479,5 @@ int joint_read(struct database *database, const struct features *features, int64
                 part->cells[part->n_cells] = (struct cell){ .first = (uint32_t)part->n_ranks };
                 count_pairs(joint, part);
         }
-        return err ? err : join_uses(joint);
+        return err ? err : list_uses(joint);
 }

@@ -31,10 +31,9 @@ struct joint_part {
         size_t n_cells, cells_capacity;
         uint16_t *ranks;
         size_t n_ranks, ranks_capacity;
-        struct one_use *uses;    /* moved to joint.uses at the end */
-        size_t n_uses, uses_capacity;
-        uint16_t *apps;          /* ranks of each client's apps */
-        size_t n_apps, apps_capacity;
+        struct one_use *uses;    /* each client's apps, */
+        uint16_t *apps;          /* and their ranks */
+        size_t n_apps, uses_capacity, apps_capacity;
         /* for each client, two squares of a row of its apps for each of its apps; see struct one_use */
         float *overlaps;
         size_t n_overlaps, overlaps_capacity;
@@ -46,7 +45,7 @@ struct joint_part {
 /* Cells of a client: from `first` to `end` in a part; none if the client has none of the apps. */
 struct joint_client {
         const struct joint_part *part;
-        size_t first_app, n_apps, first_overlap; /* in part->apps and part->overlaps */
+        size_t first_app, n_apps, first_overlap; /* in part->apps, part->uses and part->overlaps */
         double n;            /* number of its rates, by span */
         double mean, discount; /* see struct rates_noise */
         int64_t id;
@@ -58,13 +57,16 @@ struct joint_client {
 /* Rates are compared with all others of the stratum, and with those that are near in the time of day. */
 enum { JOINT_ALL, JOINT_NEAR, JOINT_KINDS };
 
+/* A client that has an app, and the app's place among the client's. */
+struct app_use {
+        uint32_t client, index;
+};
+
 /*
- * A client that has an app. Its row of the overlaps has the same sums as `more`, where a rate is 1 with the other app
+ * An app on a client. Its row of the overlaps has the same sums as `more`, where a rate is 1 with the other app
  * and 0 without it: so much of `more` comes from the other app, per unit of its effect.
  */
 struct one_use {
-        uint32_t rank, client;
-        uint32_t index;     /* the app's place among the client's */
         struct use_sums {
                 float weight, more; /* see drop_use_of(); relative to the client's mean */
                 float rest;         /* like `more`, where a rate is the number of other apps in use */
@@ -94,8 +96,8 @@ struct joint {
         size_t n_parts;
         struct joint_client *clients; /* ascending by id */
         size_t n_clients;
-        struct one_use *uses;   /* sorted by rank */
-        size_t n_uses;
+        struct app_use *uses;   /* by rank, then by client */
+        size_t *first_use;      /* by rank, with one extra rank that ends the last one's */
 };
 
 void joint_clear(struct joint *joint);
@@ -112,8 +114,7 @@ int joint_read(struct database *database, const struct features *features, int64
 
 /* An app's rank; -1: it is none of the joint's. */
 int32_t joint_rank(const struct joint *joint, int64_t app);
-/* Index of an app's first client in joint->uses; joint->n_uses: it has none. */
-size_t joint_uses(const struct joint *joint, size_t rank);
+const struct one_use *joint_use(const struct joint *joint, const struct app_use *use);
 /* Sum of a cell's rates without the effects of other apps than that of @rank. @with: was that app in use? */
 double joint_sum(const struct joint_client *client, size_t cell, size_t rank, bool *with);
 

@@ -52,7 +52,7 @@ struct why {
         const struct features *features;
         const struct joint *joint;
         struct report *report;
-        struct cell_sum *sums;  /* of the cells of the client being added */
+        struct cell_sum *sums;  /* one for each cell of the client being added */
         struct item *items;
         size_t n_items, items_capacity, sums_capacity;
         struct tally *tallies;  /* by index of the feature and value */
