@@ -392,11 +392,24 @@ static int add_client(void *state, size_t client, struct client_rates *rates)
 /* In sixteenths of a rate, as a coarse gauge's rates have parts. */
 static void count_pairs(struct joint *joint, const struct joint_part *part)
 {
-        for (size_t cell = 0; cell < part->n_cells; cell++)
+        for (size_t cell = 0; cell < part->n_cells; cell++) {
+                uint32_t n = (uint32_t)lround(16 * (double)part->cells[cell].n);
+
                 for (size_t i = part->cells[cell].first; i < part->cells[cell + 1].first; i++)
-                        for (size_t j = part->cells[cell].first; j < part->cells[cell + 1].first; j++)
-                                joint->pairs[part->ranks[i] * joint->n + part->ranks[j]] +=
-                                        (uint32_t)lround(16 * (double)part->cells[cell].n);
+                        for (size_t j = part->cells[cell].first; j <= i; j++)
+                                joint->pairs[part->ranks[i] * joint->n + part->ranks[j]] += n;
+        }
+}
+
+/* Each pair was counted once, in either order. */
+static void add_orders(struct joint *joint)
+{
+        for (size_t a = 0; a < joint->n; a++)
+                for (size_t b = 0; b < a; b++) {
+                        uint32_t *one = &joint->pairs[a * joint->n + b], *other = &joint->pairs[b * joint->n + a];
+
+                        *one = *other = *one + *other;
+                }
 }
 
 /* Lists the clients of each app. A rank's place is first the start of its clients, and moves to their end. */
@@ -479,5 +492,6 @@ int joint_read(struct database *database, const struct features *features, int64
                 part->cells[part->n_cells] = (struct cell){ .first = (uint32_t)part->n_ranks };
                 count_pairs(joint, part);
         }
+        add_orders(joint);
         return err ? err : list_uses(joint);
 }

@@ -51,7 +51,7 @@ struct app_report {
         double part_mj[COMPONENT_COUNT]; /* energy of each component in that time */
         struct own_use *own;          /* own power on each client; freed by report_bugs() */
         size_t n_own;
-        struct drop_use *uses;        /* on each client, ascending; freed by report_bugs() */
+        struct drop_use *uses;        /* on each client; freed by report_bugs() */
         size_t n_uses;
         struct why_report *why;
         size_t n_why;
