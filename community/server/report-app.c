@@ -109,6 +109,9 @@ static void print_verdict(const struct app_report *app)
         snprintf(q, sizeof(q), app->drop.q < 1e-4 ? "below 0.0001" : "%.4f", app->drop.q);
         if (app->hidden)
                 table_text(TABLE_PLAIN, "It is always in use with another app that is called a hog: either may be it.");
+        else if (app->drop.thin && app->drop.hours)
+                table_text(TABLE_PLAIN, "Cannot tell: it is in use nearly only in hours in which the battery empties"
+                                        " faster anyway.");
         else if (app->drop.thin)
                 table_text(TABLE_PLAIN, "Cannot tell: it is in use nearly only where a feature of the device"
                                         " (brightness, network, ...) has another value than without it.");
@@ -148,6 +151,7 @@ int report_print_app(const struct report *report)
         print_distribution(table, _("without it"), &report->without);
         table_print(table);
         table_note("So many of 100 samples of the devices that have it show at most that rate.");
+        report_print_hours(app);
         for (size_t i = 0; i < app->n_why; i++)
                 report_print_why(app->name, &app->why[i]);
         if (report->n_versions) {

@@ -9,6 +9,7 @@
 #include "shared/client-rates.h"
 #include "shared/order.h"
 #include "report.h"
+#include "util/portable.h"
 #include "util/util.h"
 
 static int compare_app(const void *key, const void *element)
@@ -135,6 +136,7 @@ int report_bugs(struct database *database, struct report *report)
                 free(TAKE_PTR(report->apps[i].own));
                 free(TAKE_PTR(report->apps[i].uses));
         }
+        portable_trim(); /* hundreds of MB: what is read next is in larger pieces */
         if (!err)
                 err = describe_all(database, report);
         if (!err)

@@ -338,7 +338,14 @@ static int compare_found(const void *key, const void *element)
         return client < other ? -1 : client > other;
 }
 
-/* Takes the clients of the bugs away, and compares the app on the others. */
+static int compare_uses(const void *a, const void *b)
+{
+        uint32_t x = ((const struct drop_use *)a)->client, y = ((const struct drop_use *)b)->client;
+
+        return x < y ? -1 : x > y;
+}
+
+/* Takes the clients of the bugs away, and compares the app on the others, in an order that no thread changes. */
 static int judge_app(const struct judging *judging, struct finds *finds, struct app_report *app)
 {
         const struct report *report = judging->report;
@@ -347,6 +354,8 @@ static int judge_app(const struct judging *judging, struct finds *finds, struct 
 
         if (err < 0)
                 return err;
+        if (app->n_uses)
+                qsort(app->uses, app->n_uses, sizeof(*app->uses), compare_uses);
         for (size_t i = 0; i < app->n_uses; i++) {
                 int64_t client = report->clients_used[app->uses[i].client];
 

@@ -183,20 +183,26 @@ static int add_version(struct features *features, size_t first, size_t rank, con
         return 0;
 }
 
-/* Parses "NUMBER VERSION" lines; only versions of the joint's apps are kept. */
-static int add_versions(struct features *features, const struct joint *joint, const char *line)
+/* Does the report tell this app's versions? */
+static bool has_versions(const struct joint *joint, int32_t rank)
 {
         const struct report *report = joint->report;
+
+        return rank >= 0 && (report->apps[joint->apps[rank]].drop.hog || (int64_t)joint->apps[rank] == report->asked);
+}
+
+/* Parses "NUMBER VERSION" lines; only versions of hogs, and of the app that was asked for, are kept. */
+static int add_versions(struct features *features, const struct joint *joint, const char *line)
+{
         size_t first = features->n_versions;
         int err = 0;
 
         while (!err && line && *line) {
                 size_t length = strcspn(line, "\n");
                 char *end;
-                const struct app_report *app = report_app(report, strtoll(line, &end, 10));
-                int32_t rank = app ? joint->rank_of[app - report->apps] : -1;
+                int32_t rank = joint_rank(joint, strtoll(line, &end, 10));
 
-                if (rank >= 0 && *end == ' ')
+                if (has_versions(joint, rank) && *end == ' ')
                         err = add_version(features, first, (size_t)rank, end + 1, length - (size_t)(end + 1 - line));
                 line += length + (line[length] == '\n');
         }
@@ -259,13 +265,25 @@ static int compare_context(const void *key, const void *element)
         return a->id < b->id ? -1 : a->id > b->id;
 }
 
-const struct context *features_find(const struct features *features, int64_t client, int64_t id)
+/* Finds the headers of a client's contexts. Both lists are ascending. */
+static int find_contexts(struct strata *strata, const struct features *features, int64_t client,
+                         const struct client_rates *rates)
 {
-        const struct context key = { .client = client, .id = id };
+        const struct context first = { .client = client, .id = rates->n_contexts ? rates->contexts[0] : 0 };
+        size_t at = util_lower_bound(&first, features->contexts, features->n_contexts, sizeof(first), compare_context);
 
-        return features->n_contexts ? bsearch(&key, features->contexts, features->n_contexts, sizeof(key),
-                                              compare_context) :
-               NULL;
+        if (util_grow(&strata->contexts, &strata->contexts_capacity, rates->n_contexts + 1,
+                      sizeof(*strata->contexts)) < 0)
+                return -ENOMEM;
+        for (size_t i = 0; i < rates->n_contexts; i++) {
+                const struct context key = { .client = client, .id = rates->contexts[i] };
+
+                while (at < features->n_contexts && compare_context(&key, &features->contexts[at]) > 0)
+                        at++;
+                strata->contexts[i] = at < features->n_contexts && !compare_context(&key, &features->contexts[at]) ?
+                                      &features->contexts[at] : NULL;
+        }
+        return 0;
 }
 
 const struct place *features_version(const struct features *features, const struct context *context, size_t rank)
@@ -287,6 +305,7 @@ void strata_clear(struct strata *strata)
 {
         free(strata->keys);
         free(strata->places);
+        free(strata->contexts);
         free(strata->of);
 }
 
@@ -323,13 +342,12 @@ static size_t keep_measurements(const struct place **places, size_t n)
 }
 
 /* Lists all features with their values that the client's contexts have. */
-static int list_places(struct strata *strata, const struct features *features, int64_t client,
-                       const struct client_rates *rates, size_t *ret)
+static int list_places(struct strata *strata, size_t n_contexts, size_t *ret)
 {
         size_t n = 0;
 
-        for (size_t i = 0; i < rates->n_contexts; i++) {
-                const struct context *context = features_find(features, client, rates->contexts[i]);
+        for (size_t i = 0; i < n_contexts; i++) {
+                const struct context *context = strata->contexts[i];
                 size_t more = context ? context->traits->n : 0;
 
                 if (util_grow(&strata->places, &strata->places_capacity, n + more + 1, sizeof(*strata->places)) < 0)
@@ -369,17 +387,18 @@ int strata_set(struct strata *strata, const struct features *features, int64_t c
 {
         size_t n_places;
 
+        if (find_contexts(strata, features, client, rates) < 0)
+                return -ENOMEM;
         if (rates->n_contexts <= 1)
                 return 0; /* all rates are of one stratum, as they are when read */
         if (util_grow(&strata->keys, &strata->keys_capacity, rates->n_contexts, sizeof(*strata->keys)) < 0 ||
             util_grow(&strata->of, &strata->of_capacity, rates->n_contexts, sizeof(*strata->of)) < 0 ||
-            list_places(strata, features, client, rates, &n_places) < 0)
+            list_places(strata, rates->n_contexts, &n_places) < 0)
                 return -ENOMEM;
         n_places = keep_measurements(strata->places, n_places);
         for (size_t i = 0; i < rates->n_contexts; i++)
                 strata->keys[i] = (struct stratum_key){
-                        hash_context(features_find(features, client, rates->contexts[i]), strata->places, n_places),
-                        (uint32_t)i };
+                        hash_context(strata->contexts[i], strata->places, n_places), (uint32_t)i };
         qsort(strata->keys, rates->n_contexts, sizeof(*strata->keys), compare_keys);
         for (size_t i = 0, stratum = 0; i < rates->n_contexts; i++) {
                 stratum += i > 0 && strata->keys[i].hash != strata->keys[i - 1].hash && stratum < STRATA_MAX - 1;

@@ -53,7 +53,7 @@ struct features {
         /* sorted by client and id, with one extra entry that ends the last one's versions */
         struct context *contexts;
         size_t n_contexts, contexts_capacity;
-        struct app_version *versions; /* versions of the joint's apps */
+        struct app_version *versions; /* those of hogs, and of the app that was asked for */
         size_t n_versions, versions_capacity;
         const char *version;          /* interned key of the feature for versions */
 };
@@ -65,7 +65,7 @@ struct features {
  * Return: 0; a negative errno. The log has a sentence, unless it is -ENOMEM.
  */
 int features_read(struct database *database, struct features *ret);
-/* Adds the versions of the joint's apps. */
+/* Adds the versions of hogs, and of the app that was asked for. */
 int features_read_versions(struct database *database, const struct joint *joint, struct features *features);
 void features_clear(struct features *features);
 
@@ -73,8 +73,9 @@ void features_clear(struct features *features);
 struct strata {
         struct stratum_key *keys;
         const struct place **places;
+        const struct context **contexts; /* one for each of the client's; NULL: the header is unknown */
         uint32_t *of;
-        size_t keys_capacity, places_capacity, of_capacity;
+        size_t keys_capacity, places_capacity, contexts_capacity, of_capacity;
 };
 
 /*
@@ -86,7 +87,5 @@ struct strata {
 int strata_set(struct strata *strata, const struct features *features, int64_t client, struct client_rates *rates);
 void strata_clear(struct strata *strata);
 
-/* Returns NULL if the header is unknown. */
-const struct context *features_find(const struct features *features, int64_t client, int64_t id);
-/* Version of an app in that context; NULL: unknown. */
+/* Version of a hog in that context; NULL: unknown. */
 const struct place *features_version(const struct features *features, const struct context *context, size_t rank);

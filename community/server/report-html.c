@@ -75,6 +75,9 @@ static void write_reasons(FILE *file, const struct app_report *app)
                 fprintf(file, "<li>%.0f %% of its own energy is <span class=\"key part %s\"></span>%s</li>\n",
                         100 * app->parts[i].share,
                         component_names[app->parts[i].part], component_names[app->parts[i].part]);
+        if (app->drop.hours)
+                fputs("<li>in use mostly in hours in which the battery empties faster anyway: that is taken away</li>"
+                      "\n", file);
         for (size_t i = 0; i < app->n_together; i++) {
                 fputs("<li>always in use with ", file);
                 write_name(file, app->together[i]);

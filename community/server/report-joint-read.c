@@ -61,19 +61,17 @@ static int list_bits(struct finder *finder, const struct client_rates *rates, ui
 
         finder->n_bits = 0;
         for (size_t i = 0; i < rates->n_apps; i++) {
-                const struct app_report *app = report_app(joint->report, rates->apps[i].app);
-                int32_t rank = app ? joint->rank_of[app - joint->report->apps] : -1;
+                int32_t rank = joint_rank(joint, rates->apps[i].app);
 
                 if (rank < 0)
                         continue;
                 if (util_grow(&finder->bits, &finder->bits_capacity, finder->n_bits + 1, sizeof(*finder->bits)) < 0 ||
                     util_grow(&part->apps, &part->apps_capacity, part->n_apps + 1, sizeof(*part->apps)) < 0 ||
-                    util_grow(&part->uses, &part->uses_capacity, part->n_uses + 1, sizeof(*part->uses)) < 0)
+                    util_grow(&part->uses, &part->uses_capacity, part->n_apps + 1, sizeof(*part->uses)) < 0)
                         return -ENOMEM;
                 finder->index_of[rank] = (uint32_t)finder->n_bits;
-                part->uses[part->n_uses++] = (struct one_use){
-                        .rank = (uint32_t)rank, .client = client, .index = (uint32_t)finder->n_bits,
-                        .bug = report_has_bug(joint->report, joint->clients[client].id, app->id) };
+                part->uses[part->n_apps] = (struct one_use){
+                        .bug = report_has_bug(joint->report, joint->clients[client].id, rates->apps[i].app) };
                 finder->bits[finder->n_bits++] = (struct bit){ i, (uint16_t)rank };
                 part->apps[part->n_apps++] = (uint16_t)rank;
         }
@@ -96,7 +94,7 @@ static int clear_slots(struct finder *finder, size_t n)
         return 0;
 }
 
-static bool same_cell(const struct joint_part *part, size_t cell, int64_t context, const uint16_t *ranks, size_t n)
+static bool same_cell(const struct joint_part *part, size_t cell, uint32_t context, const uint16_t *ranks, size_t n)
 {
         size_t first = part->cells[cell].first, end = cell + 1 < part->n_cells ? part->cells[cell + 1].first :
                        part->n_ranks;
@@ -115,7 +113,7 @@ static size_t apps_in_use(const struct client_rates *rates, const struct client_
 }
 
 /* Appends a cell. */
-static int add_cell(struct joint_part *part, int64_t context, uint32_t stratum, const uint16_t *ranks, size_t n)
+static int add_cell(struct joint_part *part, uint32_t context, const uint16_t *ranks, size_t n)
 {
         int err = util_grow(&part->cells, &part->cells_capacity, part->n_cells + 2, sizeof(*part->cells));
 
@@ -125,8 +123,8 @@ static int add_cell(struct joint_part *part, int64_t context, uint32_t stratum, 
                 err = -ENOMEM;
         if (err < 0)
                 return err;
-        part->cells[part->n_cells++] = (struct cell){ .context = context, .first = (uint32_t)part->n_ranks,
-                                                      .stratum = stratum };
+        part->cells[part->n_cells++] = (struct cell){ .context = context & CELL_NO_CONTEXT,
+                                                      .first = (uint32_t)part->n_ranks };
         memcpy(part->ranks + part->n_ranks, ranks, n * sizeof(*ranks));
         part->n_ranks += n;
         return 0;
@@ -146,12 +144,16 @@ static size_t list_ranks(struct finder *finder, const struct client_rate *rate)
         return n;
 }
 
-static int add_rate(struct finder *finder, const struct client_rates *rates, const struct client_rate *rate)
+/* @begins: is it the first of its stratum? */
+static int add_rate(struct finder *finder, const struct client_rates *rates, const struct client_rate *rate,
+                    bool begins)
 {
         struct joint_part *part = finder->part;
-        int64_t context = rates->contexts[rate->context];
-        uint64_t hash = (uint64_t)context;
+        const struct context *header = finder->strata.contexts[rate->context];
+        uint32_t context = header ? (uint32_t)(header - finder->features->contexts) : CELL_NO_CONTEXT;
+        uint64_t hash = context;
         size_t n = list_ranks(finder, rate), slot;
+        struct cell *cell;
 
         for (size_t i = 0; i < n; i++)
                 hash = (hash ^ finder->ranks[i]) * 0x9E3779B97F4A7C15;
@@ -159,13 +161,15 @@ static int add_rate(struct finder *finder, const struct client_rates *rates, con
                 if (same_cell(part, finder->slots[slot] - 1, context, finder->ranks, n))
                         break;
         if (!finder->slots[slot]) {
-                if (add_cell(part, context, rate->stratum, finder->ranks, n) < 0)
+                if (add_cell(part, context, finder->ranks, n) < 0)
                         return -ENOMEM;
                 finder->slots[slot] = part->n_cells;
         }
-        part->cells[finder->slots[slot] - 1].n += rate->span;
-        part->cells[finder->slots[slot] - 1].rest += rate->span * (float)(apps_in_use(rates, rate) - n);
-        part->cells[finder->slots[slot] - 1].s += (double)rate->span * rate->rate;
+        cell = &part->cells[finder->slots[slot] - 1];
+        cell->begins |= begins;
+        cell->n += rate->span;
+        cell->rest += rate->span * (float)(apps_in_use(rates, rate) - n);
+        cell->s += (double)rate->span * rate->rate;
         return 0;
 }
 
@@ -220,7 +224,7 @@ static void begin_sums(struct finder *finder)
 static void keep_sums(struct finder *finder, const struct joint_client *client, int kind)
 {
         const struct sums_of_app *app = finder->sums.apps;
-        struct one_use *use = finder->part->uses + finder->part->n_uses - finder->n_bits;
+        struct one_use *use = finder->part->uses + client->first_app;
 
         for (size_t i = 0; i < finder->n_bits && client->mean > 0; i++, app++, use++) {
                 use->sums[kind] = (struct use_sums){ (float)app->weight, (float)(app->more / client->mean),
@@ -246,7 +250,7 @@ static void sum_all(struct finder *finder, struct joint_client *client)
                 rest += (double)cell->rest;
                 add_to_stratum(finder, part->ranks + cell->first, end - cell->first, (double)cell->n, cell->s,
                                (double)cell->rest);
-                if (i + 1 < client->end && cell[1].stratum == cell->stratum)
+                if (i + 1 < client->end && !cell[1].begins)
                         continue;
                 end_stratum(finder, n, s, rest, part->overlaps + client->first_overlap);
                 client->n += n;
@@ -373,7 +377,8 @@ static int add_client(void *state, size_t client, struct client_rates *rates)
         joint->clients[client].part = part;
         joint->clients[client].first = part->n_cells;
         for (size_t i = 0; !err && i < rates->n; i++)
-                err = add_rate(finder, rates, &rates->list[i]);
+                err = add_rate(finder, rates, &rates->list[i],
+                               i == 0 || rates->list[i].stratum != rates->list[i - 1].stratum);
         joint->clients[client].end = part->n_cells;
         if (!err)
                 err = sum_apps(finder, rates, &joint->clients[client]);
@@ -384,42 +389,51 @@ static int add_client(void *state, size_t client, struct client_rates *rates)
         return err;
 }
 
-static int compare_uses(const void *a, const void *b)
-{
-        const struct one_use *x = a, *y = b;
-
-        return x->rank != y->rank ? (x->rank < y->rank ? -1 : 1) : x->client < y->client ? -1 : x->client > y->client;
-}
-
 /* In sixteenths of a rate, as a coarse gauge's rates have parts. */
 static void count_pairs(struct joint *joint, const struct joint_part *part)
 {
-        for (size_t cell = 0; cell < part->n_cells; cell++)
+        for (size_t cell = 0; cell < part->n_cells; cell++) {
+                uint32_t n = (uint32_t)lround(16 * (double)part->cells[cell].n);
+
                 for (size_t i = part->cells[cell].first; i < part->cells[cell + 1].first; i++)
-                        for (size_t j = part->cells[cell].first; j < part->cells[cell + 1].first; j++)
-                                joint->pairs[part->ranks[i] * joint->n + part->ranks[j]] +=
-                                        (uint32_t)lround(16 * (double)part->cells[cell].n);
+                        for (size_t j = part->cells[cell].first; j <= i; j++)
+                                joint->pairs[part->ranks[i] * joint->n + part->ranks[j]] += n;
+        }
 }
 
-/* Merges the uses of all parts, sorted by rank. */
-static int join_uses(struct joint *joint)
+/* Each pair was counted once, in either order. */
+static void add_orders(struct joint *joint)
 {
+        for (size_t a = 0; a < joint->n; a++)
+                for (size_t b = 0; b < a; b++) {
+                        uint32_t *one = &joint->pairs[a * joint->n + b], *other = &joint->pairs[b * joint->n + a];
+
+                        *one = *other = *one + *other;
+                }
+}
+
+/* Lists the clients of each app. A rank's place is first the start of its clients, and moves to their end. */
+static int list_uses(struct joint *joint)
+{
+        size_t *place = joint->first_use = calloc(joint->n + 2, sizeof(*place));
+
+        if (!place)
+                return -ENOMEM;
         for (size_t i = 0; i < joint->n_parts; i++)
-                joint->n_uses += joint->parts[i].n_uses;
-        joint->uses = malloc((joint->n_uses + 1) * sizeof(*joint->uses));
+                for (size_t app = 0; app < joint->parts[i].n_apps; app++)
+                        place[joint->parts[i].apps[app] + 2]++;
+        for (size_t rank = 0; rank < joint->n; rank++)
+                place[rank + 2] += place[rank + 1];
+        joint->uses = malloc((place[joint->n + 1] + 1) * sizeof(*joint->uses));
         if (!joint->uses)
                 return -ENOMEM;
-        joint->n_uses = 0;
-        for (size_t i = 0; i < joint->n_parts; i++) {
-                struct joint_part *part = &joint->parts[i];
+        for (uint32_t i = 0; i < joint->n_clients; i++) {
+                const struct joint_client *client = &joint->clients[i];
 
-                if (part->n_uses)
-                        memcpy(joint->uses + joint->n_uses, part->uses, part->n_uses * sizeof(*joint->uses));
-                joint->n_uses += part->n_uses;
-                free(TAKE_PTR(part->uses));
+                for (uint32_t app = 0; app < client->n_apps; app++)
+                        joint->uses[place[client->part->apps[client->first_app + app] + 1]++] =
+                                (struct app_use){ i, app };
         }
-        if (joint->n_uses)
-                qsort(joint->uses, joint->n_uses, sizeof(*joint->uses), compare_uses);
         return 0;
 }
 
@@ -478,5 +492,6 @@ int joint_read(struct database *database, const struct features *features, int64
                 part->cells[part->n_cells] = (struct cell){ .first = (uint32_t)part->n_ranks };
                 count_pairs(joint, part);
         }
-        return err ? err : join_uses(joint);
+        add_orders(joint);
+        return err ? err : list_uses(joint);
 }

@@ -29,6 +29,7 @@
 #define TOGETHER 0.95     /* share of both apps' rates in which both are in use */
 #define CLIENTS_TAKEN (size_t)256  /* clients that a thread takes at a time */
 #define CLIENTS_WORTH (size_t)4096 /* clients per additional thread */
+#define AHEAD (size_t)8            /* clients whose memory is on its way */
 #define HOGS_MAX 10000    /* the table of pairs would become too large */
 
 void joint_clear(struct joint *joint)
@@ -39,7 +40,7 @@ void joint_clear(struct joint *joint)
         free(joint->near);
         free(joint->pairs);
         free(joint->first);
-        free(joint->rank_of);
+        free(joint->slots);
         for (size_t i = 0; i < joint->n_parts; i++) {
                 free(joint->parts[i].cells);
                 free(joint->parts[i].ranks);
@@ -52,6 +53,7 @@ void joint_clear(struct joint *joint)
         free(joint->parts);
         free(joint->clients);
         free(joint->uses);
+        free(joint->first_use);
         *joint = (struct joint){ .n = 0 };
 }
 
@@ -102,31 +104,30 @@ double joint_sum(const struct joint_client *client, size_t cell, size_t rank, bo
                                           client->part->joint->rest_effect * (double)rates->rest);
 }
 
-static int compare_rank(const void *key, const void *element)
+const struct one_use *joint_use(const struct joint *joint, const struct app_use *use)
 {
-        uint32_t rank = *(const uint32_t *)key, other = ((const struct one_use *)element)->rank;
+        const struct joint_client *client = &joint->clients[use->client];
 
-        return rank < other ? -1 : rank > other;
+        return &client->part->uses[client->first_app + use->index];
 }
 
-size_t joint_uses(const struct joint *joint, size_t rank)
+/* The app's row of the client's overlaps. */
+static const float *overlaps_of(const struct joint_client *client, int kind, const struct app_use *use)
 {
-        uint32_t key = (uint32_t)rank;
-        size_t use = util_lower_bound(&key, joint->uses, joint->n_uses, sizeof(*joint->uses), compare_rank);
-
-        return use < joint->n_uses && joint->uses[use].rank == key ? use : joint->n_uses;
+        return client->part->overlaps + client->first_overlap +
+               ((size_t)kind * client->n_apps + use->index) * client->n_apps;
 }
 
 /* The app on one client, without the other apps' effects. */
-static struct drop_use adjust_client(const struct joint *joint, int kind, const struct one_use *use)
+static struct drop_use adjust_client(const struct joint *joint, int kind, size_t rank, const struct app_use *at)
 {
-        const struct joint_client *client = &joint->clients[use->client];
+        const struct joint_client *client = &joint->clients[at->client];
+        const struct one_use *use = joint_use(joint, at);
         const struct use_sums *sums = &use->sums[kind];
         const uint16_t *apps = client->part->apps + client->first_app;
-        const float *overlaps = client->part->overlaps + client->first_overlap +
-                                ((size_t)kind * client->n_apps + use->index) * client->n_apps;
-        size_t first = joint->first[use->rank];
-        struct drop_use made = { .client = use->client };
+        const float *overlaps = overlaps_of(client, kind, at);
+        size_t first = joint->first[rank];
+        struct drop_use made = { .client = at->client };
         double more = (double)sums->more - (double)sums->rest * joint->rest_effect;
 
         if (use->bug)
@@ -136,7 +137,7 @@ static struct drop_use adjust_client(const struct joint *joint, int kind, const 
                         more -= (double)overlaps[i] * joint->effects[kind][apps[i]];
         made = drop_use_of((double)sums->weight, more * client->mean, (double)use->n, (double)use->s * client->mean,
                            client->n, client->mean, client->discount);
-        made.client = use->client;
+        made.client = at->client;
         return made;
 }
 
@@ -144,51 +145,61 @@ static struct drop_use adjust_client(const struct joint *joint, int kind, const 
 struct adjusting {
         const struct joint *joint;
         int kind;
-        size_t first, end;
+        size_t rank;
         atomic_size_t next;
         struct drop_use *uses;
 };
 
+/*
+ * An app's clients are all over the memory, and most of the time was spent waiting for it: so it is asked for before.
+ * (In a function of its own, GCC takes that for nothing and leaves it out.)
+ */
 static int adjust_clients(void *data, size_t thread)
 {
         struct adjusting *adjusting = data;
         const struct joint *joint = adjusting->joint;
-        size_t first;
+        size_t first, start = joint->first_use[adjusting->rank], end = joint->first_use[adjusting->rank + 1];
 
-        while ((first = atomic_fetch_add(&adjusting->next, CLIENTS_TAKEN)) < adjusting->end)
-                for (size_t use = first; use < MIN(first + CLIENTS_TAKEN, adjusting->end); use++)
-                        adjusting->uses[use - adjusting->first] = adjust_client(joint, adjusting->kind,
-                                                                                &joint->uses[use]);
+        while ((first = atomic_fetch_add(&adjusting->next, CLIENTS_TAKEN)) < end)
+                for (size_t i = first; i < MIN(first + CLIENTS_TAKEN, end); i++) {
+                        const struct app_use *use = &joint->uses[i];
+
+                        if (i + 2 * AHEAD < end) {
+                                const struct joint_client *client = &joint->clients[use[AHEAD].client];
+
+                                __builtin_prefetch(&joint->clients[use[2 * AHEAD].client]);
+                                __builtin_prefetch(client->part->apps + client->first_app);
+                                __builtin_prefetch(joint_use(joint, &use[AHEAD]));
+                                __builtin_prefetch(overlaps_of(client, adjusting->kind, &use[AHEAD]));
+                        }
+                        adjusting->uses[i - start] = adjust_client(joint, adjusting->kind, adjusting->rank, use);
+                }
         return 0;
 }
 
-/* The end of an app's uses, of which @use is the first. */
-static size_t end_of_uses(const struct joint *joint, size_t use)
+static size_t count_uses(const struct joint *joint, size_t rank)
 {
-        size_t end = use;
-
-        while (end < joint->n_uses && joint->uses[end].rank == joint->uses[use].rank)
-                end++;
-        return end;
+        return joint->first_use[rank + 1] - joint->first_use[rank];
 }
 
-/* Makes the uses of an app from its first @use to @end; free them. NULL without memory. */
-static struct drop_use *adjust_uses(const struct joint *joint, int kind, size_t use, size_t end)
+/* Makes the uses of an app; free them. NULL without memory. */
+static struct drop_use *adjust_uses(const struct joint *joint, int kind, size_t rank)
 {
-        struct adjusting adjusting = { .joint = joint, .kind = kind, .first = use, .next = use, .end = end };
+        struct adjusting adjusting = { .joint = joint, .kind = kind, .rank = rank, .next = joint->first_use[rank] };
+        size_t n = count_uses(joint, rank);
 
-        adjusting.uses = malloc((end - use) * sizeof(*adjusting.uses));
+        adjusting.uses = malloc((n + 1) * sizeof(*adjusting.uses));
         if (adjusting.uses)
-                (void)threads_run(adjust_clients, &adjusting, MIN(joint->n_parts, (end - use) / CLIENTS_WORTH + 1));
+                (void)threads_run(adjust_clients, &adjusting, MIN(joint->n_parts, n / CLIENTS_WORTH + 1));
         return adjusting.uses;
 }
 
-static int adjust_app(const struct joint *joint, size_t use, size_t end, struct drop *ret)
+static int adjust_app(const struct joint *joint, size_t rank, struct drop *ret)
 {
-        _cleanup_free_ struct drop_use *uses = adjust_uses(joint, JOINT_ALL, use, end);
+        _cleanup_free_ struct drop_use *uses = adjust_uses(joint, JOINT_ALL, rank);
 
-        return uses ? drop_compare(uses, end - use, joint->report->middle_rate, &joint->report->groups, false, ret) :
-               -ENOMEM;
+        return uses ? drop_compare(uses, count_uses(joint, rank), joint->report->middle_rate, &joint->report->groups,
+                                   false, ret) : -ENOMEM;
 }
 
 static struct app_report *app_of(const struct joint *joint, size_t rank)
@@ -218,10 +229,11 @@ static int adjust_rest(struct joint *joint, double *ret)
                 return -ENOMEM;
         for (size_t i = 0; i < joint->n_clients; i++)
                 more[i] = joint->clients[i].rest_more;
-        for (size_t i = 0; i < joint->n_uses; i++)
-                if (joint->first[joint->uses[i].rank] == joint->uses[i].rank)
-                        more[joint->uses[i].client] -= (double)joint->uses[i].sums[JOINT_ALL].rest *
-                                                       joint->effects[JOINT_ALL][joint->uses[i].rank];
+        for (size_t rank = 0; rank < joint->n; rank++)
+                for (size_t i = joint->first_use[rank]; joint->first[rank] == rank && i < joint->first_use[rank + 1];
+                     i++)
+                        more[joint->uses[i].client] -= (double)joint_use(joint, &joint->uses[i])->sums[JOINT_ALL].rest *
+                                                       joint->effects[JOINT_ALL][rank];
         for (size_t i = 0; i < joint->n_clients; i++) {
                 const struct joint_client *client = &joint->clients[i];
 
@@ -260,14 +272,14 @@ static bool is_moving(struct settling *settling)
 static int sweep(struct joint *joint, double *ret)
 {
         *ret = 0;
-        for (size_t use = 0, end; use < joint->n_uses; use = end) {
-                size_t rank = joint->uses[use].rank;
+        for (size_t rank = 0; rank < joint->n; rank++) {
                 double *effect = &joint->effects[JOINT_ALL][rank], before = *effect;
                 struct drop *drop = &app_of(joint, rank)->drop;
                 int err;
 
-                end = end_of_uses(joint, use);
-                err = adjust_app(joint, use, end, drop);
+                if (!count_uses(joint, rank))
+                        continue;
+                err = adjust_app(joint, rank, drop);
                 if (err < 0)
                         return err;
                 *effect = effect_of(joint, drop);
@@ -277,20 +289,20 @@ static int sweep(struct joint *joint, double *ret)
 }
 
 /* Corrects an app whose use follows the hours. @ret: the largest change. */
-static int adjust_hours(struct joint *joint, size_t use, size_t end, double *ret)
+static int adjust_hours(struct joint *joint, size_t rank, double *ret)
 {
-        _cleanup_free_ struct drop_use *all = adjust_uses(joint, JOINT_ALL, use, end),
-                                       *near = adjust_uses(joint, JOINT_NEAR, use, end);
-        size_t rank = joint->uses[use].rank;
+        _cleanup_free_ struct drop_use *all = adjust_uses(joint, JOINT_ALL, rank),
+                                       *near = adjust_uses(joint, JOINT_NEAR, rank);
+        size_t n = count_uses(joint, rank);
         double *effect = &joint->effects[JOINT_NEAR][rank], before = *effect, rate = joint->report->middle_rate;
         const struct drop_groups *groups = &joint->report->groups;
         struct drop *drop = &joint->near[rank];
         int err;
 
         *drop = app_of(joint, rank)->drop;
-        err = all && near ? drop_compare(all, end - use, rate, groups, true, drop) : -ENOMEM;
+        err = all && near ? drop_compare(all, n, rate, groups, true, drop) : -ENOMEM;
         if (!err)
-                err = drop_hours(all, near, end - use, rate, groups, drop);
+                err = drop_hours(all, near, n, rate, groups, drop);
         *effect = effect_of(joint, &joint->near[rank]);
         *ret = MAX(*ret, fabs(*effect - before));
         return err;
@@ -305,14 +317,13 @@ static int compare_hours(struct joint *joint)
         memcpy(joint->effects[JOINT_NEAR], joint->effects[JOINT_ALL], joint->n * sizeof(double));
         while (!err && is_moving(&settling)) {
                 settling.change = 0;
-                for (size_t use = 0, end; !err && use < joint->n_uses; use = end) {
-                        end = end_of_uses(joint, use);
-                        if (settling.round == 1 || joint->near[joint->uses[use].rank].hours)
-                                err = adjust_hours(joint, use, end, &settling.change);
-                }
+                for (size_t rank = 0; !err && rank < joint->n; rank++)
+                        if (count_uses(joint, rank) && (settling.round == 1 || joint->near[rank].hours))
+                                err = adjust_hours(joint, rank, &settling.change);
         }
-        for (size_t use = 0; !err && use < joint->n_uses; use = end_of_uses(joint, use))
-                app_of(joint, joint->uses[use].rank)->drop = joint->near[joint->uses[use].rank];
+        for (size_t rank = 0; !err && rank < joint->n; rank++)
+                if (count_uses(joint, rank))
+                        app_of(joint, rank)->drop = joint->near[rank];
         return err;
 }
 
@@ -361,6 +372,40 @@ static int list_apps(struct joint *joint)
         return 0;
 }
 
+static struct rank_slot *slot_of(const struct joint *joint, int64_t app)
+{
+        size_t slot = (uint64_t)app * 0x9E3779B97F4A7C15 >> 32;
+
+        for (slot &= joint->slots_mask; joint->slots[slot].rank >= 0 && joint->slots[slot].app != app;)
+                slot = (slot + 1) & joint->slots_mask;
+        return &joint->slots[slot];
+}
+
+int32_t joint_rank(const struct joint *joint, int64_t app)
+{
+        return slot_of(joint, app)->rank;
+}
+
+static int make_slots(struct joint *joint)
+{
+        size_t size = 4;
+
+        while (size < 2 * joint->n)
+                size *= 2;
+        joint->slots = malloc(size * sizeof(*joint->slots));
+        if (!joint->slots)
+                return -ENOMEM;
+        joint->slots_mask = size - 1;
+        for (size_t i = 0; i < size; i++)
+                joint->slots[i].rank = -1;
+        for (size_t i = 0; i < joint->n; i++) {
+                int64_t app = joint->report->apps[joint->apps[i]].id;
+
+                *slot_of(joint, app) = (struct rank_slot){ app, (int32_t)i };
+        }
+        return 0;
+}
+
 int report_joint(struct database *database, const struct features *features, int64_t limit, struct report *report,
                  struct joint *joint)
 {
@@ -382,14 +427,9 @@ int report_joint(struct database *database, const struct features *features, int
         joint->near = calloc(joint->n, sizeof(*joint->near));
         joint->pairs = calloc(joint->n * joint->n, sizeof(*joint->pairs));
         joint->first = calloc(joint->n, sizeof(*joint->first));
-        joint->rank_of = malloc((report->n_apps + 1) * sizeof(*joint->rank_of));
         if (!joint->effects[JOINT_ALL] || !joint->effects[JOINT_NEAR] || !joint->near || !joint->pairs ||
-            !joint->first || !joint->rank_of)
+            !joint->first || make_slots(joint) < 0)
                 return -ENOMEM;
-        for (size_t i = 0; i < report->n_apps; i++)
-                joint->rank_of[i] = -1;
-        for (size_t i = 0; i < joint->n; i++)
-                joint->rank_of[joint->apps[i]] = (int32_t)i;
         err = joint_read(database, features, limit, joint);
         if (!err)
                 find_first(joint);

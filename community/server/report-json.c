@@ -47,6 +47,7 @@ static const struct field hog_fields[] = {
         FIELD_AS(app_report, "odd", drop.odd, FIELD_U64),
         NUMBER(app_report, "q", drop.q),
         FIELD_AS(app_report, "paper_rule", drop.paper_rule, FIELD_BOOL),
+        FIELD_AS(app_report, "heavy_hours", drop.hours, FIELD_BOOL),
         /* others that always ran together with it: any of them may be the hog */
         FIELD_LIST_OF(app_report, "together", together, n_together, fields_strings, FIELD_SOME),
         FIELD_LIST_OF(app_report, "why", why, n_why, why_fields, FIELD_SOME),
@@ -87,7 +88,11 @@ static const struct field version_fields[] = {
 };
 
 static const struct field not_yet_fields[] = { NUMBER(app_report, "hours", hours_more), FIELDS_END };
-static const struct field thin_fields[] = { NUMBER(app_report, "clients", clients), FIELDS_END };
+static const struct field thin_fields[] = {
+        NUMBER(app_report, "clients", clients),
+        FIELD_AS(app_report, "heavy_hours", drop.hours, FIELD_BOOL),
+        FIELDS_END,
+};
 
 static const struct field report_fields[] = {
         FIELD(report, clients, U64),
@@ -154,7 +159,7 @@ static void add_apps(cJSON *root, const char *key, const struct report *report, 
                                                     &report->apps[order[i]]));
 }
 
-/* Apps that may become hogs, and those that are in use nearly only with other features than those without them. */
+/* Apps that may become hogs, and those that cannot be told from how they are used. */
 static void add_unknown(cJSON *root, const struct report *report, bool hash)
 {
         _cleanup_free_ size_t *not_yet = NULL, *thin = NULL;

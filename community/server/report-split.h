@@ -41,13 +41,20 @@ struct item {
         double without; /* mean rate without the app where features are equal, relative to the client's mean */
 };
 
+/* Sum of a cell's rates without the effects of other apps. */
+struct cell_sum {
+        double s;
+        bool with; /* was the app in use? */
+};
+
 /* State of one thread, for the app that it processes. The items of a client are adjacent. */
 struct why {
         const struct features *features;
         const struct joint *joint;
         struct report *report;
+        struct cell_sum *sums;  /* one for each cell of the client being added */
         struct item *items;
-        size_t n_items, items_capacity;
+        size_t n_items, items_capacity, sums_capacity;
         struct tally *tallies;  /* by index of the feature and value */
         size_t node;            /* number of nodes summed so far */
         struct moments all;     /* sums of the present node */

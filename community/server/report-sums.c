@@ -2,7 +2,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /*
- * Sums over all clients, and how each app is used on each client. Sums are integers and uses are sorted, so
+ * Sums over all clients, and how each app is used on each client. Sums are integers and uses are sorted later, so
  * the result does not depend on the order of clients or on the thread that reads them.
  */
 
@@ -233,13 +233,6 @@ static int compare_apps(const void *a, const void *b)
         return x < y ? -1 : x > y;
 }
 
-static int compare_uses(const void *a, const void *b)
-{
-        uint32_t x = ((const struct drop_use *)a)->client, y = ((const struct drop_use *)b)->client;
-
-        return x < y ? -1 : x > y;
-}
-
 static int list_apps(const struct totals *totals, struct report *report)
 {
         report->all = (struct drop_rates){ wide_to_double(totals->n), wide_to_double(totals->s1),
@@ -260,8 +253,6 @@ static int list_apps(const struct totals *totals, struct report *report)
                                              .uses = TAKE_PTR(app->uses), .n_uses = app->n_uses };
                 for (int i = 0; i < COMPONENT_COUNT; i++)
                         made->part_mj[i] = wide_to_double(app->part_mj[i]);
-                if (made->n_uses)
-                        qsort(made->uses, made->n_uses, sizeof(*made->uses), compare_uses);
                 made->drop.paper_rule = drop_paper_rule(&with, &report->all);
         }
         qsort(report->apps, report->n_apps, sizeof(*report->apps), compare_apps);
@@ -283,11 +274,6 @@ static int read_groups(struct database *database, struct report *report)
 
         if (!database->ops->has_table(database, "joined"))
                 return 0;
-        for (int i = 0; i < DROP_GROUPINGS; i++) {
-                report->groups.of[i] = calloc(report->n_used + 1, sizeof(*report->groups.of[i]));
-                if (!report->groups.of[i])
-                        return -ENOMEM;
-        }
         rc = database_prepare(database, "SELECT client, network, day FROM joined", &select);
         while (rc >= 0 && (rc = select->ops->step(select)) == 1) {
                 int64_t id = select->ops->get_int(select, 0);
@@ -296,8 +282,15 @@ static int read_groups(struct database *database, struct report *report)
 
                 if (client == report->n_used || report->clients_used[client] != id)
                         continue;
-                for (int i = 0; i < DROP_GROUPINGS; i++)
-                        report->groups.of[i][client] = (uint32_t)select->ops->get_int(select, 1 + i);
+                for (int i = 0; i < DROP_GROUPINGS; i++) {
+                        uint32_t **of = &report->groups.of[i];
+
+                        if (!*of)
+                                *of = calloc(report->n_used, sizeof(**of));
+                        if (!*of)
+                                return -ENOMEM;
+                        (*of)[client] = (uint32_t)select->ops->get_int(select, 1 + i);
+                }
         }
         return rc;
 }

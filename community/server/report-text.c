@@ -27,6 +27,13 @@ void report_print_why(const char *app, const struct why_report *why)
                    why->minutes_else, why->clients);
 }
 
+void report_print_hours(const struct app_report *app)
+{
+        if (app->drop.enough && app->drop.hours)
+                table_note("%s is in use mostly in hours in which the battery empties faster anyway: that is taken"
+                           " away.", app->name);
+}
+
 int report_print_hogs(const struct report *report)
 {
         _cleanup_(table_freep) struct table *table = table_new("nrrrrrr");
@@ -61,6 +68,7 @@ int report_print_hogs(const struct report *report)
 
                 for (size_t j = 0; j < app->n_why; j++)
                         report_print_why(app->name, &app->why[j]);
+                report_print_hours(app);
                 if (app->drop.odd)
                         table_note("%s: %zu devices are unlike all others, and are left out.", app->name,
                                    app->drop.odd);
@@ -68,7 +76,8 @@ int report_print_hogs(const struct report *report)
                         table_note("%s is always in use with %s: either may be the hog.", app->together[j], app->name);
         }
         table_note("Minutes of a full charge that the app costs while it is in use, on the devices that have it, where"
-                   " features of the device are equal. Held by: so many devices would have to be wrong for it to be no"
+                   " features of the device are equal, and the hours where they matter. Held by: so many devices would"
+                   " have to be wrong for it to be no"
                    " hog.");
         return 0;
 }
@@ -181,8 +190,9 @@ static void print_thin(const struct report *report)
         size_t n = report_thin(report, &order);
 
         for (size_t i = 0; i < MIN(n, (size_t)NOT_YET_SHOWN); i++)
-                table_note("%s cannot be told from its circumstances: it is in use nearly only where a feature of the"
-                           " device differs.", report->apps[order[i]].name);
+                table_note("%s cannot be told from its circumstances: it is in use nearly only %s.",
+                           report->apps[order[i]].name, report->apps[order[i]].drop.hours ?
+                           "in heavy hours of the day" : "where a feature of the device differs");
 }
 
 int report_print_text(const struct report *report, const char *client)

@@ -17,6 +17,7 @@
 #include <stdatomic.h>
 #include <string.h>
 
+#include "shared/order.h"
 #include "report-split.h"
 #include "threads.h"
 #include "util/quantile.h"
@@ -33,19 +34,25 @@ struct app_versions {
         size_t n, capacity;
 };
 
+struct app_order {
+        size_t rank;
+        double clients;
+};
+
 /* Data that all threads share. */
 struct explaining {
         struct report *report;
         const struct joint *joint;
         const struct features *features;
         struct app_versions *versions; /* by rank */
-        struct one_use *order;         /* apps by descending number of clients */
+        struct app_order *order;       /* apps by descending number of clients */
         size_t n;
         atomic_size_t next;            /* index in order of the next app to process */
 };
 
 static void clear(struct why *why)
 {
+        free(why->sums);
         free(why->items);
         free(why->tallies);
         free(why->seen);
@@ -53,9 +60,9 @@ static void clear(struct why *why)
 }
 
 /* Finds the client's item for a context, or adds it. @first: the first item of the stratum. */
-static int find_item(struct why *why, size_t first, uint32_t client, int64_t context, size_t rank, struct item **ret)
+static int find_item(struct why *why, size_t first, uint32_t client, uint32_t context, size_t rank, struct item **ret)
 {
-        const struct context *found = features_find(why->features, why->joint->clients[client].id, context);
+        const struct context *found = context == CELL_NO_CONTEXT ? NULL : &why->features->contexts[context];
         int err;
 
         for (size_t i = first; i < why->n_items; i++)
@@ -101,21 +108,20 @@ static int add_stratum(struct why *why, uint32_t number, size_t rank, size_t i, 
 
         for (; i < end; i++) {
                 const struct cell *cell = &client->part->cells[i];
+                const struct cell_sum *sum = &why->sums[i - client->first];
                 struct item *item;
-                bool with;
-                double sum = joint_sum(client, i, rank, &with);
                 int err;
 
-                if (!with) {
+                if (!sum->with) {
                         without.n += (double)cell->n;
-                        without.s += sum;
+                        without.s += sum->s;
                         continue;
                 }
                 err = find_item(why, first, number, cell->context, rank, &item);
                 if (err < 0)
                         return err;
                 item->weight += (double)cell->n;
-                item->effect += sum;
+                item->effect += sum->s;
         }
         if (without.n > 0)
                 end_stratum(why, first, &without, client, others);
@@ -124,22 +130,24 @@ static int add_stratum(struct why *why, uint32_t number, size_t rank, size_t i, 
         return 0;
 }
 
-static int add_client(struct why *why, const struct one_use *use, size_t rank)
+static int add_client(struct why *why, const struct app_use *use, size_t rank)
 {
         const struct joint_client *client = &why->joint->clients[use->client];
+        bool counts = client->mean > 0 && !joint_use(why->joint, use)->bug;
         struct sums all = { .n = 0 };
-        int err = 0;
+        int err = util_grow(&why->sums, &why->sums_capacity, client->end - client->first + 1, sizeof(*why->sums));
 
-        for (size_t i = client->first; i < client->end; i++) {
-                bool with;
+        for (size_t i = client->first; !err && i < client->end; i++) {
+                struct cell_sum *sum = &why->sums[i - client->first];
 
+                sum->s = joint_sum(client, i, rank, &sum->with);
                 all.n += (double)client->part->cells[i].n;
-                all.s += joint_sum(client, i, rank, &with);
+                all.s += sum->s;
         }
-        for (size_t i = client->first, end; !err && i < client->end && client->mean > 0 && !use->bug; i = end) {
+        for (size_t i = client->first, end; !err && i < client->end && counts; i = end) {
                 const struct cell *cells = client->part->cells;
 
-                for (end = i + 1; end < client->end && cells[end].stratum == cells[i].stratum;)
+                for (end = i + 1; end < client->end && !cells[end].begins;)
                         end++;
                 err = add_stratum(why, use->client, rank, i, end, client->mean - all.s / all.n);
         }
@@ -292,7 +300,7 @@ static int explain_app(struct why *why, size_t rank, struct app_versions *versio
         int err = 0;
 
         why->n_items = 0;
-        for (size_t use = joint_uses(joint, rank); !err && use < joint->n_uses && joint->uses[use].rank == rank; use++)
+        for (size_t use = joint->first_use[rank]; !err && use < joint->first_use[rank + 1]; use++)
                 err = add_client(why, &joint->uses[use], rank);
         if (!err && app->drop.hog && !app->hidden && app->drop.effect > 0)
                 err = explain(why, app);
@@ -317,9 +325,9 @@ static int explain_apps(void *data, size_t thread)
 
 static int compare_clients(const void *a, const void *b)
 {
-        const struct one_use *x = a, *y = b;
+        const struct app_order *x = a, *y = b;
 
-        return x->client != y->client ? (x->client > y->client ? -1 : 1) : x->rank < y->rank ? -1 : x->rank > y->rank;
+        return ORDER_TWO(y->clients, x->clients, x->rank, y->rank);
 }
 
 /*
@@ -338,8 +346,7 @@ static int order_apps(struct explaining *all)
                 size_t app = joint->apps[rank];
 
                 if (all->report->apps[app].drop.hog || (int64_t)app == all->report->asked)
-                        all->order[all->n++] = (struct one_use){ (uint32_t)rank,
-                                                                 (uint32_t)all->report->apps[app].clients };
+                        all->order[all->n++] = (struct app_order){ rank, all->report->apps[app].clients };
         }
         if (all->n)
                 qsort(all->order, all->n, sizeof(*all->order), compare_clients);

@@ -51,7 +51,7 @@ struct app_report {
         double part_mj[COMPONENT_COUNT]; /* energy of each component in that time */
         struct own_use *own;          /* own power on each client; freed by report_bugs() */
         size_t n_own;
-        struct drop_use *uses;        /* on each client, ascending; freed by report_bugs() */
+        struct drop_use *uses;        /* on each client; freed by report_bugs() */
         size_t n_uses;
         struct why_report *why;
         size_t n_why;
@@ -178,8 +178,8 @@ struct report {
 size_t report_not_yet(const struct report *report, size_t **ret);
 
 /*
- * Lists apps that cannot be compared, as they are in use nearly only where features have other values than without
- * them; those of most clients first. Returns as report_not_yet().
+ * Lists apps that cannot be compared, as they are in use nearly only where features have other values, or in other
+ * hours, than without them; those of most clients first. Returns as report_not_yet().
  */
 size_t report_thin(const struct report *report, size_t **ret);
 
@@ -231,6 +231,7 @@ int report_write_html(const struct report *report, const char *path, const struc
 int report_print_hogs(const struct report *report);
 int report_print_bugs(const struct report *report);
 void report_print_why(const char *app, const struct why_report *why);
+void report_print_hours(const struct app_report *app);
 int report_print_app(const struct report *report);
 int report_print_versions(const struct report *report);
 /* Prints one key of the JSON or, with NULL, the part about the app that was asked for. */

@@ -78,6 +78,7 @@ static bool find_strangest(const struct drop_use *uses, const struct member *mem
 int drop_leave_groups(const struct drop_use *uses, size_t n, const struct drop_groups *groups, double scale, bool *out)
 {
         _cleanup_free_ struct member *members = malloc((n + 1) * sizeof(*members));
+        bool any = false;
 
         if (!members)
                 return -ENOMEM;
@@ -97,8 +98,10 @@ int drop_leave_groups(const struct drop_use *uses, size_t n, const struct drop_g
                         qsort(members, kept, sizeof(*members), compare_members);
                 for (int left = 0; left < GROUPS_LEFT_MAX &&
                      find_strangest(uses, members, kept, out, scale, &first, &end); left++)
-                        for (size_t i = first; i < end; i++)
+                        for (size_t i = first; i < end; i++) {
                                 out[members[i].use] = true;
+                                any = true;
+                        }
         }
-        return 0;
+        return any;
 }

@@ -18,6 +18,6 @@ struct drop_groups {
 
 /*
  * Marks in @out the uses of groups that are unlike the others. @scale: standard deviation of an effect of weight 1.
- * Returns 0 or -ENOMEM.
+ * Returns 1 if there are any; 0; -ENOMEM.
  */
 int drop_leave_groups(const struct drop_use *uses, size_t n, const struct drop_groups *groups, double scale, bool *out);

@@ -230,15 +230,16 @@ static int find_odd(const struct drop_use *uses, size_t n, const struct drop_gro
         _cleanup_free_ struct weighted *list = malloc((n + 1) * sizeof(*list));
         double middle, scale;
         size_t kept = 0, odd = 0;
-        int err;
+        int rc;
 
         if (!list)
                 return -ENOMEM;
         find_scale(uses, n, out, list, &middle, &scale);
-        err = groups ? drop_leave_groups(uses, n, groups, scale, out) : 0;
-        if (err < 0)
-                return err;
-        find_scale(uses, n, out, list, &middle, &scale);
+        rc = groups ? drop_leave_groups(uses, n, groups, scale, out) : 0;
+        if (rc < 0)
+                return rc;
+        if (rc > 0)
+                find_scale(uses, n, out, list, &middle, &scale);
         for (size_t i = 0; i < n; i++) {
                 kept += uses[i].weight > 0 && !out[i];
                 odd += uses[i].weight > 0 && !out[i] && distance(&uses[i], middle) > ODD_DEVIATIONS * scale;

@@ -39,7 +39,7 @@ struct drop {
         double t, degrees;                      /* effect in standard errors, and what Student's t needs */
         double p, q;                            /* one-sided; q: Benjamini and Hochberg's; 1: not tested */
         bool enough;                            /* was it tested? */
-        /* it is in use nearly only where a feature has another value than without it: nothing can be told */
+        /* nothing can be told: it is in use nearly only where a feature has another value, or in other hours */
         bool thin;
         bool hours;     /* it is in use mostly in hours in which the rate is higher; this is taken away */
         bool candidate; /* it may be a hog, and is compared again without the effects of the other candidates */

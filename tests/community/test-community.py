@@ -171,6 +171,20 @@ def twins(top):
     check("twin is always in use with" in run("report", "--database", database).stdout, "twins have no sentence")
 
 
+def evenings(top):
+    """An app that is in use only in heavy evenings is no hog; one that costs in the same evenings is."""
+    folder, database = os.path.join(top, "evenings"), os.path.join(top, "evenings.db")
+    make(folder, "--clients", "150", "--apps", "30", "--samples", "200", "--evenings", "2")
+    run("load", folder, "--database", database)
+    hogs = {hog["app"]: hog["heavy_hours"] for hog in json.loads(report(database))["hogs"]}
+    check({name: hours for name, hours in hogs.items() if name.startswith("evening-")} ==
+          {"evening-hog-0": True, "evening-hog-1": True}, f"apps of the evening: {hogs}")
+    sentence = "is in use mostly in hours in which the battery empties faster anyway"
+    for words in (["report"], ["app", "evening-hog-0"]):
+        text = " ".join(run(*words, "--database", database).stdout.split())
+        check("evening-hog-0 " + sentence in text, f"{words} tells no hours: {text}")
+
+
 def world(top):
     """Power adds up, use depends on circumstances, gauges are coarse, clocks wrong, and one device of 20 lies."""
     folder, database, path = (os.path.join(top, name) for name in ("world", "world.db", "world.json"))
@@ -483,6 +497,7 @@ with tempfile.TemporaryDirectory() as where:
     threads(where)
     truth(where)
     twins(where)
+    evenings(where)
     wrong_lines(where)
     wrong_databases(where)
     private_databases(where)

@@ -86,26 +86,27 @@ static void check(const struct features *features)
 
         fuzz_assert(features->n_contexts == rows.n);
         for (int64_t client = 0; client < ROWS_MAX / 16; client++) {
-                int64_t ids[16] = { 0 };
+                int64_t ids[16];
                 struct client_rate list[16] = { { .rate = 0 } };
-                struct client_rates rates = { .contexts = ids, .list = list };
+                struct client_rates rates = { .contexts = ids, .list = list, .n_contexts = 16, .n = 16 };
 
-                for (int64_t id = 0; id < 16; id++) {
-                        const struct context *context = features_find(features, client, id);
+                for (uint32_t id = 0; id < 16; id++) {
+                        ids[id] = id;
+                        list[id].context = id;
+                }
+                fuzz_assert(strata_set(&strata, features, client, &rates) == 0);
+                for (size_t i = 0; i < rates.n; i++) {
+                        const struct context *context = strata.contexts[i];
 
+                        fuzz_assert(list[i].stratum <= rates.n);
+                        fuzz_assert((context != NULL) == (client * 16 + (int64_t)i < (int64_t)rows.n));
                         if (!context)
                                 continue;
-                        fuzz_assert(context->client == client && context->id == id);
-                        for (size_t i = 0; i < context->traits->n; i++)
-                                fuzz_assert(strlen(context->traits->places[i]->words.key) <= FEATURE_TEXT_MAX);
+                        fuzz_assert(context->client == client && context->id == (int64_t)i);
+                        for (size_t k = 0; k < context->traits->n; k++)
+                                fuzz_assert(strlen(context->traits->places[k]->words.key) <= FEATURE_TEXT_MAX);
                         fuzz_assert(!features_version(features, context, 7));
-                        list[rates.n_contexts].context = (uint32_t)rates.n_contexts;
-                        ids[rates.n_contexts++] = id;
                 }
-                rates.n = rates.n_contexts;
-                fuzz_assert(strata_set(&strata, features, client, &rates) == 0);
-                for (size_t i = 0; i < rates.n; i++)
-                        fuzz_assert(list[i].stratum <= rates.n);
         }
         strata_clear(&strata);
 }
@@ -115,7 +116,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         static const struct database_ops ops = { .prepare = prepare };
         struct database database = { .ops = &ops };
         struct report report = { .clients = 0 };
-        struct joint joint = { .report = &report };
+        struct rank_slot none = { .rank = -1 };
+        struct joint joint = { .report = &report, .slots = &none };
         struct features features;
         _cleanup_free_ char *text = strndup((const char *)data, size);
         char *at = text;
