@@ -29,6 +29,7 @@ static const struct {
         [KIND_APP + LEARNT_FRONT] = { 0.005, 0.2 }, [KIND_APP + LEARNT_BEHIND] = { 0.002, 0.05 },
         [KIND_RADIO] = { 0.1, 0.3 },
         [KIND_SIGNAL] = { 0.1, 0.3 },
+        [KIND_SESSION] = { 0.004, 0.02 },
 };
 
 double posterior_first_difference(size_t kind)
@@ -42,6 +43,8 @@ double *posterior_difference(struct posterior *posterior, size_t kind)
                 return &posterior->common[kind];
         if (kind == KIND_SIGNAL)
                 return &posterior->signal;
+        if (kind == KIND_SESSION)
+                return &posterior->session;
         return kind < KIND_RADIO ? &posterior->misfit[kind - KIND_APP] : &posterior->radio;
 }
 
@@ -148,10 +151,23 @@ static const double grid[] = { 0.05, 0.3, 1, 2, 4, 8, 16, 40 };
 #define CPU_DIFFERS 0.2
 #define CPU_DIFFERS_LOG_SD 0.7
 
+/*
+ * Two or three sessions hardly show by how much others will differ, so this prior does not prefer small values: a half
+ * Student's t with 4 degrees of freedom (Gelman, 2006). It is of the logarithm, as the grid is.
+ */
+#define SESSION_SCALE 0.015
+
+static double session_log_prior(double sd)
+{
+        return log(sd / SESSION_SCALE) - 2.5 * log1p(pow(sd / SESSION_SCALE, 2) / 4);
+}
+
 double posterior_log_prior(const struct work *work, size_t kind, double sd)
 {
         bool cpu = kind == COMPONENT_CPU || kind == KIND_APP + LEARNT_CPU;
 
+        if (kind == KIND_SESSION)
+                return session_log_prior(sd);
         return cpu && !work->design->metered ? -pow(log(sd / CPU_DIFFERS) / CPU_DIFFERS_LOG_SD, 2) / 2 :
                                                -log(1 + sd / kinds[kind].usual);
 }
