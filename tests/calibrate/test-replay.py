@@ -392,6 +392,40 @@ def variation_within_an_app_is_learnt():
     check(long["half_width_percent"] < 0.7 * short["half_width_percent"], f"long windows: {long} {short}")
 
 
+def sessions(first, n, sd, more_mw):
+    """Sessions of ten minutes, a day apart; each has another power at rest."""
+    rows, rng = [], random.Random(first)
+    for number in range(n):
+        base_mw = rng.gauss(more_mw, sd)
+        for at in range(30):
+            own = span(rng, 100 * number + at)
+            for row in own:
+                row["start_s"] = 86400 * number + 20 * at
+            own[0]["power_mw"] += base_mw
+            rows += own
+    return rows
+
+
+def differences_between_sessions_are_learnt():
+    """Another place, or another temperature: what one session shows is not what the next one takes."""
+    def learnt(sd, more_mw):
+        with open(os.path.join(SOURCE, "data", "profiles", "class-phone.ini"), encoding="utf-8") as file:
+            usual = file.read()
+        with open("sessions.ini", "w", encoding="utf-8") as file:
+            file.write(usual)
+        run("learn", "--trace", write("sessions.csv", sessions(3, 8, sd, more_mw)), "--profile", "sessions.ini")
+        found = coefficients("sessions.ini")
+        check(found.get("learned.width") == 1, "the misses of a class widen what was learnt")
+        asked = write("later.csv", sessions(5, 12, sd, more_mw))
+        return found.get("learned.session_percent", 0), answer("replay", "--trace", asked, "--profile", "sessions.ini")
+
+    few, score = learnt(0, 0)
+    check(few < 1.2, f"sessions that do not differ: {few} {score}")
+    many, score = learnt(250, 3000)  # of a modem, which the class's base does not have
+    check(many > 3 and score["hold_percent"] > 90, f"sessions that differ: {many} {score}")
+    check(score["error_percent"]["median"] < 7, f"a base far above the class's: {score}")
+
+
 def errors_are_sentences():
     with open("train.csv", encoding="utf-8") as file:
         lines = file.read().splitlines()
@@ -458,6 +492,7 @@ with tempfile.TemporaryDirectory() as FOLDER:
     a_class_becomes_the_traces_device()
     idling_and_shapes_are_expected()
     variation_within_an_app_is_learnt()
+    differences_between_sessions_are_learnt()
     errors_are_sentences()
     os.chdir("/")
 sys.exit(1 if failures else 0)
