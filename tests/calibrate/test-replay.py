@@ -77,7 +77,7 @@ def span(rng, number, dark=True):
 
 
 def write(path, rows, head=HEAD):
-    truth = ("power_mw", "rail.display_j")
+    truth = ("power_mw", "rail.display_j", "energy_j", "percent")
     with open(path, "w", encoding="utf-8") as file:
         print(",".join(head), file=file)
         for row in rows:
@@ -477,6 +477,26 @@ def errors_are_sentences():
             check(done.stderr.strip().endswith(f"cell.csv:2: {words}"), f"{command[0]}: {cell}: {done.stderr}")
 
 
+def values_of_another_kind_are_said():
+    """A counter's total in place of energies, a level from 0 to 1, and hours of short spans."""
+    rng, total, rows, short = random.Random(6), 0, [], []
+    for number in range(12):
+        rows += span(rng, number)
+        total += rows[-2].pop("power_mw") / 50
+        rows[-2].update(energy_j=total, percent=0.9 - number / 100)
+    write("total.csv", rows, [*HEAD, "energy_j"])
+    done = run("replay", "--trace", "total.csv", "--profile", "fit.ini")
+    check("each span's own energy" in done.stderr, f"a total: {done.stderr}")
+    write("part.csv", rows, [*HEAD, "percent"])
+    done = run("replay", "--trace", "part.csv", "--profile", "fit.ini", code=1)
+    check("part.csv:2: percent: no value is above 1" in done.stderr, f"a part of 1: {done.stderr}")
+    for number in range(1500):
+        short += [{**row, "start_s": 20 * number} for row in span(rng, number)]
+    run("fit", "--trace", "train.csv", "--profile", "short.ini", *FULL)
+    run("learn", "--trace", write("short.csv", short), "--profile", "short.ini")
+    check(coefficients("short.ini").get("learned.spans", 0) < 800, "short spans are not joined")
+
+
 os.environ["LC_ALL"] = "C"
 with tempfile.TemporaryDirectory() as FOLDER:
     os.chdir(FOLDER)
@@ -494,5 +514,6 @@ with tempfile.TemporaryDirectory() as FOLDER:
     variation_within_an_app_is_learnt()
     differences_between_sessions_are_learnt()
     errors_are_sentences()
+    values_of_another_kind_are_said()
     os.chdir("/")
 sys.exit(1 if failures else 0)
