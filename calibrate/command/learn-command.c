@@ -153,6 +153,9 @@ static int take_kinds(struct measured_trace *trace, const char *event, struct pr
 
 /* Spans of a trace as observations of everyday use. */
 
+/* Many short ones would take minutes, as each row's errors are correlated with those of all others in its stretch. */
+#define TRACE_ROWS 600
+
 /* Earlier times are not since 1970: nobody recorded any before 2001. */
 #define REALTIME_LEAST_S 1e9
 
@@ -222,6 +225,9 @@ static int trace_rows(struct measured_trace *trace, double full_mwh, int64_t now
         *left_out = measured_keep_known(trace, unknown);
         if (trace->n == 0)
                 return -ENODATA;
+        err = measured_shorten(trace, TRACE_ROWS);
+        if (err)
+                return err;
         list = calloc(trace->n, sizeof(*list));
         if (!list)
                 return -ENOMEM;

@@ -196,6 +196,9 @@ static double believed(double usual, double belief, double seen, double n)
         return sqrt((belief * usual * usual + n * seen * seen) / (belief + n));
 }
 
+/* The usual uncounted power is a phone's: at most this part of the trace's mean power, or of its rail's. */
+#define FRONT_PART 0.15
+
 /*
  * Sets how much apps are expected to differ from their prices. A trace's rows of real use show that; the usual beliefs
  * count as a few more apps. A calibration has no such rows.
@@ -203,7 +206,7 @@ static double believed(double usual, double belief, double seen, double n)
 static void trace_misfits(struct outcome *outcome)
 {
         struct profile_learned *learned = &outcome->profile->learned;
-        double squares = 0, n = 0, relative = trace_misfit_percent(outcome), seen_mw, usual;
+        double squares = 0, n = 0, relative = trace_misfit_percent(outcome), sum_mw = 0, front_mw, seen_mw, usual;
 
         for (size_t i = 0; i < outcome->n_modes; i++) {
                 const struct outcome_mode *mode = &outcome->modes[i];
@@ -211,8 +214,14 @@ static void trace_misfits(struct outcome *outcome)
                 if (strcmp(mode->mode, "idle") == 0 || strcmp(mode->mode, "base") == 0)
                         continue;
                 squares += pow(mode->residual_mw, 2);
+                sum_mw += mode->power_mw;
                 n++;
         }
+        if (n < 1)
+                return;
+        front_mw = fmin(TUNING_MISFIT_FRONT_MW, FRONT_PART * sum_mw / n);
+        learned->misfit_front_mw = front_mw;
+        learned->misfit_behind_mw = fmin(front_mw, TUNING_MISFIT_BEHIND_MW);
         if (n < 2)
                 return;
         seen_mw = sqrt(squares / n);
@@ -220,7 +229,7 @@ static void trace_misfits(struct outcome *outcome)
                                   TUNING_MISFIT_KIND_PERCENT);
         learned->misfit_cpu_percent = believed(usual, CPU_BELIEF, relative, n - 1);
         learned->misfit_display_percent = believed(TUNING_MISFIT_DISPLAY_PERCENT, 1, relative, n);
-        learned->misfit_front_mw = believed(TUNING_MISFIT_FRONT_MW, 1, seen_mw, n);
+        learned->misfit_front_mw = believed(front_mw, 1, seen_mw, n);
         learned->misfit_behind_mw = fmin(learned->misfit_front_mw, TUNING_MISFIT_BEHIND_MW);
 }
 

@@ -210,6 +210,28 @@ static double shown_energy_j(const struct design *design, const struct everyday 
         return everyday->percent * J_PER_PERCENT(design->prior->energy_full_mwh);
 }
 
+/* Longer than that the power at rest does not stay the same: places, temperatures and cells change. */
+#define SESSION_S 600.0
+
+/* Where there is but one row, its session is not told from its noise; where only a level is known, neither. */
+static void find_sessions(struct design *design)
+{
+        size_t n = 0;
+
+        for (size_t end = design->n, first; end > 0; end = first) {
+                int64_t end_ns = design->rows[end - 1].everyday->end_ns;
+                bool column;
+
+                for (first = end - 1; first > 0; first--)
+                        if ((double)(end_ns - design->rows[first - 1].everyday->start_ns) > SESSION_S * NS_PER_S)
+                                break;
+                column = design->metered && end - first > 1 && n++ < DESIGN_SESSIONS_MAX;
+                for (size_t i = first; i < end; i++)
+                        design->rows[i].session = column ? design->q : SIZE_MAX;
+                design->q += column;
+        }
+}
+
 static int take_rows(struct design *design, const struct everyday *list, size_t n)
 {
         size_t first = n > DESIGN_ROWS_MAX ? n - DESIGN_ROWS_MAX : 0;
@@ -306,6 +328,7 @@ int design_make(const struct profile *prior, const struct everyday *list, size_t
                 design.change_column[c] = design.q++;
                 design.n_changes++;
         }
+        find_sessions(&design);
         /* The gauge's curve has the calibration's columns, if it has such, else columns of its own. */
         design.waves = 0;
         while (design.waves < design.p && prior->coefficients[design.waves].term != TERM_CURVE)
@@ -363,21 +386,18 @@ static void design_coefficients(const struct design *design, const double *value
         }
 }
 
-static void add_varying(struct design *design, size_t i, const struct everyday_use *use,
-                        const struct design_app *app, const double component_j[COMPONENT_COUNT],
-                        const double amount[LEARNT_COUNT], const double *values)
+/* An app's energy without the base. */
+static double app_energy_j(const struct design_app *app, const double component_j[COMPONENT_COUNT],
+                           const double amount[LEARNT_COUNT], const double *values)
 {
-        struct design_use *varying = &design->uses[design->n_uses];
+        double sum = 0;
 
-        if (!*use->app)
-                return;
-        *varying = (struct design_use){ .row = i, .app = app, .seconds = use->active_s };
         for (size_t c = 0; c < COMPONENT_COUNT; c++)
-                varying->energy_j += c == COMPONENT_BASE ? 0 : component_j[c];
+                sum += c == COMPONENT_BASE ? 0 : component_j[c];
         for (size_t k = 0; app && k < LEARNT_COUNT; k++)
                 if (app->column[k] != SIZE_MAX)
-                        varying->energy_j += values[app->column[k]] * amount[k];
-        design->n_uses++;
+                        sum += values[app->column[k]] * amount[k];
+        return sum;
 }
 
 static int fill_use(struct design *design, size_t i, const struct everyday_use *use, const double *coefficients,
@@ -385,7 +405,7 @@ static int fill_use(struct design *design, size_t i, const struct everyday_use *
 {
         struct design_row *row = &design->rows[i];
         const struct design_app *app = *use->app ? find_app(design, use->app) : NULL;
-        double component_j[COMPONENT_COUNT], amount[LEARNT_COUNT], *x = gsl_matrix_ptr(design->x, i, 0);
+        double component_j[COMPONENT_COUNT], amount[LEARNT_COUNT], *x = gsl_matrix_ptr(design->x, i, 0), energy_j;
         _cleanup_(model_vector_clear) struct model_vector vector = { 0 };
         int err = use_vector(design, use, &vector);
 
@@ -402,7 +422,12 @@ static int fill_use(struct design *design, size_t i, const struct everyday_use *
         }
         use_energies(design, &vector, coefficients, component_j);
         use_amounts(use, component_j, amount);
-        add_varying(design, i, use, app, component_j, amount, values);
+        energy_j = component_j[COMPONENT_BASE] + app_energy_j(app, component_j, amount, values);
+        if (*use->app)
+                design->uses[design->n_uses++] =
+                        (struct design_use){ .row = i, .app = app, .energy_j = energy_j, .seconds = use->active_s };
+        if (row->session != SIZE_MAX)
+                x[row->session] += energy_j;
         for (size_t k = 0; app && k < LEARNT_COUNT; k++)
                 if (app->column[k] != SIZE_MAX)
                         x[app->column[k]] += amount[k];

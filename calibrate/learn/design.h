@@ -11,6 +11,7 @@
  *   the learnt values of each app: parts of its CPU and display energy, watts in the foreground and background,
  *   the additional energy of WiFi traffic at each signal level, relative to that traffic's energy,
  *   the cost of a byte over the air in each stretch of use (or in a few consecutive ones), relative to the mean,
+ *   with a meter: the energy in each ten minutes, relative to that of others,
  *   the energy of an app or component before it changed, relative to now,
  *   the curve of the gauge.
  *
@@ -25,6 +26,7 @@
 #define DESIGN_CHANGES_MAX 4
 /* Columns for stretches; if there are more stretches (a device that sleeps after each percent), some share one. */
 #define DESIGN_RADIO_MAX 64
+#define DESIGN_SESSIONS_MAX 32 /* stretches of ten minutes with a column: the newest ones */
 #define DESIGN_ROWS_MAX 1500  /* the newest: six weeks of everyday use */
 
 /* The values that are learnt for each app. */
@@ -86,6 +88,7 @@ struct design_use {                    /* an app in a row, by the last design_fi
 struct design_row {
         const struct everyday *everyday;
         size_t stretch;                /* rows without a break between them */
+        size_t session;                /* column of its ten minutes; SIZE_MAX: none */
         double energy_j;               /* as the battery showed */
         double model_j;                /* by the present coefficients */
         double seconds;

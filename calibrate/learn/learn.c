@@ -481,6 +481,8 @@ static int score(const struct profile *before, const struct design *design, stru
                         score->likely = 0;
         }
         err = score_costs(before, design, after_ns, ret);
+        if (ret->taken && design->metered && !(before->learned.spans > 0)) /* the new one missed nothing yet */
+                ret->profile->learned.score[ANSWER_COST].width = 1;
         return err || !store ? err : score_futures(before, design, store, after_ns, ret);
 }
 

@@ -262,6 +262,7 @@ static void set_learned(const struct design *design, const struct posterior *pos
         learned->within_percent = 100 * design->scatter.within;
         learned->within_tau_s = design->scatter.tau_s;
         learned->background_sd_mw = 1e3 * design->scatter.background_w;
+        learned->session_percent = design->metered ? 100 * posterior->session : NAN;
         utc_print(design->rows[design->n - 1].everyday->end_ns, learned->until, sizeof(learned->until));
 }
 

@@ -8,6 +8,7 @@
 
 #include <errno.h>
 #include <math.h>
+#include <string.h>
 
 #include <gsl/gsl_blas.h>
 #include <gsl/gsl_eigen.h>
@@ -29,6 +30,7 @@ static const struct {
         [KIND_APP + LEARNT_FRONT] = { 0.005, 0.2 }, [KIND_APP + LEARNT_BEHIND] = { 0.002, 0.05 },
         [KIND_RADIO] = { 0.1, 0.3 },
         [KIND_SIGNAL] = { 0.1, 0.3 },
+        [KIND_SESSION] = { 0.004, 0.02 },
 };
 
 double posterior_first_difference(size_t kind)
@@ -42,6 +44,8 @@ double *posterior_difference(struct posterior *posterior, size_t kind)
                 return &posterior->common[kind];
         if (kind == KIND_SIGNAL)
                 return &posterior->signal;
+        if (kind == KIND_SESSION)
+                return &posterior->session;
         return kind < KIND_RADIO ? &posterior->misfit[kind - KIND_APP] : &posterior->radio;
 }
 
@@ -148,18 +152,41 @@ static const double grid[] = { 0.05, 0.3, 1, 2, 4, 8, 16, 40 };
 #define CPU_DIFFERS 0.2
 #define CPU_DIFFERS_LOG_SD 0.7
 
+/*
+ * Two or three sessions hardly show by how much others will differ, so this prior does not prefer small values: a half
+ * Student's t with 4 degrees of freedom (Gelman, 2006). It is of the logarithm, as the grid is.
+ */
+#define SESSION_SCALE 0.015
+
+static double session_log_prior(double sd)
+{
+        return log(sd / SESSION_SCALE) - 2.5 * log1p(pow(sd / SESSION_SCALE, 2) / 4);
+}
+
+/* The base of a trace has all that it does not count, like a screen or a modem: that may be several times a class's. */
+#define CLASS_BASE 0.1
+
+static double usual_difference(const struct work *work, size_t kind)
+{
+        bool class = work->design->metered && strcmp(work->design->prior->method, "class") == 0;
+
+        return kind == COMPONENT_BASE && class ? CLASS_BASE : kinds[kind].usual;
+}
+
 double posterior_log_prior(const struct work *work, size_t kind, double sd)
 {
         bool cpu = kind == COMPONENT_CPU || kind == KIND_APP + LEARNT_CPU;
 
+        if (kind == KIND_SESSION)
+                return session_log_prior(sd);
         return cpu && !work->design->metered ? -pow(log(sd / CPU_DIFFERS) / CPU_DIFFERS_LOG_SD, 2) / 2 :
-                                               -log(1 + sd / kinds[kind].usual);
+                                               -log(1 + sd / usual_difference(work, kind));
 }
 
 /* Learns the size of one kind of difference: its RMS over a grid, weighted by the rows' likelihood and a prior. */
 static int learn_difference(struct work *work, size_t kind)
 {
-        double most = -INFINITY, sum = 0, squares = 0, logs[ARRAY_SIZE(grid)];
+        double most = -INFINITY, sum = 0, squares = 0, logs[ARRAY_SIZE(grid)], usual = usual_difference(work, kind);
         double *sd = posterior_difference(work->posterior, kind);
         _cleanup_(axes_clear) struct axes axes = { 0 };
         int err = make_axes(work, kind, &axes);
@@ -167,15 +194,14 @@ static int learn_difference(struct work *work, size_t kind)
         if (err)
                 return err;
         for (size_t i = 0; i < ARRAY_SIZE(grid); i++) {
-                logs[i] = evidence(&axes, grid[i] * kinds[kind].usual) +
-                          posterior_log_prior(work, kind, grid[i] * kinds[kind].usual);
+                logs[i] = evidence(&axes, grid[i] * usual) + posterior_log_prior(work, kind, grid[i] * usual);
                 most = fmax(most, logs[i]);
         }
         for (size_t i = 0; i < ARRAY_SIZE(grid); i++) {
                 double weight = exp(logs[i] - most);
 
                 sum += weight;
-                squares += weight * pow(grid[i] * kinds[kind].usual, 2);
+                squares += weight * pow(grid[i] * usual, 2);
         }
         *sd = sqrt(squares / sum);
         posterior_set_kind(work, kind, *sd);

@@ -7,13 +7,14 @@
 /*
  * Kinds of differences, each with a standard deviation that is estimated from the rows: a component as a whole from its
  * calibration (which had a white picture and one kind of work), apps among each other, a byte over the air from hour to
- * hour.
+ * hour, all of them from session to session.
  */
 enum kind {
         KIND_COMMON, /* DESIGN_COMMON of them */
         KIND_APP = DESIGN_COMMON, /* LEARNT_COUNT of them */
         KIND_RADIO = KIND_APP + LEARNT_COUNT,
         KIND_SIGNAL,
+        KIND_SESSION,
         KIND_COUNT
 };
 

@@ -142,6 +142,9 @@ static void find_kinds(struct work *work)
                 work->kind[design->stretch_radio[s]] = KIND_RADIO;
         for (size_t k = 0; design->signal != SIZE_MAX && k < DESIGN_SIGNALS; k++)
                 work->kind[design->signal + k] = KIND_SIGNAL;
+        for (size_t i = 0; i < design->n; i++)
+                if (design->rows[i].session != SIZE_MAX)
+                        work->kind[design->rows[i].session] = KIND_SESSION;
         for (size_t c = 0; c < design->n_changes; c++)
                 work->free_sd[design->change_column[c]] = CHANGE_SD;
         for (size_t j = design->waves; design->waves >= design->p && j < design->q; j++)

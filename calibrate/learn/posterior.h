@@ -19,6 +19,7 @@ struct posterior {
         double misfit[LEARNT_COUNT];   /* standard deviation among apps, relative or W */
         double signal;                 /* standard deviation among signal levels, relative */
         double radio;                  /* standard deviation of a byte's cost among stretches, relative */
+        double session;                /* standard deviation of all energy among sessions, relative */
         double scale;                  /* variance of the rows relative to spread_covariance() */
         double degrees_of_freedom;
         double evidence;               /* logarithm of the marginal likelihood of the rows, up to a constant */

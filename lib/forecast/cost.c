@@ -445,7 +445,7 @@ int cost_maker_finish(struct cost_maker *maker, const struct profile *profile,
         _cleanup_(sum_clear) struct cost_sum total = { 0 };
         const struct usage *base_entry = &maker->entries[0].usage;
         struct model_energy energy;
-        double seconds, extra_j2;
+        double seconds, energy_j, extra_j2;
         int err;
 
         if (!cost)
@@ -465,8 +465,10 @@ int cost_maker_finish(struct cost_maker *maker, const struct profile *profile,
                 return err;
         cost->n_sleeps = sleeps_of(profile, base_entry);
         seconds = isnan(cost->base_j) ? 0 : (double)base_entry->time_ns / (double)NS_PER_S;
+        energy_j = model_energy_mj(profile, &total.vector) * 1e-3;
         extra_j2 = model_misfit_sum_j2(profile, total.misfit_j, total.misfit_j2) + total.within_j2 +
-                   pow(warmth_sd_j(profile, &total.vector, total.warmth), 2);
+                   pow(warmth_sd_j(profile, &total.vector, total.warmth), 2) +
+                   pow(model_session_sd_j(profile, seconds, energy_j), 2);
         model_energy(profile, &total.vector, COST_LEVEL,
                      hypot(model_background_sd_j(profile, seconds), sqrt(extra_j2)), &energy);
         cost->cpu_spread_j = total.vector.component_spread_mj[COMPONENT_CPU] * 1e-3;

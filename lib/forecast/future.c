@@ -308,6 +308,7 @@ double future_sum_sd_j(const struct future *future, const struct sum *sum)
         double t = quantile_student_t(profile->degrees_of_freedom, FORECAST_LEVEL) /
                    quantile_normal(FORECAST_LEVEL);
         double daemons_j = model_background_sd_j(profile, sum->seconds), spread_j = 0, drain_j2, model_j2;
+        double session_j = model_session_sd_j(profile, sum->seconds, model_energy_mj(profile, &sum->vector) * 1e-3);
 
         sum_drain(future, sum, &drain_j2);
         model_j2 = t * t * model_variance_j2(profile, &sum->vector) + drain_j2;
@@ -316,7 +317,7 @@ double future_sum_sd_j(const struct future *future, const struct sum *sum)
         for (size_t c = 0; c < COMPONENT_COUNT; c++)
                 spread_j += sum->vector.component_spread_mj[c] * 1e-3;
         return sqrt((model_j2 < 0 ? 0 : model_j2) + sum->variance_j2 + /* NaN stays */
-                    daemons_j * daemons_j + spread_j * spread_j / 3);
+                    daemons_j * daemons_j + session_j * session_j + spread_j * spread_j / 3);
 }
 
 /* The load is the model's, scaled to the energy that is expected with what the battery gave. */

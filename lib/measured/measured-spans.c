@@ -343,6 +343,28 @@ static int order_spans(const struct parser *parser)
         return 0;
 }
 
+#define TOTAL_LEAST 10 /* so many energies do not grow from span to span by chance */
+
+/* Values that are likely in another unit, or of another kind. The spans are in the order of time. */
+static int check_values(const struct parser *parser)
+{
+        const struct measured_trace *trace = parser->trace;
+        size_t grows = 0;
+        double most = 0;
+
+        for (size_t i = 0; i < trace->n; i++) {
+                most = fmax(most, trace->spans[i].percent); /* NaN is passed over */
+                grows += i > 0 && trace->spans[i].energy_j > trace->spans[i - 1].energy_j;
+        }
+        if (most > 0 && most <= 1)
+                return measured_complain(parser, trace->spans[0].line,
+                                         "percent: no value is above 1; write percent, from 0 to 100", NULL);
+        if (measured_find(parser, KIND_NUMBER, NUMBER_ENERGY, 0) && trace->n >= TOTAL_LEAST && grows == trace->n - 1)
+                log_warning(parser->log, "%s: energy_j grows from each span to the next; it must be each span's own "
+                            "energy, not a total", parser->file);
+        return 0;
+}
+
 int measured_make_spans(struct parser *parser)
 {
         struct measured_trace *trace = parser->trace;
@@ -364,6 +386,7 @@ int measured_make_spans(struct parser *parser)
                 if (err)
                         return err;
         }
-        return order_spans(parser);
+        err = order_spans(parser);
+        return err ? err : check_values(parser);
 }
 

@@ -102,6 +102,30 @@ size_t measured_keep_known(struct measured_trace *trace, uint32_t *unknown)
         return all - n;
 }
 
+int measured_shorten(struct measured_trace *trace, size_t most)
+{
+        double sum_s = 0;
+        size_t n = 0;
+        int err = 0;
+
+        if (trace->n <= most)
+                return 0;
+        for (size_t i = 0; i < trace->n; i++)
+                sum_s += trace->spans[i].elapsed_s;
+        for (size_t i = 0; i < trace->n; i++) {
+                struct measured_span *span = &trace->spans[i], *last = n > 0 ? &trace->spans[n - 1] : NULL;
+                bool joins = !err && last && span->follows && span->by == last->by &&
+                             last->elapsed_s < sum_s / (double)most;
+
+                if (joins)
+                        err = measured_join(last, span);
+                else
+                        trace->spans[n++] = *span;
+        }
+        trace->n = n;
+        return err;
+}
+
 static bool is_other_event(const struct profile *profile, uint32_t policy, const char *event)
 {
         const char *own;

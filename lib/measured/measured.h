@@ -124,6 +124,8 @@ int measured_join(struct measured_span *span, struct measured_span *more);
  * the number of spans left out.
  */
 size_t measured_keep_known(struct measured_trace *trace, uint32_t *unknown);
+/* Joins successive spans that are shorter than 1/@most of all time. 0; an errno of measured_join(). */
+int measured_shorten(struct measured_trace *trace, size_t most);
 /* The highest level of the screen; 0: it was off, or its level is unknown. */
 uint32_t measured_brightest(const struct usage *usage);
 /*

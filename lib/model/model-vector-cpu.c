@@ -72,8 +72,8 @@ static bool place_in(const struct pricing *pricing, struct range *range, size_t 
  * variance (TILT x)^2 + DRIFT^2 |x|, where x is the logarithm of the ratio of frequencies. The constants are from 89
  * clusters' tables and two measured clusters, each cut at every place (tests/reality/beyond).
  */
-#define EXPONENT_ABOVE 0.65
-#define EXPONENT_BELOW 0.3
+#define EXPONENT_ABOVE 0.8
+#define EXPONENT_BELOW 0.2
 #define EXPONENT_SLOPE 0.65
 #define SLOPE_MOST 3.0
 #define SLOPE_USUAL 1.4

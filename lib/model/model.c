@@ -321,6 +321,12 @@ void model_energy(const struct profile *profile, const struct model_vector *vect
                 ret->value_j = ret->half_width_j = NAN;
 }
 
+double model_session_sd_j(const struct profile *profile, double seconds, double energy_j)
+{
+        return fraction(profile->learned.session_percent) * energy_j *
+               sqrt(model_averaged(seconds, TUNING_SESSION_TAU_S));
+}
+
 /*
  * A process of standard deviation s and exponential correlation tau, integrated over T, has the variance
  * 2 s^2 tau (T - tau (1 - exp(-T/tau))): s^2 T^2 where T is short, 2 s^2 tau T where it is long.

@@ -155,3 +155,5 @@ void model_energy(const struct profile *profile, const struct model_vector *vect
 
 /* sd of the energy of daemons that no counter shows over @seconds: tuning.h or the profile's x- keys; J. */
 double model_background_sd_j(const struct profile *profile, double seconds);
+/* sd of a total by what differs from session to session (place, temperature), as a meter showed; J. */
+double model_session_sd_j(const struct profile *profile, double seconds, double energy_j);

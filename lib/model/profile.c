@@ -35,6 +35,7 @@ const struct number_key number_keys[] = {
         LEARNED(within_percent, 0, 1000),
         LEARNED(within_tau_s, 0.01, 1e6),
         LEARNED(background_sd_mw, 0, 1e6),
+        LEARNED(session_percent, 0, 1000),
         SCORE("width", ANSWER_COST, width, 0.1, 100),
         SCORE("scored", ANSWER_COST, scored, 0, 1e9),
         SCORE("held", ANSWER_COST, held, 0, 1e9),

@@ -188,6 +188,7 @@ struct profile_learned {
         double within_percent;       /* standard deviation of an app's power over time, in percent of its energy, ... */
         double within_tau_s;         /* ... and its correlation time */
         double background_sd_mw;     /* standard deviation of daemons that no counter shows */
+        double session_percent;      /* standard deviation of all energy from session to session, in percent of it */
         struct profile_score score[ANSWER_COUNT];
         char until[32];              /* ISO 8601, end of the newest observation; "" unknown */
 };

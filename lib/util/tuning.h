@@ -12,6 +12,9 @@
 #define TUNING_BACKGROUND_SD_MW 14.0
 #define TUNING_BACKGROUND_TAU_S 300.0
 
+/* Correlation time of differences between sessions, s: places and temperatures change after some hours. */
+#define TUNING_SESSION_TAU_S 14400.0
+
 /*
  * Misfit of an app's power against the model's, until it is learnt (`joulecast learn`): standard deviations that hold
  * in those worlds of docs/accuracy.md that do not share the model's form. Kinds of work cost 0.7 to 1.4 times the

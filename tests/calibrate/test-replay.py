@@ -77,7 +77,7 @@ def span(rng, number, dark=True):
 
 
 def write(path, rows, head=HEAD):
-    truth = ("power_mw", "rail.display_j")
+    truth = ("power_mw", "rail.display_j", "energy_j", "percent")
     with open(path, "w", encoding="utf-8") as file:
         print(",".join(head), file=file)
         for row in rows:
@@ -392,6 +392,40 @@ def variation_within_an_app_is_learnt():
     check(long["half_width_percent"] < 0.7 * short["half_width_percent"], f"long windows: {long} {short}")
 
 
+def sessions(first, n, sd, more_mw):
+    """Sessions of ten minutes, a day apart; each has another power at rest."""
+    rows, rng = [], random.Random(first)
+    for number in range(n):
+        base_mw = rng.gauss(more_mw, sd)
+        for at in range(30):
+            own = span(rng, 100 * number + at)
+            for row in own:
+                row["start_s"] = 86400 * number + 20 * at
+            own[0]["power_mw"] += base_mw
+            rows += own
+    return rows
+
+
+def differences_between_sessions_are_learnt():
+    """Another place, or another temperature: what one session shows is not what the next one takes."""
+    def learnt(sd, more_mw):
+        with open(os.path.join(SOURCE, "data", "profiles", "class-phone.ini"), encoding="utf-8") as file:
+            usual = file.read()
+        with open("sessions.ini", "w", encoding="utf-8") as file:
+            file.write(usual)
+        run("learn", "--trace", write("sessions.csv", sessions(3, 8, sd, more_mw)), "--profile", "sessions.ini")
+        found = coefficients("sessions.ini")
+        check(found.get("learned.width") == 1, "the misses of a class widen what was learnt")
+        asked = write("later.csv", sessions(5, 12, sd, more_mw))
+        return found.get("learned.session_percent", 0), answer("replay", "--trace", asked, "--profile", "sessions.ini")
+
+    few, score = learnt(0, 0)
+    check(few < 1.2, f"sessions that do not differ: {few} {score}")
+    many, score = learnt(250, 3000)  # of a modem, which the class's base does not have
+    check(many > 3 and score["hold_percent"] > 90, f"sessions that differ: {many} {score}")
+    check(score["error_percent"]["median"] < 7, f"a base far above the class's: {score}")
+
+
 def errors_are_sentences():
     with open("train.csv", encoding="utf-8") as file:
         lines = file.read().splitlines()
@@ -443,6 +477,26 @@ def errors_are_sentences():
             check(done.stderr.strip().endswith(f"cell.csv:2: {words}"), f"{command[0]}: {cell}: {done.stderr}")
 
 
+def values_of_another_kind_are_said():
+    """A counter's total in place of energies, a level from 0 to 1, and hours of short spans."""
+    rng, total, rows, short = random.Random(6), 0, [], []
+    for number in range(12):
+        rows += span(rng, number)
+        total += rows[-2].pop("power_mw") / 50
+        rows[-2].update(energy_j=total, percent=0.9 - number / 100)
+    write("total.csv", rows, [*HEAD, "energy_j"])
+    done = run("replay", "--trace", "total.csv", "--profile", "fit.ini")
+    check("each span's own energy" in done.stderr, f"a total: {done.stderr}")
+    write("part.csv", rows, [*HEAD, "percent"])
+    done = run("replay", "--trace", "part.csv", "--profile", "fit.ini", code=1)
+    check("part.csv:2: percent: no value is above 1" in done.stderr, f"a part of 1: {done.stderr}")
+    for number in range(1500):
+        short += [{**row, "start_s": 20 * number} for row in span(rng, number)]
+    run("fit", "--trace", "train.csv", "--profile", "short.ini", *FULL)
+    run("learn", "--trace", write("short.csv", short), "--profile", "short.ini")
+    check(coefficients("short.ini").get("learned.spans", 0) < 800, "short spans are not joined")
+
+
 os.environ["LC_ALL"] = "C"
 with tempfile.TemporaryDirectory() as FOLDER:
     os.chdir(FOLDER)
@@ -458,6 +512,8 @@ with tempfile.TemporaryDirectory() as FOLDER:
     a_class_becomes_the_traces_device()
     idling_and_shapes_are_expected()
     variation_within_an_app_is_learnt()
+    differences_between_sessions_are_learnt()
     errors_are_sentences()
+    values_of_another_kind_are_said()
     os.chdir("/")
 sys.exit(1 if failures else 0)

@@ -291,17 +291,17 @@ static void frequencies_beyond_are_wide(void)
         } cases[] = {
                 { TWO, 800000, false, 720, 0 }, /* measured */
                 { TWO, 600000, false, 480, 0 },
-                /* exponents 0.65 and 0.3, and 0.65 log2(3), or usually 0.65 * 1.4; idling up to 0.8 of the change */
-                { TWO, 1200000, false, 1423.002, 707.711 + 562.402 },
-                { TWO, 300000, false, 163.687, 60.012 + 61.050 },
-                { TWO, 1200000, true, 0, 562.402 },
-                { ONE, 600000, false, 451.766, 299.566 + 169.413 },
-                { ONE, 200000, false, 103.744, 126.118 + 109.004 },
-                /* idling: of the changes +703.002 and -76.313, 0.5 ratio^0.15 */
+                /* exponents 0.8 and 0.2, and 0.65 log2(3), or usually 0.65 * 1.4; idling up to 0.8 of the change */
+                { TWO, 1200000, false, 1512.235, 752.089 + 633.788 },
+                { TWO, 300000, false, 168.465, 61.764 + 57.228 },
+                { TWO, 1200000, true, 0, 633.788 },
+                { ONE, 600000, false, 480.095, 318.351 + 192.076 },
+                { ONE, 200000, false, 111.191, 135.170 + 103.048 },
+                /* idling: of the changes +792.235 and -71.535, 0.5 ratio^0.15 */
                 { RESTS, 800000, true, 240, 0 },
-                { RESTS, 1200000, true, 629.321, 408.961 },
-                { RESTS, 300000, true, -36.028, 30.324 },
-                { RESTS, 1200000, false, 1423.002 + 629.321, 707.711 + 408.961 },
+                { RESTS, 1200000, true, 682.759, 440.811 },
+                { RESTS, 300000, true, -33.918, 31.003 },
+                { RESTS, 1200000, false, 1512.235 + 682.759, 752.089 + 440.811 },
         };
 
         for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
@@ -530,12 +530,25 @@ static void student_t(void)
         check(isnan(quantile_student_t(NAN, 0.95)));
 }
 
+static void sessions_differ(void)
+{
+        _cleanup_(profile_freep) struct profile *profile =
+                parse("[profile]\nversion = 1\ndevice = hand\n[battery]\nenergy_full_mwh = 10000\n"
+                      "[learned]\nsession_percent = 3\n");
+
+        if (!profile)
+                return;
+        check_near(model_session_sd_j(profile, 60, 100), 3, 0.01); /* one */
+        check_near(model_session_sd_j(profile, 100 * 28800, 100), 0.3, 0.002); /* many */
+}
+
 static void daemons(const struct profile *profile)
 {
         /* Short spans are all correlated, long ones average out. */
         check_near(model_background_sd_j(profile, 0), 0, 0);
         check_near(model_background_sd_j(profile, 1), 14e-3, 2e-5);
         check_near(model_background_sd_j(profile, 360000), 14e-3 * sqrt(2 * 300.0 * (360000 - 300)), 1e-6);
+        check_near(model_session_sd_j(profile, 60, 100), 0, 0);
 }
 
 /*
@@ -585,6 +598,7 @@ int main(void)
                 return 1;
         every_term(profile);
         frequencies_beyond_are_wide();
+        sessions_differ();
         between_and_outside(profile);
         what_is_missing_is_named(profile);
         other_networks_are_named(profile);
