@@ -244,6 +244,8 @@ static void follow_script(const struct lead_line *line, struct words words, stru
         if (found) {
                 ret->interpreted |= itself;
                 words.at = found;
+                if (found == line->other) /* it is none of the words */
+                        words.end = found + strlen(found) + 1;
                 follow(words, ret, depth + 1, itself);
                 return;
         }
