@@ -30,6 +30,8 @@ static int errno_from_nl(int err)
                 return -ENOMEM;
         case NLE_OBJ_NOTFOUND:
         case NLE_NODEV:
+        case NLE_AF_NOSUPPORT: /* a kernel without generic netlink has no nl80211 either */
+        case NLE_PROTO_MISMATCH:
                 return -ENODEV;
         case NLE_PERM:
         case NLE_NOACCESS:
