@@ -198,10 +198,10 @@ static void idle_like_busy(struct work *work, size_t policy)
         for (size_t j = first; j < top && most > 0; j++)
                 for (size_t k = 0; k < device->n_khz; k++)
                         if (device->khz[k] == columns->list[j].point) {
-                                double part = (value_at(work, active.first + k) - least) / (most - least);
+                                double part = fmax(value_at(work, active.first + k) - least, 0) / (most - least);
+                                double sd = IDLE_SHARE_SD * fmax(part, LEAST) * fmax(size, LEAST * most);
 
-                                part = fmax(part, LEAST);
-                                tie(work, top, part, j, IDLE_SHARE_SD * part * fmax(size, LEAST * most));
+                                tie(work, top, part, j, sd);
                         }
 }
 

@@ -247,6 +247,27 @@ static void steps_are_joined(void)
         check_int(measured_keep_known(trace, &unknown), 3);
 }
 
+/* At most to that part of all time, and not over a gap. */
+static void short_spans_are_joined(void)
+{
+        _cleanup_(measured_freep) struct measured_trace *trace =
+                parse(HEAD ",power_mw,gpu_busy_ns\n0,base,base,0,1,100,\n0,game,foreground,0,1,,3\n"
+                      "1,base,base,1,1,300,\n1,game,foreground,1,1,,4\n2,base,base,2,1,100,\n"
+                      "3,base,base,9,1,100,\n4,base,base,10,1,100,\n"
+                      "5,base,base,11,1,100,\n");
+
+        if (!trace)
+                return;
+        check_int(measured_shorten(trace, 6), 0);
+        check_int(trace->n, 6);
+        check_int(measured_shorten(trace, 3), 0);
+        check_int(trace->n, 4); /* 2 s, 1 s, a gap, 2 s, 1 s */
+        check_near(trace->spans[0].energy_j, 0.4, 1e-12);
+        check_near(trace->spans[0].elapsed_s, 2, 0);
+        check_int(trace->spans[0].owners[1].usage.gpu_busy_ns, 7);
+        check_near(trace->spans[2].start_s, 9, 0);
+}
+
 /* Times are rounded to ms, and some gauges count the charge from their start, so it falls below 0. */
 static void real_loggers_are_read(void)
 {
@@ -329,6 +350,7 @@ int main(void)
         other_forms_are_read();
         no_texts_are_refused();
         steps_are_joined();
+        short_spans_are_joined();
         real_loggers_are_read();
         charge_is_energy();
         without_shared_all_is();
