@@ -124,18 +124,38 @@ bool read_is_jit(const char *file, size_t length)
                (length > 10 && memcmp(file, "jitted-", 7) == 0 && memcmp(file + length - 3, ".so", 3) == 0);
 }
 
+/* Is it no library, but the source of code that an interpreter runs, as some formats have it in a file's place? */
+static bool is_script(const char *file, size_t length)
+{
+        static const char *const endings[] = { ".py", ".rb", ".js", ".mjs", ".cjs",
+                                               ".ts", ".php", ".lua", ".pl", ".ex" };
+
+        for (size_t i = 0; i < ARRAY_SIZE(endings); i++) {
+                size_t size = strlen(endings[i]);
+
+                if (length > size && memcmp(file + length - size, endings[i], size) == 0)
+                        return true;
+        }
+        return false;
+}
+
 int32_t read_label(struct read *read, const char *function, size_t function_length, const char *file,
                    size_t file_length)
 {
         char text[FRAME_MAX + 256];
-        size_t n;
+        bool script = is_script(file, file_length);
+        size_t n = 0;
 
         if (function_length == 0) {
-                function = "[unknown]";
+                function = script ? "(anonymous)" : "[unknown]";
                 function_length = strlen(function);
         }
-        n = put_part(text, FRAME_MAX, function, function_length, ";");
-        if (read_is_jit(file, file_length)) {
+        if (script && !memmem(function, function_length, file, file_length)) {
+                n = put_part(text, FRAME_MAX / 2, file, file_length, ";");
+                text[n++] = ':';
+        }
+        n += put_part(text + n, FRAME_MAX - n, function, function_length, ";");
+        if (script || read_is_jit(file, file_length)) {
                 file = "[jit]"; /* as joulecast record names it */
                 file_length = strlen(file);
         }

@@ -212,7 +212,7 @@ static const char *note_of_unnamed(const struct comparison *comparison, size_t s
                          file                     ? file + 1
                          : side->contexts.program ? side->contexts.program
                                                   : "");
-                for (size_t j = 0; j < ARRAY_SIZE(interpreters); j++)
+                for (size_t j = 0; !side_has_jit(side) && j < ARRAY_SIZE(interpreters); j++)
                         if (strncmp(side->contexts.program ? side->contexts.program : "", interpreters[j].program,
                                     strlen(interpreters[j].program)) == 0) {
                                 snprintf(buf, SENTENCE_SIZE,

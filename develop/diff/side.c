@@ -118,6 +118,11 @@ bool side_has_python(const struct side *side)
         return has_frame(side, frame_is_python);
 }
 
+bool side_has_jit(const struct side *side)
+{
+        return has_frame(side, frame_is_jit);
+}
+
 double side_calls(const struct side *side, const char *frame)
 {
         return side->calls ? calls_of(side->calls, frame) : NAN;

@@ -39,6 +39,7 @@ void side_clear(struct side *side);
 /* Do frames of these stacks have a DSO? */
 bool side_has_dsos(const struct side *side);
 bool side_has_python(const struct side *side); /* functions of Python's have names */
+bool side_has_jit(const struct side *side);    /* functions that an interpreter runs have names */
 /* Calls of a frame as it is in the stacks; NAN: not counted. */
 double side_calls(const struct side *side, const char *frame);
 /* Share of the values whose stacks have no frame of the app. */

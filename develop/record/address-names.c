@@ -112,7 +112,7 @@ static const char *jit_name(struct address_names *names, uint64_t address)
  */
 static const char *best_alias(Dwfl_Module *module, const char *name, GElf_Addr address)
 {
-        int n = *name == '_' ? dwfl_module_getsymtab(module) : 0;
+        int n = *name == '_' && name[1] != 'Z' ? dwfl_module_getsymtab(module) : 0; /* C++ has no such names */
 
         for (int i = 1; i < n; i++) {
                 GElf_Sym symbol;

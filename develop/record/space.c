@@ -104,11 +104,18 @@ void space_set_known(struct space *space, size_t known)
         address_names_set_known(space->names, known);
 }
 
+/* May it be a file with functions, and no memory that a JIT fills, as "//anon" and "[heap]"? */
+static bool is_file(const char *path)
+{
+        return (*path == '/' && path[1] != '/') || strcmp(path, "[vdso]") == 0;
+}
+
 int space_map(struct space *space, uint64_t from, uint64_t length, uint64_t offset, const char *path)
 {
         int64_t number = words_number(space->words, path, strlen(path));
         uint64_t to = from + length;
         size_t kept = 0, at = 0;
+        bool changes = is_file(path);
 
         if (number < 0)
                 return (int)number;
@@ -117,8 +124,10 @@ int space_map(struct space *space, uint64_t from, uint64_t length, uint64_t offs
         for (size_t i = 0; i < space->n; i++) { /* drops mappings that the new one overlaps, even in part */
                 struct mapping one = space->list[i];
 
-                if (one.from < to && from < one.to)
+                if (one.from < to && from < one.to) {
+                        changes |= is_file(words_bytes(space->words, one.path, NULL));
                         continue;
+                }
                 if (one.from < from)
                         at = kept + 1;
                 space->list[kept++] = one;
@@ -133,7 +142,8 @@ int space_map(struct space *space, uint64_t from, uint64_t length, uint64_t offs
         memmove(&space->list[at + 1], &space->list[at], (space->n - at) * sizeof(*space->list));
         space->list[at] = (struct mapping){ from, to, offset, (uint32_t)number, (uint32_t)number == space->program };
         space->n++;
-        forget_code(space);
+        if (changes) /* JITs map memory often, and files take long to read again */
+                forget_code(space);
         return 0;
 }
 
@@ -145,10 +155,14 @@ static const struct mapping *find_mapping(const struct space *space, uint64_t ad
         return NULL;
 }
 
-/* Difference between the addresses of a mapped ELF file and those written in it, by its part at @mapping's offset. */
+/*
+ * Difference between the addresses of a mapped ELF file and those written in it, by its part at @mapping's offset.
+ * -ENOENT also for another mapping of a program with fixed addresses, for which libdwfl would drop its module.
+ */
 static int find_bias(int fd, const struct mapping *mapping, uint64_t *ret)
 {
         Elf *elf = elf_begin(fd, ELF_C_READ, NULL);
+        GElf_Ehdr head;
         size_t n = 0;
         int err = -ENOENT;
 
@@ -163,7 +177,7 @@ static int find_bias(int fd, const struct mapping *mapping, uint64_t *ret)
                 if (mapping->offset < (header.p_offset & ~page) || mapping->offset >= header.p_offset + header.p_filesz)
                         continue;
                 *ret = mapping->from - (header.p_vaddr - header.p_offset + mapping->offset);
-                err = 0;
+                err = *ret == 0 || (gelf_getehdr(elf, &head) && head.e_type != ET_EXEC) ? 0 : -ENOENT;
         }
         if (elf)
                 elf_end(elf);
@@ -372,6 +386,27 @@ static bool add_frames(const struct space *space, const struct frame *frames, si
         return true;
 }
 
+/*
+ * The same code in the file's first mapping, if only that has a module: V8 maps its built-in functions once more,
+ * beside the code that it makes. @mapping: in and out.
+ */
+static uint64_t first_address(const struct space *space, uint64_t address, const struct mapping **mapping)
+{
+        const struct mapping *here = *mapping;
+        const char *path = here ? words_bytes(space->words, here->path, NULL) : "";
+        uint64_t offset = here ? address - here->from + here->offset : 0;
+
+        for (size_t i = 0; is_file(path) && !dwfl_addrmodule(space->dwfl, address) && &space->list[i] != here; i++) {
+                const struct mapping *one = &space->list[i];
+
+                if (one->path == here->path && offset >= one->offset && offset - one->offset < one->to - one->from) {
+                        *mapping = one;
+                        return one->from + (offset - one->offset);
+                }
+        }
+        return address;
+}
+
 static int unwind(struct space *space, const struct sample_stack *stack, struct unwound *ret)
 {
         int err = space->dwfl ? 0 : open_dwfl(space);
@@ -390,10 +425,12 @@ static int unwind(struct space *space, const struct sample_stack *stack, struct 
         }
         for (size_t i = 0; i < space->n_pc; i++) {
                 uint64_t address = space->pc[i] - (i > 0 && !space->activation[i]);
+                const struct mapping *mapping = find_mapping(space, address);
                 const struct frame *frames;
                 size_t n;
 
-                err = address_names_find(space->names, address, find_mapping(space, address), space->dwfl, &frames, &n);
+                address = first_address(space, address, &mapping);
+                err = address_names_find(space->names, address, mapping, space->dwfl, &frames, &n);
                 if (err)
                         return err;
                 ret->whole &= add_frames(space, frames, n, ret->frames, &ret->n);

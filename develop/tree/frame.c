@@ -254,6 +254,13 @@ bool frame_is_python(const char *text)
         return starts(text, "py::");
 }
 
+bool frame_is_jit(const char *text)
+{
+        const char *dso = find_dso(text);
+
+        return dso && strcmp(dso, "[jit]") == 0;
+}
+
 static enum frame_class class_of(const char *text, const char *name, const char *dso, char annotation,
                                  const char *program, const struct frame_rules *rules)
 {

@@ -50,3 +50,5 @@ int frame_read(const char *text, const char *program, const struct frame_rules *
 bool frame_has_dso(const char *text);
 /* Is it a function of Python's, by the name that its interpreter gave it? */
 bool frame_is_python(const char *text);
+/* Is it code of an interpreter, or of a JIT, with a name? */
+bool frame_is_jit(const char *text);

@@ -2,15 +2,18 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /*
- * For test-record: a thread, a child, a function as of C++ with one inside, waits, packets, and a file of
- * so many MiB, each from a function of its own.
+ * For test-record: a thread, a child, a function as of C++ with one inside, code that is mapped twice, waits, packets,
+ * and a file of so many MiB, each from a function of its own.
  */
 
 #include <arpa/inet.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -35,6 +38,36 @@ void tick(int n) __asm__("_ZN4game5World4tickEi");
 __attribute__((noinline)) void tick(int n)
 {
         burn_inside(n);
+}
+
+/* It runs at another address, so it uses no data. */
+__attribute__((noinline)) static uint64_t mix(uint64_t n)
+{
+        for (uint64_t i = n; i > 0; i--)
+                n = n * 2862933555777941757 + 3037000493;
+        return n;
+}
+
+/* Maps the code of mix() once more, as V8 does with its built-in functions, and runs it there. */
+__attribute__((noinline)) static void run_copy(void)
+{
+        uintptr_t code = (uintptr_t)mix, page = (uintptr_t)sysconf(_SC_PAGESIZE), from, to, offset;
+        FILE *maps = fopen("/proc/self/maps", "r");
+        int fd = open("/proc/self/exe", O_RDONLY);
+        char line[512];
+
+        while (maps && fgets(line, sizeof(line), maps)) {
+                if (sscanf(line, "%lx-%lx %*s %lx", &from, &to, &offset) != 3 || code < from || code >= to)
+                        continue;
+                offset += (code - from) / page * page;
+                uintptr_t copy = (uintptr_t)mmap(NULL, 2 * page, PROT_READ | PROT_EXEC, MAP_PRIVATE, fd, (off_t)offset);
+
+                if (copy != (uintptr_t)MAP_FAILED)
+                        sink = (long)((uint64_t(*)(uint64_t))(copy + code % page))(100000000);
+        }
+        if (maps)
+                fclose(maps);
+        close(fd);
 }
 
 /* Each wait ends in a wake-up. */
@@ -111,6 +144,7 @@ int main(int argc, char **argv)
         pthread_t thread = start_thread_here();
         int status = run_child();
 
+        run_copy();
         tick(200000000);
         wait_often();
         save(argv[1], atoi(argv[2]));

@@ -671,6 +671,15 @@ def same_code():
     got = answer(write("d", "app;main;__memcpy_avx512_unaligned_erms 40\n"),
                  write("e", "app;main;__memcpy_sse2_unaligned 40\n"), "--own")
     expect([(row["task"], row["match"]) for row in got["tasks"]] == [("memcpy", "both")], "variants", got["tasks"])
+    # A script is no library: its functions are the program's, also those of one name in two scripts.
+    frames = [{"name": name, "file": file} for name, file in (("main", "/a/x.py"), ("load", "/a/x.py"),
+                                                              ("load", "/b/x.py"), ("", "/a/y.js"))]
+    profile = {"type": "sampled", "name": "p", "unit": "none", "startValue": 0, "endValue": 90,
+               "samples": [[0, 1]] * 40 + [[0, 2]] * 20 + [[0, 3]] * 30, "weights": [1] * 90}
+    got = answer(write("d", json.dumps({"$schema": "https://www.speedscope.app/file-format-schema.json",
+                                        "shared": {"frames": frames}, "profiles": [profile]})), "d")
+    expect({task["task"]: task["a"]["value"] for task in got["tasks"]} ==
+           {"a/x.py:load": 40, "b/x.py:load": 20, "y.js:(anonymous)": 30}, "scripts", got["tasks"])
     # Lines that run differ, functions do not.
     a, b = (f"P1;app.py:<module>:{line};/a/app.py:load:{line + 1} 40\n" for line in (3, 7))
     got = answer(write("d", "# austin: 3.6.0\n# mode: cpu\n\n" + a), write("e", b), "--own")

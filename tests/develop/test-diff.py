@@ -414,6 +414,8 @@ def own():
     for name in ("node", "python3.12", "java", "dotnet"):
         write("c", f"{name};main@{name};[unknown]@{name} 500\n")
         expect("Start the program as " in " ".join(run("c", "c").stdout.split()), name)
+        write("c", f"{name};main@{name};f@[jit];[unknown]@{name} 500\n")
+        expect(f"Install the debug symbols of {name} " in " ".join(run("c", "c").stdout.split()), name)
     for more in ((), ("--callers", "keep")):
         got = answer(a, b, "--own", *more)
         tasks = {task["task"]: task for task in got["tasks"]}

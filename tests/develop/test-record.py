@@ -226,8 +226,9 @@ class Record(unittest.TestCase):
                                  work in ("cheap_method", "dear_method", "proxy_method", "signal_work"), work)
 
     def test_names(self):
-        """Functions inside others by debug information, and names of C++."""
+        """Functions inside others by debug information, names of C++, and code that is mapped twice."""
         self.call("-o", "run", "--runs", 1, "--", WORK, self.path("file"), 1)
+        self.assertTrue([stack for stack, _ in self.folded("run") if stack[-1] == "mix@record-work"])
         ticks = [stack for stack, _ in self.folded("run") if any("tick" in frame for frame in stack)]
         self.assertTrue(ticks)
         if "_ZN4game5World4tickEi@record-work" in ticks[0]:
