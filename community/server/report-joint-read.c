@@ -430,9 +430,12 @@ static int list_uses(struct joint *joint)
         for (uint32_t i = 0; i < joint->n_clients; i++) {
                 const struct joint_client *client = &joint->clients[i];
 
-                for (uint32_t app = 0; app < client->n_apps; app++)
-                        joint->uses[place[client->part->apps[client->first_app + app] + 1]++] =
-                                (struct app_use){ i, app };
+                for (uint32_t app = 0; app < client->n_apps; app++) {
+                        size_t at = client->first_app + app;
+
+                        joint->uses[place[client->part->apps[at] + 1]++] =
+                                (struct app_use){ i, app, client->part->uses[at].sums[JOINT_ALL].rest };
+                }
         }
         return 0;
 }

@@ -232,8 +232,7 @@ static int adjust_rest(struct joint *joint, double *ret)
         for (size_t rank = 0; rank < joint->n; rank++)
                 for (size_t i = joint->first_use[rank]; joint->first[rank] == rank && i < joint->first_use[rank + 1];
                      i++)
-                        more[joint->uses[i].client] -= (double)joint_use(joint, &joint->uses[i])->sums[JOINT_ALL].rest *
-                                                       joint->effects[JOINT_ALL][rank];
+                        more[joint->uses[i].client] -= (double)joint->uses[i].rest * joint->effects[JOINT_ALL][rank];
         for (size_t i = 0; i < joint->n_clients; i++) {
                 const struct joint_client *client = &joint->clients[i];
 

@@ -60,6 +60,7 @@ enum { JOINT_ALL, JOINT_NEAR, JOINT_KINDS };
 /* A client that has an app, and the app's place among the client's. */
 struct app_use {
         uint32_t client, index;
+        float rest; /* as in its struct one_use, for JOINT_ALL: each sweep needs all of them, one after another */
 };
 
 /*

@@ -8,6 +8,7 @@
 #include "shared/name-hash.h"
 #include "report-features.h"
 #include "shards.h"
+#include "util/portable.h"
 #include "util/util.h"
 
 #define HOURS_FACTOR_MAX 50 /* a longer time is not reported, as nobody would wait for it */
@@ -251,8 +252,10 @@ static int make_within(struct database *database, const char *asked, struct repo
 int report_make(struct database *database, const char *asked, struct report *ret)
 {
         struct report report = { .clients = 0 };
-        int err = database_run(database, database->ops->begin_read);
+        int err;
 
+        portable_map_large();
+        err = database_run(database, database->ops->begin_read);
         if (err < 0)
                 return err;
         err = make_within(database, asked, &report);

@@ -32,6 +32,13 @@ int portable_rename_new(const char *from, const char *to)
         return syscall(SYS_renameat2, AT_FDCWD, from, AT_FDCWD, to, RENAME_NOREPLACE) < 0 ? -errno : 0;
 }
 
+void portable_map_large(void)
+{
+#ifdef __GLIBC__
+        mallopt(M_MMAP_THRESHOLD, 1 << 20);
+#endif
+}
+
 void portable_trim(void)
 {
 #ifdef __GLIBC__
