@@ -144,22 +144,28 @@ static bool is_own_task(const struct side *side, const struct labels *labels, in
 
 /*
  * Sums the self cost of the app's functions, except callbacks, whose cost belongs to their task. @tasks: count
- * the functions that are tasks, too. 0; -ENOMEM.
+ * the functions that are tasks, too. Frameworks between a carrier and what it carries are no task. 0; -ENOMEM.
  */
 static int sum_own(const struct side *side, const struct labels *labels, bool tasks, double *ret)
 {
         const struct tree *tree = &side->contexts.tree;
-        _cleanup_free_ bool *outside = calloc((size_t)tree->n, sizeof(*outside));
+        enum { INSIDE, OUTSIDE, CARRIED };
+        _cleanup_free_ char *place = calloc((size_t)tree->n, 1);
         double own = 0;
 
-        if (!outside)
+        if (!place)
                 return -ENOMEM;
-        outside[0] = true;
+        place[0] = OUTSIDE;
         for (int32_t i = 1; i < tree->n; i++) {
                 bool app = contexts_class(&side->contexts, labels, i) == CONTEXT_APP;
 
-                outside[i] = outside[tree->parent[i]] && (app || side->contexts.label[i] == side->contexts.carrier);
-                if ((outside[i] && app) || (tasks && outside[tree->parent[i]] && is_own_task(side, labels, i)))
+                char above = place[tree->parent[i]];
+
+                if (above != INSIDE && side->contexts.label[i] == side->contexts.carrier)
+                        place[i] = CARRIED;
+                else
+                        place[i] = above != INSIDE && app ? OUTSIDE : above == CARRIED ? CARRIED : INSIDE;
+                if (above != INSIDE && (app || (tasks && is_own_task(side, labels, i))))
                         own += side_self(side, i);
         }
         *ret = own;

@@ -135,7 +135,7 @@ static bool is_carrier(const char *name)
                 "sd_event_loop", "sd_event_run", "sd_event_dispatch", "sd_bus_process", "uv_run", "uv__run_*",
                 "uv__io_poll", "ev_run", "event_base_loop", "event_base_dispatch",
                 /* Python's asyncio, Java, Go */
-                "asyncio.run", "asyncio.runners.*", "asyncio.base_events.*", "*java?lang?Thread.run*",
+                "asyncio.run", "asyncio.runners.*", "asyncio.base_events.*", "JLI_Launch", "*java?lang?Thread.run*",
                 "*java?util?concurrent?ThreadPoolExecutor*", "*java?util?concurrent?ForkJoin*",
                 "*java?util?concurrent?FutureTask.run*", "runtime.main", "runtime.goexit*", NULL
         };

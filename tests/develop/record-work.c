@@ -51,7 +51,7 @@ __attribute__((noinline)) static uint64_t mix(uint64_t n)
 /* Maps the code of mix() once more, as V8 does with its built-in functions, and runs it there. */
 __attribute__((noinline)) static void run_copy(void)
 {
-        uintptr_t code = (uintptr_t)mix, page = (uintptr_t)sysconf(_SC_PAGESIZE), from, to, offset;
+        unsigned long code = (unsigned long)mix, page = (unsigned long)sysconf(_SC_PAGESIZE), from, to, offset;
         FILE *maps = fopen("/proc/self/maps", "r");
         int fd = open("/proc/self/exe", O_RDONLY);
         char line[512];
@@ -60,9 +60,10 @@ __attribute__((noinline)) static void run_copy(void)
                 if (sscanf(line, "%lx-%lx %*s %lx", &from, &to, &offset) != 3 || code < from || code >= to)
                         continue;
                 offset += (code - from) / page * page;
-                uintptr_t copy = (uintptr_t)mmap(NULL, 2 * page, PROT_READ | PROT_EXEC, MAP_PRIVATE, fd, (off_t)offset);
+                unsigned long copy = (unsigned long)mmap(NULL, 2 * page, PROT_READ | PROT_EXEC, MAP_PRIVATE, fd,
+                                                         (off_t)offset);
 
-                if (copy != (uintptr_t)MAP_FAILED)
+                if (copy != (unsigned long)MAP_FAILED)
                         sink = (long)((uint64_t(*)(uint64_t))(copy + code % page))(100000000);
         }
         if (maps)

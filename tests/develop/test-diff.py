@@ -411,6 +411,13 @@ def own():
            {"unique": ("v1.py:<module>", 600, 60),
             "PyUnicode_RichCompare": ("v1.py:<module>", 300, 30), "read": ("v1.py:<module>", 70, 70)},
            "functions of Python", got["tasks"])
+    java = "java;[unknown]@java;JLI_Launch@libjli.so;JavaMain@libjli.so;jni_invoke_static@libjvm.so;" \
+           "JavaCalls::call_helper@libjvm.so;void J.main(java.lang.String[])@[jit];long J.work(int)@[jit] {}\n"
+    got = answer(write("p", java.format(500)), write("q", java.format(100)))
+    expect([task["task"] for task in got["tasks"] if task["a"]["value"]] == ["work"], "Java's launcher", got["tasks"])
+    thread = "app;main@app;pthread_create@libc.so.6;start_thread@libc.so.6;runner@libother.so.5;work@app {}\n"
+    shown = run(write("p", thread.format(500)), write("q", thread.format(100))).stdout
+    expect("400 samples in its own functions" in " ".join(shown.split()), "another library's runner", shown)
     for name in ("node", "python3.12", "java", "dotnet"):
         write("c", f"{name};main@{name};[unknown]@{name} 500\n")
         expect("Start the program as " in " ".join(run("c", "c").stdout.split()), name)
