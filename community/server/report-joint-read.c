@@ -24,7 +24,7 @@ struct bit {
 struct stratum_sums {
         double *both;       /* for each pair of its apps: rates with both, by span */
         struct sums_of_app {
-                double s, n, rest, weight, more, more_rest, all_s;
+                double s, n, rest, weight, more, more_rest, all_s, part;
         } *apps;
         size_t both_capacity, apps_capacity;
 };
@@ -187,8 +187,11 @@ static void add_to_stratum(struct finder *finder, const uint16_t *ranks, size_t 
         }
 }
 
-/* Ends a stratum of @n rates with sum @s and @rest other apps. @rows: the client's overlaps. */
-static void end_stratum(struct finder *finder, double n, double s, double rest, float *rows)
+/*
+ * Ends a stratum, or the @part of it that is near in the time of day, of @n rates with sum @s and @rest other apps.
+ * @rows: the client's overlaps.
+ */
+static void end_stratum(struct finder *finder, double part, double n, double s, double rest, float *rows)
 {
         size_t apps = finder->n_bits;
         double *both = finder->sums.both;
@@ -198,6 +201,8 @@ static void end_stratum(struct finder *finder, double n, double s, double rest, 
                 double app_n = both[i * apps + i], weight = 0;
 
                 drop_stratum(app_n, app->rest, n, rest, &weight, &app->more_rest);
+                app->part += weight * part;
+                weight = 0;
                 drop_stratum(app_n, app->s, n, s, &app->weight, &app->more);
                 app->n += app_n;
                 app->all_s += app->s;
@@ -231,6 +236,7 @@ static void keep_sums(struct finder *finder, const struct joint_client *client, 
                                                      (float)app->more_rest };
                 use->n = (float)app->n;
                 use->s = (float)(app->all_s / client->mean);
+                use->part = (float)(app->weight > 0 ? app->part / app->weight : 0);
         }
 }
 
@@ -252,7 +258,7 @@ static void sum_all(struct finder *finder, struct joint_client *client)
                                (double)cell->rest);
                 if (i + 1 < client->end && !cell[1].begins)
                         continue;
-                end_stratum(finder, n, s, rest, part->overlaps + client->first_overlap);
+                end_stratum(finder, 1, n, s, rest, part->overlaps + client->first_overlap);
                 client->n += n;
                 n = s = rest = 0;
         }
@@ -272,9 +278,11 @@ static void sum_near(struct finder *finder, const struct client_rates *rates, co
         float *rows = part->overlaps + client->first_overlap + client->n_apps * client->n_apps;
 
         begin_sums(finder);
-        for (size_t i = 0, end = 0, near; i < rates->n; i = near) {
+        for (size_t i = 0, first = 0, end = 0, near; i < rates->n; i = near) {
                 double n = 0, s = 0, rest = 0;
 
+                if (i == end)
+                        first = i;
                 while (end < rates->n && (end <= i || rates->list[end].stratum == rates->list[i].stratum))
                         end++;
                 near = end_of_near(i, end);
@@ -288,7 +296,7 @@ static void sum_near(struct finder *finder, const struct client_rates *rates, co
                         rest += others;
                         add_to_stratum(finder, finder->ranks, n_ranks, span, span * rate->rate, others);
                 }
-                end_stratum(finder, n, s, rest, rows);
+                end_stratum(finder, (double)(near - i) / (double)(end - first), n, s, rest, rows);
         }
         keep_sums(finder, client, JOINT_NEAR);
 }

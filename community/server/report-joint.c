@@ -138,6 +138,7 @@ static struct drop_use adjust_client(const struct joint *joint, int kind, size_t
         made = drop_use_of((double)sums->weight, more * client->mean, (double)use->n, (double)use->s * client->mean,
                            client->n, client->mean, client->discount);
         made.client = at->client;
+        made.part = use->part;
         return made;
 }
 

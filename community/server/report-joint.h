@@ -73,6 +73,7 @@ struct one_use {
                 float rest;         /* like `more`, where a rate is the number of other apps in use */
         } sums[JOINT_KINDS];
         float n, s;         /* rates with the app, by span, and their sum */
+        float part;         /* part of a stratum in which the app is compared with near rates, mean by weight */
         bool bug;           /* it has a bug of it, and is not compared */
 };
 

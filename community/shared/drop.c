@@ -22,7 +22,12 @@
 #define MAD_TO_SIGMA 1.4826
 #define CANDIDATE_P 0.05
 #define HOURS_ERRORS 2.0 /* standard errors that are no chance */
-#define HOURS_REST (1.0 / 3) /* a quarter of what the hours do stays among near rates; three quarters are known */
+/*
+ * The effect of hours stays among near rates, too: the more, the larger a part of the stratum these are, and at least a
+ * quarter. The exponent is from made fleets with one, three and nine strata for about 110 rates.
+ */
+#define HOURS_STAY 4.0
+#define HOURS_STAY_MIN 0.25
 #define THIN 0.2          /* least part of the weight that strata leave */
 #define NEEDED_T 4.0
 #define WORTH_WAITING 0.05 /* least effect, as a part of the rate, that is worth more samples */
@@ -369,6 +374,20 @@ static double error_of_both(const struct drop_use *uses, const struct drop_use *
         return sqrt(sum * clients / (clients - 1));
 }
 
+/* The hours' effect that stays among near rates, relative to its fall from all rates to these. */
+static double rest_of(const struct drop_use *near, size_t n, const bool *out)
+{
+        double weight = 0, part = 0, stays;
+
+        for (size_t i = 0; i < n; i++)
+                if (!out[i]) {
+                        weight += (double)near[i].weight;
+                        part += (double)near[i].weight * (double)near[i].part;
+                }
+        stays = weight > 0 ? fmax(1 - exp(-HOURS_STAY * part / weight), HOURS_STAY_MIN) : HOURS_STAY_MIN;
+        return stays / (1 - stays);
+}
+
 /*
  * The difference to near hours shows what is left of the hours in the comparison with them: at the edge of a heavy hour
  * they are not equal. The truth is between the effect and that without the @rest.
@@ -392,7 +411,7 @@ int drop_hours(const struct drop_use *uses, const struct drop_use *near, size_t 
 {
         _cleanup_free_ bool *out = calloc(n + 1, sizeof(*out));
         struct drop drop = { .paper_rule = ret->paper_rule };
-        double difference;
+        double difference, rest;
         int err = out ? find_odd(near, n, groups, out) : -ENOMEM;
 
         if (!err)
@@ -403,10 +422,10 @@ int drop_hours(const struct drop_use *uses, const struct drop_use *near, size_t 
         if (drop.enough &&
             difference <= HOURS_ERRORS * error_of_both(uses, near, n, out, 1, -1, drop.degrees + 1))
                 return 0;
+        rest = rest_of(near, n, out);
         if (drop.enough)
-                correct_hours(HOURS_REST * difference,
-                              error_of_both(uses, near, n, out, -HOURS_REST, 1 + HOURS_REST, drop.degrees + 1), rate,
-                              &drop);
+                correct_hours(rest * difference,
+                              error_of_both(uses, near, n, out, -rest, 1 + rest, drop.degrees + 1), rate, &drop);
         drop.hours = true;
         *ret = drop;
         return 0;

@@ -24,6 +24,7 @@ struct drop_use {
         uint32_t client;     /* ascending in a list */
         float weight, crude; /* precision of the difference within strata, and without regard to them */
         float with, without; /* mean rates */
+        float part;          /* near rates are such a part of their stratum */
 };
 
 /* Sums over all rates with an app, and over all rates, for the rule of the Carat paper. */

@@ -425,20 +425,29 @@ static void check_skewed(void)
         check(drop.p < 1e-4 && drop.candidate);
 }
 
-/* An app without effect that is in use in heavy hours is no hog; one that costs as much in all hours stays one. */
+/*
+ * An app without effect that is in use in heavy hours is no hog; one that costs as much in all hours stays one. In thin
+ * strata near rates are of other hours, too.
+ */
 static void check_hours(void)
 {
-        for (int heavy = 0; heavy < 2; heavy++) {
+        static const struct {
+                float cost, part;
+        } cases[] = { { 0.2F, 0.04F }, { 0.05F, 0.04F }, { 0.15F, 0.35F } };
+
+        for (size_t k = 0; k < ARRAY_SIZE(cases); k++) {
                 struct drop_use uses[60], near[60];
                 struct drop drop = { .p = 1 };
+                bool heavy = k > 0;
 
                 for (uint32_t i = 0; i < 60; i++) {
-                        float noise = (float)(0.03 * draw()), cost = heavy ? 0.05F : 0.2F;
+                        float noise = (float)(0.03 * draw()), cost = cases[k].cost;
 
                         uses[i] = (struct drop_use){ .client = i, .weight = 12, .crude = 12, .without = 0.9F,
                                                      .with = 1.1F + noise };
                         near[i] = (struct drop_use){ .client = i, .weight = 10, .crude = 12, .without = 0.9F,
-                                                     .with = 0.9F + cost + noise + (float)(0.02 * draw()) };
+                                                     .with = 0.9F + cost + noise + (float)(0.02 * draw()),
+                                                     .part = cases[k].part };
                 }
                 check_int(drop_compare(uses, 60, 20000, NULL, true, &drop), 0);
                 check(drop.effect_low > 0.15 && drop.minutes_low > 0);
