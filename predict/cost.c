@@ -258,7 +258,7 @@ static void dearest_cell(struct table *table, const struct cost *cost)
         char cell[512] = "", name[APP_ID_MAX + 2], number[32];
         size_t length = 0;
 
-        for (size_t i = 0; i < MIN(cost->n_apps, (size_t)DEAREST) && length < sizeof(cell); i++) {
+        for (size_t i = 0; i < cost->n_apps && length < sizeof(cell); i++) {
                 const struct cost_app *app = &cost->apps[i];
 
                 if (!isnan(app->percent.value))
@@ -292,11 +292,15 @@ static void add_row(struct days *days, int64_t start_ns, const struct cost *cost
 /* 0, also for a day without anything; a negative errno. */
 static int add_day(struct days *days, int64_t from_ns, int64_t to_ns)
 {
+        bool is_table = !days->csv && !days->json;
         struct joulecast_cost *cost = NULL;
-        int err = joulecast_cost_new(days->ask->profile, days->ask->usage, from_ns, to_ns, &cost);
+        int err = (is_table ? api_cost_sums : joulecast_cost_new)(days->ask->profile, days->ask->usage, from_ns, to_ns,
+                                                                  &cost);
 
         if (err)
                 return err == -ENODATA ? 0 : err;
+        if (is_table)
+                cost_keep_dearest(cost->cost, DEAREST);
         names_localise(days->index, cost->cost);
         if (days->csv)
                 csv_cost(cost->cost, days->ask->profile->profile);

@@ -27,11 +27,12 @@ static void look_at_sleeps(struct store *store, struct findings *findings)
 void doctor_look_at_recorded(struct findings *findings)
 {
         _cleanup_(store_closep) struct store *store = NULL;
-        struct store_battery all, week;
+        struct store_battery week;
+        int64_t first_ns, last_ns;
 
         if (doctor_saw(findings, store_open(findings->database, STORE_READ, NULL, &store)) < 0 ||
-            doctor_saw(findings, store_battery(store, INT64_MIN, INT64_MAX, &all)) < 0 ||
-            doctor_saw(findings, store_battery(store, all.last_ns - WEEK_NS, INT64_MAX, &week)) < 0)
+            doctor_saw(findings, store_span(store, &first_ns, &last_ns)) < 0 ||
+            doctor_saw(findings, store_battery(store, last_ns - WEEK_NS, INT64_MAX, &week)) < 0)
                 return;
         findings->recorded = (struct recorded){
                 .recorded_s = (double)week.elapsed_ns / 1e9,

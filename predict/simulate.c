@@ -78,14 +78,14 @@ static int watcher_open(struct watcher *watcher, struct virtual_device *device, 
 static int set_time(const struct watcher *watcher, struct virtual_device *device, const char *database, int64_t end_ns,
                     int64_t length_ns)
 {
-        struct store_battery before;
-        int err = store_battery(watcher->store, INT64_MIN, INT64_MAX, &before);
+        int64_t first_ns, last_ns;
+        int err = store_span(watcher->store, &first_ns, &last_ns);
 
         if (err < 0 && err != -ENODATA)
                 return err;
-        if (!err && before.last_ns > INT64_MAX - length_ns)
+        if (!err && last_ns > INT64_MAX - length_ns)
                 return cannot_record(database, -EOVERFLOW);
-        virtual_set_realtime(device, err < 0 ? end_ns - length_ns : before.last_ns);
+        virtual_set_realtime(device, err < 0 ? end_ns - length_ns : last_ns);
         return 0;
 }
 

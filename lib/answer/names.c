@@ -39,15 +39,19 @@ static bool is_row(const char *name)
         static const char *const rows[] = { N_("base"),         N_("battery"),       N_("model total"),
                                             N_("unattributed"), "unexplained",       "total",
                                             N_("other users"),  N_("other programs") };
+        static const char *words[ARRAY_SIZE(rows)]; /* translated once: a table has many names */
         size_t digits = strspn(name, "0123456789");
         char others[64];
 
-        for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
-                if (strcasecmp(name, rows[i]) == 0 || strcasecmp(name, _(rows[i])) == 0)
+        for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+                words[i] = words[i] ? words[i] : _(rows[i]);
+                if (strcasecmp(name, rows[i]) == 0 || strcasecmp(name, words[i]) == 0)
                         return true;
+        }
+        if (digits == 0)
+                return strcasecmp(name, STORE_OTHERS) == 0;
         snprintf(others, sizeof(others), words_counted("%zu other", "%zu others", 2), (size_t)2);
-        return strcasecmp(name, STORE_OTHERS) == 0 ||
-               (digits > 0 && (strcmp(name + digits, " others") == 0 || strcmp(name + digits, others + 1) == 0));
+        return strcmp(name + digits, " others") == 0 || strcmp(name + digits, others + 1) == 0;
 }
 
 char *names_in_table(const char *app, const char *name, char *buf, size_t size)

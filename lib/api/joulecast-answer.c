@@ -19,19 +19,19 @@ _Static_assert(JOULECAST_APP_MAX == APP_ID_MAX, "same ids");
 
 /* Suspended time is priced by this device's own sleeps, if there are enough, as in a forecast. */
 static int cost_of_store(const struct profile *profile, struct joulecast_usage *usage, int64_t from_ns,
-                         int64_t to_ns, struct cost **ret)
+                         int64_t to_ns, bool intervals, struct cost **ret)
 {
+        __typeof__(cost_make_for) *make = intervals ? cost_make_for : cost_make_sums;
         _cleanup_(profile_freep) struct profile *learnt = NULL;
         int err = suspend_learn_past(profile, usage->store, from_ns, to_ns, &learnt);
 
         if (err < 0 && err != -ENODATA)
                 return err;
-        return cost_make_for(learnt ? learnt : profile, usage->store, usage->uid, from_ns, to_ns, ret);
+        return make(learnt ? learnt : profile, usage->store, usage->uid, from_ns, to_ns, ret);
 }
 
-JOULECAST_EXPORT int joulecast_cost_new(const struct joulecast_profile *profile,
-                                        struct joulecast_usage *usage, int64_t from_ns, int64_t to_ns,
-                                        struct joulecast_cost **ret)
+static int cost_new(const struct joulecast_profile *profile, struct joulecast_usage *usage, int64_t from_ns,
+                    int64_t to_ns, bool intervals, struct joulecast_cost **ret)
 {
         _cleanup_free_ struct joulecast_cost *cost = calloc(1, sizeof(*cost));
         int err;
@@ -47,11 +47,24 @@ JOULECAST_EXPORT int joulecast_cost_new(const struct joulecast_profile *profile,
         if (usage->service)
                 err = service_cost(usage, profile, from_ns, to_ns, &cost->cost);
         else
-                err = cost_of_store(profile->profile, usage, from_ns, to_ns, &cost->cost);
+                err = cost_of_store(profile->profile, usage, from_ns, to_ns, intervals, &cost->cost);
         if (err < 0)
                 return err;
         *ret = TAKE_PTR(cost);
         return 0;
+}
+
+JOULECAST_EXPORT int joulecast_cost_new(const struct joulecast_profile *profile,
+                                        struct joulecast_usage *usage, int64_t from_ns, int64_t to_ns,
+                                        struct joulecast_cost **ret)
+{
+        return cost_new(profile, usage, from_ns, to_ns, true, ret);
+}
+
+int api_cost_sums(const struct joulecast_profile *profile, struct joulecast_usage *usage, int64_t from_ns,
+                  int64_t to_ns, struct joulecast_cost **ret)
+{
+        return cost_new(profile, usage, from_ns, to_ns, false, ret);
 }
 
 JOULECAST_EXPORT void joulecast_cost_free(struct joulecast_cost *cost)

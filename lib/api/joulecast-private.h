@@ -98,6 +98,9 @@ int api_not_found(const struct joulecast_usage *usage, const struct history *his
  */
 int api_usage_battery(struct joulecast_usage *usage, const struct joulecast_profile *profile,
                       const struct forecast_battery **ret);
+/* As joulecast_cost_new(), but apps need no intervals, which take most of the time. */
+int api_cost_sums(const struct joulecast_profile *profile, struct joulecast_usage *usage, int64_t from_ns,
+                  int64_t to_ns, struct joulecast_cost **ret);
 /*
  * After api_usage_battery(): the level that the recorder counts with while it does not believe the level that is shown
  * now, which moved faster than any load can. NaN: the shown level is believed.

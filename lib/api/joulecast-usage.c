@@ -75,16 +75,16 @@ JOULECAST_EXPORT int joulecast_usage_open(struct joulecast_context *context, con
 
 JOULECAST_EXPORT int joulecast_usage_span(struct joulecast_usage *usage, int64_t *from_ns, int64_t *to_ns)
 {
-        struct store_battery battery = { 0 };
-        int err = usage->service ? service_span(usage, &battery.first_ns, &battery.last_ns) :
-                                   store_battery(usage->store, INT64_MIN, INT64_MAX, &battery);
+        int64_t first_ns, last_ns;
+        int err = usage->service ? service_span(usage, &first_ns, &last_ns) :
+                                   store_span(usage->store, &first_ns, &last_ns);
 
         if (err < 0)
                 return err;
         if (from_ns)
-                *from_ns = battery.first_ns;
+                *from_ns = first_ns;
         if (to_ns)
-                *to_ns = battery.last_ns;
+                *to_ns = last_ns;
         return 0;
 }
 
@@ -165,15 +165,15 @@ static void recall_status(const struct joulecast_usage *usage, struct battery *b
 
 static int read_stored(struct joulecast_usage *usage)
 {
-        struct store_battery stored = { 0 };
+        int64_t first_ns;
         int err;
 
         if (usage->stored_read || !usage->store)
                 return 0;
-        err = store_battery(usage->store, INT64_MIN, INT64_MAX, &stored);
-        usage->stored.known = !err && stored.last.have;
-        usage->stored.battery = stored.last;
-        usage->stored_ns = stored.last_ns;
+        err = store_span(usage->store, &first_ns, &usage->stored_ns);
+        if (!err)
+                err = store_last_battery(usage->store, &usage->stored.battery);
+        usage->stored.known = !err && usage->stored.battery.have;
         usage->stored_read = !err;
         return err;
 }

@@ -101,8 +101,11 @@ int cost_given(const struct profile *profile, const struct cost_sum *sum, double
         model_covariance_j2(profile, &sum->vector, row);
         for (size_t i = 0; i < cost->n_apps; i++) {
                 struct cost_app *app = &cost->apps[i];
-                double with_j2 = t * t * with_total_j2(profile, &sum->parts[i], row, sum->misfit_j);
+                double with_j2;
 
+                if (isnan(app->energy_j.high))
+                        continue;
+                with_j2 = t * t * with_total_j2(profile, &sum->parts[i], row, sum->misfit_j);
                 narrow(&app->energy_j, with_j2, model_j * model_j + error_j * error_j, off_j);
                 app->percent = scaled(&app->energy_j, percent_j);
                 if (!isnan(app->percent_per_minute.value))

@@ -16,7 +16,8 @@
  * month of polls needs one evaluation per app.
  */
 struct entry {
-        char *app, *name;
+        char *app;
+        char *name;             /* NULL: as the app's id */
         enum app_state state;
         struct usage_there there;
         struct usage usage;
@@ -30,6 +31,7 @@ struct cost_maker {
         size_t n_slots;         /* a power of two, at least twice n */
         size_t last;            /* entry of the previous row: rows of one app follow each other */
         int64_t from_ns, to_ns;
+        bool no_intervals;      /* the apps get none */
 };
 
 static uint32_t hash_key(const char *app, enum app_state state)
@@ -69,16 +71,15 @@ static int grow_slots(struct cost_maker *maker)
 static int add_entry(struct cost_maker *maker, const char *app, enum app_state state, size_t slot,
                      size_t *ret)
 {
-        _cleanup_free_ char *copy = strdup(app), *name = strdup(app);
+        _cleanup_free_ char *copy = strdup(app);
         int err;
 
-        if (!copy || !name)
+        if (!copy)
                 return -ENOMEM;
         err = util_grow(&maker->entries, &maker->capacity, maker->n + 1, sizeof(*maker->entries));
         if (err < 0)
                 return err;
-        maker->entries[maker->n] =
-                (struct entry){.app = TAKE_PTR(copy), .name = TAKE_PTR(name), .state = state};
+        maker->entries[maker->n] = (struct entry){ .app = TAKE_PTR(copy), .state = state };
         maker->slots[slot] = (uint32_t)maker->n + 1;
         *ret = maker->n++;
         return 0;
@@ -124,6 +125,11 @@ int cost_maker_new(struct cost_maker **ret)
         return 0;
 }
 
+void cost_maker_omit_intervals(struct cost_maker *maker)
+{
+        maker->no_intervals = true;
+}
+
 void cost_maker_free(struct cost_maker *maker)
 {
         if (!maker)
@@ -143,7 +149,7 @@ static int rename_entry(struct entry *entry, const char *name)
 {
         char *copy;
 
-        if (!name || !*name || strcmp(entry->name, name) == 0)
+        if (!name || !*name || strcmp(entry->name ? entry->name : entry->app, name) == 0)
                 return 0;
         copy = strdup(name);
         if (!copy)
@@ -176,7 +182,7 @@ int cost_maker_add(struct cost_maker *maker, const struct store_row *row)
         if (!usage || usage_is_empty(usage))
                 return 0;
         entry->used = true;
-        return usage_add(&entry->usage, usage);
+        return row->take ? usage_move(&entry->usage, row->take) : usage_add(&entry->usage, usage);
 }
 
 static struct cost_value value_of(double value, double half_width, double unit)
@@ -239,33 +245,52 @@ static double warmth_sd_j(const struct profile *profile, const struct model_vect
         return warmth * fmax(energy.component_j[COMPONENT_CPU], 0); /* NaN is 0 */
 }
 
-static int make_app(const struct entry *entry, const struct usage *base, const struct profile *profile,
-                    struct cost_sum *sum, struct cost_app *ret)
+/* Adds a part of the sum: the energy of one app, and its errors. */
+static int add_part(const struct usage *usage, const struct model_user *user, const struct profile *profile,
+                    struct cost_sum *sum)
 {
         struct cost_part *part = &sum->parts[sum->n_parts++];
-        struct model_energy energy;
-        double percent_j = J_PER_PERCENT(profile->energy_full_mwh), misfit_j, within_j;
+        int err = model_vector_price(&sum->prices, usage, &part->vector);
+
+        if (err < 0)
+                return err;
+        model_vector_add_user(profile, user, &part->vector);
+        part->misfit_j = model_misfit_sd_j(profile, user, &part->vector);
+        sum->misfit_j += part->misfit_j;
+        sum->misfit_j2 += part->misfit_j * part->misfit_j;
+        part->within_j = model_within_sd_j(profile, user, usage, &part->vector);
+        sum->within_j2 += part->within_j * part->within_j;
+        return model_vector_add(&sum->vector, &part->vector);
+}
+
+static void part_energy(const struct cost_part *part, const struct profile *profile, double warmth,
+                        struct model_energy *ret)
+{
+        double extra_sd_j = hypot(hypot(part->misfit_j, part->within_j), warmth_sd_j(profile, &part->vector, warmth));
+
+        model_energy(profile, &part->vector, COST_LEVEL, extra_sd_j, ret);
+}
+
+/* Takes the id, the name and the usage of @entry. */
+static int make_app(const struct cost_maker *maker, struct entry *entry, const struct profile *profile,
+                    struct cost_sum *sum, struct cost_app *ret)
+{
+        double percent_j = J_PER_PERCENT(profile->energy_full_mwh);
         struct model_user user = { entry->app, entry->state == STATE_FOREGROUND,
-                                   usage_there_ns((double)entry->there.ns, base) / NS_PER_S };
-        struct usage usage = entry->usage;
+                                   usage_there_ns((double)entry->there.ns, &maker->entries[0].usage) / NS_PER_S };
+        struct cost_part *part = &sum->parts[sum->n_parts];
+        struct model_energy energy;
         int err;
 
         if (!entry->used)
-                usage.have = USAGE_ALL; /* alive, and used nothing */
-        err = model_vector_price(&sum->prices, &usage, &part->vector);
+                entry->usage.have = USAGE_ALL; /* alive, and used nothing */
+        err = add_part(&entry->usage, &user, profile, sum);
         if (err < 0)
                 return err;
-        model_vector_add_user(profile, &user, &part->vector);
-        err = model_vector_add(&sum->vector, &part->vector);
-        if (err < 0)
-                return err;
-        part->misfit_j = misfit_j = model_misfit_sd_j(profile, &user, &part->vector);
-        sum->misfit_j += misfit_j;
-        sum->misfit_j2 += misfit_j * misfit_j;
-        part->within_j = within_j = model_within_sd_j(profile, &user, &usage, &part->vector);
-        sum->within_j2 += within_j * within_j;
-        model_energy(profile, &part->vector, COST_LEVEL,
-                     hypot(hypot(misfit_j, within_j), warmth_sd_j(profile, &part->vector, sum->warmth)), &energy);
+        if (maker->no_intervals)
+                model_energy_alone(profile, &part->vector, &energy);
+        else
+                part_energy(part, profile, sum->warmth, &energy);
         ret->state = entry->state;
         ret->active_s = user.active_s;
         ret->energy_j = value_of(energy.value_j, energy.half_width_j, 1);
@@ -275,9 +300,11 @@ static int make_app(const struct entry *entry, const struct usage *base, const s
                 ret->percent_per_minute =
                         value_of(energy.value_j, energy.half_width_j, percent_j * ret->active_s / 60);
         memcpy(ret->component_j, energy.component_j, sizeof(ret->component_j));
-        snprintf(ret->app, sizeof(ret->app), "%s", entry->app);
-        ret->name = strdup(entry->name);
-        return ret->name ? usage_copy(&ret->usage, &usage) : -ENOMEM;
+        memccpy(ret->app, entry->app, 0, sizeof(ret->app) - 1); /* it is zeroed */
+        ret->name = entry->name ? TAKE_PTR(entry->name) : TAKE_PTR(entry->app);
+        ret->usage = entry->usage;
+        entry->usage = (struct usage){ 0 };
+        return 0;
 }
 
 static void sum_clear(struct cost_sum *sum)
@@ -420,7 +447,7 @@ static int by_energy(const void *a, const void *b)
         return strcmp(left->app, right->app);
 }
 
-static int make_apps(const struct cost_maker *maker, const struct profile *profile, struct cost_sum *total,
+static int make_apps(struct cost_maker *maker, const struct profile *profile, struct cost_sum *total,
                      struct cost *cost)
 {
         int err;
@@ -430,8 +457,7 @@ static int make_apps(const struct cost_maker *maker, const struct profile *profi
         if (!cost->apps || !total->parts)
                 return -ENOMEM;
         for (size_t i = 1; i < maker->n; i++) {
-                err = make_app(&maker->entries[i], &maker->entries[0].usage, profile, total,
-                               &cost->apps[cost->n_apps++]);
+                err = make_app(maker, &maker->entries[i], profile, total, &cost->apps[cost->n_apps++]);
                 if (err < 0)
                         return err;
         }
@@ -493,6 +519,12 @@ static void clear_app(struct cost_app *app)
 {
         free(app->name);
         usage_clear(&app->usage);
+}
+
+void cost_keep_dearest(struct cost *cost, size_t most)
+{
+        while (cost->n_apps > most)
+                clear_app(&cost->apps[--cost->n_apps]);
 }
 
 void cost_keep_app(struct cost *cost, const char *app)

@@ -73,9 +73,12 @@ int cost_make(const struct profile *profile, struct store *store, int64_t from_n
 /* For user @uid: their own apps, and one for all other users. -1: all apps. */
 int cost_make_for(const struct profile *profile, struct store *store, int64_t uid, int64_t from_ns,
                   int64_t to_ns, struct cost **ret);
+/* The same, but apps have no intervals, which take most of the time; the total has its own. */
+int cost_make_sums(const struct profile *profile, struct store *store, int64_t uid, int64_t from_ns, int64_t to_ns,
+                   struct cost **ret);
 /*
- * The same for all time by a blank profile: how long each app was there, and no energy. Reading this takes only a part
- * of the time.
+ * As cost_make_for() for all time by a blank profile: how long each app was there, and no energy. Reading this takes
+ * only a part of the time.
  */
 int cost_make_times(struct store *store, int64_t uid, struct cost **ret);
 /* Cost of a usage table, which has no battery and no base. */
@@ -94,6 +97,8 @@ double cost_sensor_w(const struct battery *battery);
 struct cost_value cost_joules(const struct cost_value *energy_j, double joule_part);
 /* The same in percent of a full battery. */
 struct cost_value cost_percent(const struct cost_value *energy_j, const struct profile *profile);
+/* Removes all apps but the first @most from the list; the sums stay. */
+void cost_keep_dearest(struct cost *cost, size_t most);
 /* Removes all apps but @app from the list; the sums stay. */
 void cost_keep_app(struct cost *cost, const char *app);
 void cost_free(struct cost *cost);
@@ -103,6 +108,7 @@ DEFINE_CLEANUP(struct cost, cost_free)
 struct cost_maker;
 
 int cost_maker_new(struct cost_maker **ret);
+void cost_maker_omit_intervals(struct cost_maker *maker); /* the apps get none */
 void cost_maker_free(struct cost_maker *maker);
 DEFINE_CLEANUP(struct cost_maker, cost_maker_free)
 int cost_maker_add(struct cost_maker *maker, const struct store_row *row);

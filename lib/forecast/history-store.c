@@ -57,23 +57,33 @@ static int add_level(void *data, const struct store_poll *level)
         return is_ahead(reading, level->start_ns, level->end_ns) ? 0 : history_add_level(reading->history, level);
 }
 
+/* -ENODATA: nothing is recorded until then, and @end_ns stays. */
+static int find_last(struct store *store, int64_t until_ns, int64_t *end_ns)
+{
+        struct store_battery until;
+        int64_t first_ns, last_ns;
+        int err = store_span(store, &first_ns, &last_ns);
+
+        if (!err && last_ns > until_ns) {
+                err = store_battery(store, INT64_MIN, until_ns, &until);
+                last_ns = until.last_ns;
+        }
+        if (!err)
+                *end_ns = last_ns;
+        return err;
+}
+
 /*
  * End of the history. An interval of a time at which the clock was ahead, perhaps by years, is not the end: it would
  * make all others old and coarse. If all are ahead, as on a virtual device, the clock is ignored.
  */
 static int find_end(struct store *store, int64_t until_ns, int64_t now, int64_t *end_ns)
 {
-        struct store_battery all, until_now;
-        int err = store_battery(store, INT64_MIN, until_ns, &all);
+        int err = find_last(store, until_ns, end_ns);
 
-        if (err < 0)
+        if (err < 0 || *end_ns <= now)
                 return err;
-        *end_ns = all.last_ns;
-        if (all.last_ns <= now)
-                return 0;
-        err = store_battery(store, INT64_MIN, now, &until_now);
-        if (err == 0)
-                *end_ns = until_now.last_ns;
+        err = find_last(store, now, end_ns);
         return err == -ENODATA ? 0 : err;
 }
 
@@ -84,7 +94,7 @@ static int read_until(const struct profile *profile, struct store *store, int64_
         struct store_query query = { .grain = STORE_DAY, .from_ns = INT64_MIN, .uid = uid, .others = true };
         struct reading reading = { .now_ns = (int64_t)util_clock_ns(CLOCK_REALTIME), .last_ns = INT64_MIN };
         struct reading levels = reading;
-        int64_t end_ns;
+        int64_t end_ns = 0;
         int err = find_end(store, until_ns, reading.now_ns, &end_ns);
 
         if (err < 0)

@@ -269,7 +269,8 @@ static void add_app_weights(struct history *history, struct history_state *state
                 }
                 mj = weight * coefficients[i].value;
                 energy_mj += mj;
-                unlit_mj += term_keys[coefficients[i].term].component == COMPONENT_DISPLAY ? 0 : mj;
+                if (model_term_component(coefficients[i].term) != COMPONENT_DISPLAY)
+                        unlit_mj += mj;
         }
         use->energy_mj = energy_mj;
         use->unlit_mj = unlit_mj;

@@ -289,6 +289,15 @@ static int add_amounts(const struct pricing *pricing, enum component component)
         return err;
 }
 
+/* Whether add_amounts() has anything to do, which is rare. */
+static bool has_amounts(const struct pricing *pricing, enum component component)
+{
+        const struct model_prices *prices = pricing->prices;
+
+        return (pricing->used & prices->plain[component].amounts) ||
+               (prices->plain[component].have & ~pricing->usage->have);
+}
+
 /* Prices a radio: the power that it draws while on without any packet, and the energy of packets above that. */
 static int add_radio(const struct pricing *pricing, enum air air, uint64_t on_ns)
 {
@@ -400,7 +409,10 @@ static int add_all(const struct pricing *pricing)
         if (!err)
                 err = add_display(pricing);
         for (enum component c = COMPONENT_DISK; !err && c < COMPONENT_BASE; c++)
-                err = c == COMPONENT_WIFI ? add_wifi(pricing) : add_amounts(pricing, c);
+                if (c == COMPONENT_WIFI)
+                        err = add_wifi(pricing);
+                else if (has_amounts(pricing, c))
+                        err = add_amounts(pricing, c);
         if (!err)
                 add_signal(pricing);
         if (!err)

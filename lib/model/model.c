@@ -109,6 +109,19 @@ static double energy_of(const struct profile *profile, const struct model_vector
         return at < 0 ? 0 : vector->weight[at] * profile->coefficients[at].value;
 }
 
+/* Errors of what radios sent and received: @parts[0] by amounts, @parts[1] by an automaton; mJ times percent. */
+static void radio_misfits(const struct profile *profile, const struct model_vector *vector, double wifi_mj,
+                          double parts[2])
+{
+        const double learned = profile->learned.misfit_radio_percent;
+        double radio_mj = energy_of(profile, vector, TERM_WIFI_RADIO);
+        double bytes_mj = energy_of(profile, vector, TERM_CELLULAR_RX) + energy_of(profile, vector, TERM_CELLULAR_TX);
+
+        parts[0] = (wifi_mj - radio_mj + bytes_mj) * learned_or(learned, TUNING_MISFIT_RADIO_PERCENT);
+        parts[1] = (radio_mj + energy_of(profile, vector, TERM_CELLULAR)) *
+                   learned_or(learned, TUNING_MISFIT_AUTOMATON_PERCENT);
+}
+
 /*
  * Knowledge of apps that were not seen comes from the apps that were learnt: Student's t with UNSEEN_FREEDOM degrees of
  * freedom and one for each of these apps, relative to the t of the profile's own.
@@ -141,30 +154,26 @@ double model_misfit_sd_j(const struct profile *profile, const struct model_user 
 {
         const struct profile_learned *learned = &profile->learned;
         const struct profile_app *app = *user->app ? profile_find_app(profile, user->app) : NULL;
-        double component_mj[COMPONENT_COUNT], parts[5] = { 0 }, watts_mw, counted_mj = 0, sum = 0, radio_mj, bytes_mj;
+        double component_mj[COMPONENT_COUNT], parts[5] = { 0 }, watts_mw, counted_mj = 0, sum = 0;
 
         if (isnan(profile->degrees_of_freedom))
                 return 0;
         component_energies(profile, vector, component_mj);
         for (size_t c = 0; c < COMPONENT_COUNT; c++)
                 counted_mj += component_mj[c];
-        if (!has_app_term(profile, TERM_APP_CPU, app))
+        if (component_mj[COMPONENT_CPU] != 0 && !has_app_term(profile, TERM_APP_CPU, app))
                 parts[0] = component_mj[COMPONENT_CPU] * cpu_misfit_percent(profile);
-        if (!has_app_term(profile, TERM_APP_DISPLAY, app))
+        if (component_mj[COMPONENT_DISPLAY] != 0 && !has_app_term(profile, TERM_APP_DISPLAY, app))
                 parts[1] = component_mj[COMPONENT_DISPLAY] * display_misfit_percent(profile);
-        radio_mj = energy_of(profile, vector, TERM_WIFI_RADIO);
-        bytes_mj = energy_of(profile, vector, TERM_CELLULAR_RX) + energy_of(profile, vector, TERM_CELLULAR_TX);
-        parts[2] = (component_mj[COMPONENT_WIFI] - radio_mj + bytes_mj) *
-                   learned_or(learned->misfit_radio_percent, TUNING_MISFIT_RADIO_PERCENT);
-        parts[4] = (radio_mj + energy_of(profile, vector, TERM_CELLULAR)) *
-                   learned_or(learned->misfit_radio_percent, TUNING_MISFIT_AUTOMATON_PERCENT);
+        if (component_mj[COMPONENT_WIFI] != 0 || component_mj[COMPONENT_CELLULAR] != 0)
+                radio_misfits(profile, vector, component_mj[COMPONENT_WIFI], parts + 3);
         watts_mw = user->front ? learned_or(learned->misfit_front_mw, TUNING_MISFIT_FRONT_MW) :
                                  learned_or(learned->misfit_behind_mw, TUNING_MISFIT_BEHIND_MW);
         if (*user->app && !has_app_term(profile, user->front ? TERM_APP_FRONT : TERM_APP_BEHIND, app))
-                parts[3] = 100 * user->active_s * watts_mw;
+                parts[2] = 100 * user->active_s * watts_mw;
         /* An app that keeps a radio or a sensor on in the background uses it; a hundred sleeping daemons do not. */
         if (!user->front)
-                parts[3] = fmin(parts[3], 100 * BEHIND_MOST * counted_mj);
+                parts[2] = fmin(parts[2], 100 * BEHIND_MOST * counted_mj);
         for (size_t i = 0; i < ARRAY_SIZE(parts); i++)
                 sum += parts[i] * parts[i];
         return sqrt(sum) * 1e-5;
@@ -300,25 +309,33 @@ double model_variance_j2(const struct profile *profile, const struct model_vecto
         return sum_mj2 < 0 ? 0 : sum_mj2 * 1e-6; /* NaN stays */
 }
 
-void model_energy(const struct profile *profile, const struct model_vector *vector, double level,
-                  double extra_sd_j, struct model_energy *ret)
+void model_energy_alone(const struct profile *profile, const struct model_vector *vector, struct model_energy *ret)
 {
-        double spread_j = 0, sd_j, t;
-
-        *ret = (struct model_energy){ 0 };
+        *ret = (struct model_energy){ .half_width_j = NAN };
         component_energies(profile, vector, ret->component_j);
         for (size_t c = 0; c < COMPONENT_COUNT; c++) {
                 ret->component_j[c] *= 1e-3;
                 ret->value_j += ret->component_j[c];
-                spread_j += vector->component_spread_mj[c] * 1e-3;
                 if (vector->unknown & (UINT32_C(1) << c) && ret->component_j[c] == 0)
                         ret->component_j[c] = NAN;
         }
+        if (!model_knows(vector))
+                ret->value_j = NAN;
+}
+
+void model_energy(const struct profile *profile, const struct model_vector *vector, double level,
+                  double extra_sd_j, struct model_energy *ret)
+{
+        double spread_mj = 0, sd_j, t;
+
+        model_energy_alone(profile, vector, ret);
+        if (isnan(ret->value_j))
+                return;
+        for (size_t c = 0; c < COMPONENT_COUNT; c++)
+                spread_mj += vector->component_spread_mj[c];
         t = quantile_student_t(profile->degrees_of_freedom, level);
         sd_j = sqrt(model_variance_j2(profile, vector) + extra_sd_j * extra_sd_j);
-        ret->half_width_j = profile_width(profile, ANSWER_COST) * hypot(t * sd_j, spread_j);
-        if (!model_knows(vector))
-                ret->value_j = ret->half_width_j = NAN;
+        ret->half_width_j = profile_width(profile, ANSWER_COST) * hypot(t * sd_j, spread_mj * 1e-3);
 }
 
 double model_session_sd_j(const struct profile *profile, double seconds, double energy_j)

@@ -152,6 +152,8 @@ struct model_energy {
  */
 void model_energy(const struct profile *profile, const struct model_vector *vector, double level,
                   double extra_sd_j, struct model_energy *ret);
+/* The same without the interval, which takes most of the time: half_width_j is NaN. */
+void model_energy_alone(const struct profile *profile, const struct model_vector *vector, struct model_energy *ret);
 
 /* sd of the energy of daemons that no counter shows over @seconds: tuning.h or the profile's x- keys; J. */
 double model_background_sd_j(const struct profile *profile, double seconds);

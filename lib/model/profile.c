@@ -93,11 +93,6 @@ const size_t n_number_keys = ARRAY_SIZE(number_keys);
 _Static_assert(ARRAY_SIZE(number_keys) <= ARRAY_SIZE(((struct parser *)0)->numbers_seen),
                "each key is noted");
 
-enum component model_term_component(enum term term)
-{
-        return term_keys[term].component;
-}
-
 int profile_new(const char *device, double energy_full_mwh, struct profile **ret)
 {
         struct profile *profile = calloc(1, sizeof(*profile));

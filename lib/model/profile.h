@@ -34,7 +34,10 @@
 #define PROFILE_GAUGE_PIECES_MAX 64
 #define PROFILE_BYTES_MAX (8u << 20) /* limit for its file; the largest that calibration writes has a twentieth */
 
-enum component model_term_component(enum term term);
+static inline enum component model_term_component(enum term term)
+{
+        return term_keys[term].component;
+}
 
 struct coefficient {
         enum term term;

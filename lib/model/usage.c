@@ -11,7 +11,8 @@
 void usage_clear(struct usage *usage)
 {
         for (size_t k = 0; k < KEYED_COUNT; k++)
-                free(usage->keyed[k].list);
+                if (usage->keyed[k].list) /* most have none */
+                        free(usage->keyed[k].list);
         *usage = (struct usage){ 0 };
 }
 

@@ -63,8 +63,10 @@ static int list_rows(struct store *store, const struct times *times, struct rows
 {
         int err = util_grow(&rows->list, &rows->capacity, store->totals.n, sizeof(*rows->list));
 
-        for (size_t i = 0; !err && i < store->totals.n; i++)
+        for (size_t i = 0; !err && i < store->totals.n; i++) {
                 rows->list[i] = totals_row(store, i, times);
+                rows->list[i].take = NULL; /* a poll is read several times */
+        }
         return err;
 }
 

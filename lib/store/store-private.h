@@ -57,6 +57,7 @@ enum statement {
         SQL_SUMMARIES,
         SQL_PERIODS,
         SQL_LAST_BATTERY,
+        SQL_SPAN,
         SQL_BATTERY_STEP,
         SQL_LOOK,
         SQL_MARKS,
@@ -220,9 +221,8 @@ struct store {
         uint64_t appended_ns;  /* boottime of the last commit ... */
         uint64_t synced_ns;    /* ... and of the last one that waited for the disk */
         struct battery step;   /* result of store_battery_step(), if step_known, for this version of the file */
-        struct store_battery battery; /* sums of all times, if battery_known, in this version of the file */
-        bool step_known, battery_known, names_known;
-        uint32_t step_version, battery_version, names_version;
+        bool step_known, names_known;
+        uint32_t step_version, names_version;
         int64_t checked_ns;    /* store_roll_up() had nothing left to do at this time */
 };
 
@@ -383,6 +383,12 @@ struct recorded {
 };
 
 /* store-valid.c */
+/* Times that no clock shows would break the arithmetic. */
+static inline bool store_is_span(int64_t start_ns, int64_t end_ns)
+{
+        return start_ns > -INT64_MAX / 2 && start_ns <= end_ns && end_ns < INT64_MAX / 2;
+}
+
 /**
  * store_check() - may this be in a database?
  * @recorded: a discharge that no battery gives becomes unknown
@@ -400,11 +406,17 @@ struct store_row totals_row(struct store *store, size_t i, const struct times *t
 struct signal store_read_signal(sqlite3_stmt *row); /* @row: a row of SQL_INTERVAL */
 int store_times_of_interval(sqlite3_stmt *row, struct times *ret); /* @row: a row of SQL_INTERVAL */
 int store_times_of_period(struct store *store, int64_t period, struct times *ret);
+int store_read_times(sqlite3_stmt *row, int column, struct times *ret); /* from @column on, the columns of SQL_PERIOD */
 
 /* store-query.c */
+int store_read_version(struct store *store, uint32_t *ret); /* within one; another number once anybody wrote */
 int store_load_names(struct store *store); /* within a transaction; of a reader only if anybody wrote */
 int store_told(struct store *store, int err); /* logs damage that a reader found, and returns the error */
+
+/* store-battery.c */
 void store_read_battery(sqlite3_stmt *row, int column, struct battery *ret); /* BATTERY_COLUMNS from @column on */
+/* The newest of polls that ended in (@from_ns, @to_ns]; @ret stays if there is none. Within a transaction. */
+int store_read_last_battery(struct store *store, int64_t from_ns, int64_t to_ns, struct battery *ret);
 
 /* store-sleep.c */
 /* If it was one. */

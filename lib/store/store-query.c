@@ -17,8 +17,8 @@
 
 struct piece {
         enum store_grain grain;
-        int64_t id; /* id of a period, or end of an interval */
-        int64_t start_ns;
+        int64_t id;         /* id of a period, or end of an interval */
+        struct times times; /* an interval has start_ns only */
 };
 
 /* Begins of hours or of days, ascending. */
@@ -90,35 +90,30 @@ static bool speaks(const struct plan *plan, enum store_grain grain, int64_t buck
                (query->grain == STORE_BEST && holds(query, bucket_ns, grain == STORE_DAY ? DAY_NS : HOUR_NS));
 }
 
-static int add_piece(struct plan *plan, enum store_grain grain, int64_t id, int64_t start_ns)
+static int add_piece(struct plan *plan, enum store_grain grain, int64_t id, const struct times *times)
 {
         if (util_grow(&plan->pieces, &plan->capacity, plan->n + 1, sizeof(*plan->pieces)) < 0)
                 return -ENOMEM;
-        plan->pieces[plan->n++] = (struct piece){ grain, id, start_ns };
+        plan->pieces[plan->n++] = (struct piece){ grain, id, *times };
         return 0;
-}
-
-/* Times that no clock shows would break the arithmetic. */
-static bool is_span(int64_t start_ns, int64_t end_ns)
-{
-        return start_ns > -INT64_MAX / 2 && start_ns <= end_ns && end_ns < INT64_MAX / 2;
 }
 
 static int plan_period(struct plan *plan, enum store_grain grain, sqlite3_stmt *row)
 {
-        int64_t length_ns = grain == STORE_DAY ? DAY_NS : HOUR_NS, bucket_ns = sqlite3_column_int64(row, 1),
-                start_ns = sqlite3_column_int64(row, 2);
+        int64_t length_ns = grain == STORE_DAY ? DAY_NS : HOUR_NS, bucket_ns = sqlite3_column_int64(row, 1);
+        struct times times;
         int err;
 
-        if (!is_span(bucket_ns, bucket_ns) || !is_span(start_ns, INT64_MAX / 2 - 1))
+        if (!store_is_span(bucket_ns, bucket_ns))
                 return -EBADMSG;
         if ((grain == STORE_HOUR && day_covers(plan, bucket_ns + HOUR_NS)) ||
-            !speaks(plan, grain, bucket_ns, sqlite3_column_int64(row, 3)))
+            !speaks(plan, grain, bucket_ns, sqlite3_column_int64(row, 2)))
                 return 0;
         err = add_bucket(grain == STORE_DAY ? &plan->days : &plan->hours, bucket_ns);
         if (err || !holds_middle(plan->query, bucket_ns, length_ns))
                 return err;
-        return add_piece(plan, grain, sqlite3_column_int64(row, 0), start_ns);
+        err = store_read_times(row, 3, &times);
+        return err ? err : add_piece(plan, grain, sqlite3_column_int64(row, 0), &times);
 }
 
 /* Those that begin after @after_ns and before @before_ns. */
@@ -181,12 +176,13 @@ static int plan_stretch(struct store *store, struct plan *plan, int64_t from_ns,
         sqlite3_bind_int64(intervals, 1, from_ns);
         sqlite3_bind_int64(intervals, 2, to_ns);
         while (!err && (more = store_step(store, intervals)) == 1) {
+                struct times times = { .start_ns = sqlite3_column_int64(intervals, 1) };
                 int64_t end_ns = sqlite3_column_int64(intervals, 0);
 
-                if (!is_span(sqlite3_column_int64(intervals, 1), end_ns))
+                if (!store_is_span(times.start_ns, end_ns))
                         err = -EBADMSG;
                 else if (!is_covered(plan, end_ns, sqlite3_column_int64(intervals, 2)))
-                        err = add_piece(plan, STORE_RAW, end_ns, sqlite3_column_int64(intervals, 1));
+                        err = add_piece(plan, STORE_RAW, end_ns, &times);
         }
         sqlite3_reset(intervals);
         return err ? err : more;
@@ -223,8 +219,8 @@ static int by_start(const void *a, const void *b)
 {
         const struct piece *one = a, *other = b;
 
-        if (one->start_ns != other->start_ns)
-                return one->start_ns < other->start_ns ? -1 : 1;
+        if (one->times.start_ns != other->times.start_ns)
+                return one->times.start_ns < other->times.start_ns ? -1 : 1;
         return one->id < other->id ? -1 : one->id > other->id;
 }
 
@@ -304,10 +300,9 @@ static int read_piece(struct store *store, const struct piece *piece, bool usage
         int more, err = 0;
 
         totals_reset(&store->totals);
-        if (piece->grain != STORE_RAW) {
-                err = store_times_of_period(store, piece->id, times);
-                return err || !usages ? err : totals_add_period(store, &store->totals, piece->id);
-        }
+        *times = piece->times;
+        if (piece->grain != STORE_RAW)
+                return usages ? totals_add_period(store, &store->totals, piece->id) : 0;
         row = store_statement(store, SQL_INTERVAL);
         if (!row)
                 return -EBADMSG;
@@ -322,8 +317,7 @@ static int read_piece(struct store *store, const struct piece *piece, bool usage
         return err;
 }
 
-/* Within a transaction: a number that is another one once anybody wrote to the database. */
-static int read_version(struct store *store, uint32_t *ret)
+int store_read_version(struct store *store, uint32_t *ret)
 {
         int err = store_run(store, SQL_LOOK); /* only what is read shows what others wrote */
 
@@ -335,7 +329,7 @@ static int read_version(struct store *store, uint32_t *ret)
 int store_load_names(struct store *store)
 {
         uint32_t version = 0;
-        int err = read_version(store, &version);
+        int err = store_read_version(store, &version);
 
         if (err || (store->mode == STORE_READ && store->names_known && store->names_version == version))
                 return err;
@@ -418,101 +412,6 @@ static int add_battery(struct times *sums, struct stretches *stretches, const st
         return 0;
 }
 
-void store_read_battery(sqlite3_stmt *row, int column, struct battery *battery)
-{
-        const struct {
-                uint32_t have;
-                uint64_t *value;
-        } columns[] = {
-                { BATTERY_CHARGE_NOW, &battery->charge_now_uah },   { BATTERY_CHARGE_FULL, &battery->charge_full_uah },
-                { BATTERY_ENERGY_NOW, &battery->energy_now_uwh },   { BATTERY_ENERGY_FULL, &battery->energy_full_uwh },
-                { BATTERY_VOLTAGE, &battery->voltage_uv },          { BATTERY_POWER, &battery->power_uw },
-        };
-        int64_t status = sqlite3_column_int64(row, column), capacity = sqlite3_column_int64(row, column + 1);
-
-        *battery = (struct battery){ .status = status > 0 && status <= BATTERY_FULL ? (enum battery_status)status
-                                                                                     : BATTERY_UNKNOWN };
-        if (sqlite3_column_type(row, column + 1) == SQLITE_INTEGER && capacity >= 0 && capacity <= 100) {
-                battery->have |= BATTERY_CAPACITY;
-                battery->capacity_percent = (uint32_t)capacity;
-        }
-        for (size_t i = 0; i < ARRAY_SIZE(columns); i++) {
-                int64_t value = sqlite3_column_int64(row, column + 2 + (int)i);
-
-                if (sqlite3_column_type(row, column + 2 + (int)i) != SQLITE_INTEGER || value < 0)
-                        continue;
-                battery->have |= columns[i].have;
-                *columns[i].value = (uint64_t)value;
-        }
-        if (sqlite3_column_type(row, column + 8) == SQLITE_INTEGER) {
-                battery->have |= BATTERY_TEMPERATURE;
-                battery->temperature_dc = (int32_t)sqlite3_column_int64(row, column + 8);
-        }
-}
-
-static int read_last_battery(struct store *store, int64_t from_ns, int64_t to_ns, struct battery *ret)
-{
-        sqlite3_stmt *last = store_statement(store, SQL_LAST_BATTERY);
-        int more;
-
-        if (!last)
-                return -EBADMSG;
-        sqlite3_bind_int64(last, 1, from_ns);
-        sqlite3_bind_int64(last, 2, to_ns);
-        more = store_step(store, last);
-        if (more == 1) {
-                store_read_battery(last, 0, ret);
-                sqlite3_reset(last);
-        }
-        return more < 0 ? more : 0;
-}
-
-static int find_battery_step(struct store *store, struct battery *ret)
-{
-        sqlite3_stmt *steps = store_statement(store, SQL_BATTERY_STEP);
-        struct battery step = { 0 };
-        int more;
-
-        if (!steps)
-                return -EBADMSG;
-        sqlite3_bind_int64(steps, 1, BATTERY_DISCHARGING);
-        more = store_step(store, steps);
-        if (more == 1) {
-                int64_t capacity = sqlite3_column_int64(steps, 0), charge = sqlite3_column_int64(steps, 1),
-                        energy = sqlite3_column_int64(steps, 2);
-
-                step.have = (capacity > 0 && capacity <= 100 ? BATTERY_CAPACITY : 0) |
-                            (charge > 0 ? BATTERY_CHARGE_NOW : 0) | (energy > 0 ? BATTERY_ENERGY_NOW : 0);
-                step.capacity_percent = (uint32_t)(step.have & BATTERY_CAPACITY ? capacity : 0);
-                step.charge_now_uah = (uint64_t)MAX(charge, 0);
-                step.energy_now_uwh = (uint64_t)MAX(energy, 0);
-                sqlite3_reset(steps);
-                *ret = step;
-        }
-        return more < 0 ? more : 0;
-}
-
-/* A day of polls is read for it: once, as long as the database stays the same. */
-int store_battery_step(struct store *store, struct battery *ret)
-{
-        uint32_t version = 0;
-        int err = store_run(store, SQL_BEGIN_READ);
-
-        if (err)
-                return err;
-        err = read_version(store, &version);
-        if (!err && (!store->step_known || store->step_version != version)) {
-                store->step = (struct battery){ 0 };
-                err = find_battery_step(store, &store->step);
-                store->step_known = !err;
-                store->step_version = version;
-        }
-        err = store_finish(store, err);
-        if (!err)
-                *ret = store->step;
-        return err;
-}
-
 /* Mean of a level, from a time and the level's product with it; NaN: the time is 0. */
 static double mean_of(const int64_t *sums)
 {
@@ -536,7 +435,7 @@ static int sum_battery(struct store *store, int64_t from_ns, int64_t to_ns, stru
                         err = add_battery(&all, &stretches, &times);
         }
         if (!err)
-                err = read_last_battery(store, from_ns, to_ns, &last);
+                err = store_read_last_battery(store, from_ns, to_ns, &last);
         if (err || plan.n == 0)
                 return err ? err : -ENODATA;
         *ret = (struct store_battery){
@@ -557,24 +456,6 @@ static int sum_battery(struct store *store, int64_t from_ns, int64_t to_ns, stru
         return 0;
 }
 
-/* Those of all times, within a transaction. A reader makes them once, as an answer asks for them several times. */
-static int all_battery(struct store *store, struct store_battery *ret)
-{
-        uint32_t version = 0;
-        int err = read_version(store, &version);
-        bool known = store->mode == STORE_READ && store->battery_known && store->battery_version == version;
-
-        if (!err && !known) {
-                store->battery_known = false;
-                err = sum_battery(store, INT64_MIN, INT64_MAX, &store->battery);
-                store->battery_known = !err;
-                store->battery_version = version;
-        }
-        if (!err)
-                *ret = store->battery;
-        return err;
-}
-
 int store_battery(struct store *store, int64_t from_ns, int64_t to_ns, struct store_battery *ret)
 {
         struct store_battery battery;
@@ -582,10 +463,7 @@ int store_battery(struct store *store, int64_t from_ns, int64_t to_ns, struct st
 
         if (err)
                 return err;
-        if (from_ns == INT64_MIN && to_ns == INT64_MAX)
-                err = all_battery(store, &battery);
-        else
-                err = sum_battery(store, from_ns, to_ns, &battery);
+        err = sum_battery(store, from_ns, to_ns, &battery);
         err = store_finish(store, store_told(store, err));
         if (!err)
                 *ret = battery;

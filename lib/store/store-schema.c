@@ -86,7 +86,10 @@ static const char begin_anew[] =
 #define ADD_LATE "discharge_uj = max(discharge_uj + ?2, 0)," \
                  " discharge_npercent = min(max(discharge_npercent + ?3, 0), 100000000000) WHERE end_ns = ?1"
 
-#define SIGNAL_SUMS "wifi_signal_ns, wifi_signal_dbm_ns, cellular_signal_ns, cellular_signal_percent_ns"
+#define PERIOD_TIMES                                                                                         \
+        "start_ns, end_ns, elapsed_ns, known_ns, percent_known_ns, discharge_uj, discharge_npercent, counted_ns," \
+        " shared_ns, wifi_signal_ns, wifi_signal_dbm_ns, cellular_signal_ns, cellular_signal_percent_ns, recorded_ns," \
+        " details"
 
 static const char *const statement_text[SQL_COUNT] = {
         [SQL_BEGIN_WRITE] = "BEGIN IMMEDIATE",
@@ -117,7 +120,7 @@ static const char *const statement_text[SQL_COUNT] = {
         [SQL_USAGE_TIMES] = "SELECT interval, app, state, active_ns, time_ns, suspend_ns FROM usage"
                             " WHERE id >= ?1 AND id < ?2 AND interval = ?3",
         [SQL_RAW_PIECES] = "SELECT end_ns, start_ns, recorded_ns FROM interval WHERE end_ns > ?1 AND end_ns <= ?2",
-        [SQL_PERIOD_PIECES] = "SELECT id, bucket_ns, start_ns, details FROM period"
+        [SQL_PERIOD_PIECES] = "SELECT id, bucket_ns, details, " PERIOD_TIMES " FROM period"
                               " WHERE grain = ?1 AND bucket_ns > ?2 AND bucket_ns < ?3 ORDER BY bucket_ns",
         [SQL_INTERVAL] = INTERVALS " WHERE end_ns = ?1",
         [SQL_POLLS] = INTERVAL_COLUMNS ", " BATTERY_COLUMNS INTERVAL_TABLES
@@ -126,16 +129,12 @@ static const char *const statement_text[SQL_COUNT] = {
                        " AND recorded_ns <= ?3 AND NOT (end_ns > ?4 AND end_ns <= ?5)",
         [SQL_DUE] = INTERVALS " WHERE end_ns > ?1 AND recorded_ns > ?2 AND recorded_ns <= ?3 ORDER BY recorded_ns",
         [SQL_OPEN] = "SELECT min(end_ns) FROM interval WHERE end_ns > ?1 AND recorded_ns > ?2",
-        [SQL_PERIOD] = "SELECT start_ns, end_ns, elapsed_ns, known_ns, percent_known_ns, discharge_uj,"
-                       " discharge_npercent, counted_ns, shared_ns, " SIGNAL_SUMS ", recorded_ns, details"
-                       " FROM period WHERE id = ?1",
+        [SQL_PERIOD] = "SELECT " PERIOD_TIMES " FROM period WHERE id = ?1",
         [SQL_FIND_PERIOD] = "SELECT id FROM period WHERE grain = ?1 AND bucket_ns = ?2",
         [SQL_PERIOD_USAGE] = "SELECT period, @COLUMNS@ FROM period_usage WHERE period = ?1",
         [SQL_PERIOD_USAGE_TIMES] = "SELECT period, app, state, active_ns, time_ns, suspend_ns FROM period_usage"
                                    " WHERE period = ?1",
-        [SQL_ADD_PERIOD] = "INSERT INTO period (grain, bucket_ns, start_ns, end_ns, elapsed_ns, known_ns,"
-                           " percent_known_ns, discharge_uj, discharge_npercent, counted_ns, shared_ns,"
-                           " " SIGNAL_SUMS ", recorded_ns, details)"
+        [SQL_ADD_PERIOD] = "INSERT INTO period (grain, bucket_ns, " PERIOD_TIMES ")"
                            " VALUES (?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13,?14,?15,?16,?17)",
         [SQL_ADD_SUMMARY] = "INSERT INTO summary (period, usages) VALUES (?1, ?2)",
         [SQL_SUMMARY] = "SELECT usages FROM summary WHERE period = ?1",
@@ -146,6 +145,9 @@ static const char *const statement_text[SQL_COUNT] = {
         [SQL_LAST_BATTERY] =
                 "SELECT " BATTERY_COLUMNS " FROM interval"
                 " WHERE end_ns > ?1 AND end_ns <= ?2 AND battery_status IS NOT NULL ORDER BY end_ns DESC LIMIT 1",
+        [SQL_SPAN] = "SELECT min(first), max(last) FROM (SELECT min(start_ns) AS first, max(end_ns) AS last FROM period"
+                     " UNION ALL SELECT (SELECT start_ns FROM interval ORDER BY end_ns LIMIT 1), max(end_ns)"
+                     " FROM interval)",
         /* A day of polls. */
         [SQL_BATTERY_STEP] =
                 "SELECT min(iif(capacity > 0, capacity, NULL)), min(iif(charge > 0, charge, NULL)),"

@@ -264,11 +264,28 @@ int store_times_of_interval(sqlite3_stmt *row, struct times *ret)
         return store_check(&recorded, ret) ? -EBADMSG : 0;
 }
 
+int store_read_times(sqlite3_stmt *row, int column, struct times *ret)
+{
+        struct times times = { .start_ns = sqlite3_column_int64(row, column),
+                               .end_ns = sqlite3_column_int64(row, column + 1) };
+
+        column += 2;
+        for (int i = 0; i < TIME_SUMS; i++, column++) {
+                times.sums[i] = sqlite3_column_int64(row, column);
+                if (sqlite3_column_type(row, column) != SQLITE_INTEGER ||
+                    (times.sums[i] < 0 && i != SUM_WIFI_SIGNAL_DBM_NS))
+                        return -EBADMSG;
+        }
+        times.recorded_ns = sqlite3_column_int64(row, column);
+        times.details = sqlite3_column_int64(row, column + 1);
+        *ret = times;
+        return store_is_sane(ret) ? 0 : -EBADMSG;
+}
+
 int store_times_of_period(struct store *store, int64_t period, struct times *ret)
 {
         sqlite3_stmt *row = store_statement(store, SQL_PERIOD);
-        struct times times = { 0 };
-        int more, err = 0;
+        int more, err;
 
         if (!row)
                 return -EBADMSG;
@@ -276,20 +293,9 @@ int store_times_of_period(struct store *store, int64_t period, struct times *ret
         more = store_step(store, row);
         if (more != 1)
                 return more < 0 ? more : -EBADMSG;
-        times.start_ns = sqlite3_column_int64(row, 0);
-        times.end_ns = sqlite3_column_int64(row, 1);
-        for (int i = 0; i < TIME_SUMS; i++) {
-                times.sums[i] = sqlite3_column_int64(row, 2 + i);
-                err = err || sqlite3_column_type(row, 2 + i) != SQLITE_INTEGER ||
-                      (times.sums[i] < 0 && i != SUM_WIFI_SIGNAL_DBM_NS);
-        }
-        times.recorded_ns = sqlite3_column_int64(row, 2 + TIME_SUMS);
-        times.details = sqlite3_column_int64(row, 3 + TIME_SUMS);
+        err = store_read_times(row, 0, ret);
         sqlite3_reset(row);
-        if (err || !store_is_sane(&times))
-                return -EBADMSG;
-        *ret = times;
-        return 0;
+        return err;
 }
 
 /* Reads a period of the previous version, which has a row for each usage. */

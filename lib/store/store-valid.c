@@ -52,7 +52,7 @@ bool store_is_sane(const struct times *times)
 {
         const int64_t *sums = times->sums, elapsed_ns = sums[SUM_ELAPSED_NS], most_ns = INT64_MAX / 4;
 
-        return times->start_ns > -INT64_MAX / 2 && times->start_ns <= times->end_ns && times->end_ns < INT64_MAX / 2 &&
+        return store_is_span(times->start_ns, times->end_ns) &&
                elapsed_ns >= 0 && elapsed_ns <= most_ns && sums[SUM_KNOWN_NS] <= elapsed_ns &&
                sums[SUM_PERCENT_KNOWN_NS] <= elapsed_ns && sums[SUM_COUNTED_NS] <= elapsed_ns &&
                sums[SUM_SHARED_NS] <= elapsed_ns - sums[SUM_COUNTED_NS] &&

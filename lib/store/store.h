@@ -238,5 +238,9 @@ int store_since(struct store *store, enum store_event event, int64_t *ret);
 
 /* The smallest fall of each level between two polls, of the newest: the steps of the gauge, in place of its levels. */
 int store_battery_step(struct store *store, struct battery *ret);
+/* Begin of the first record and end of the last; realtime. -ENODATA: nothing is recorded. */
+int store_span(struct store *store, int64_t *first_ns, int64_t *last_ns);
+/* The battery at the end of the last poll that knew one; all zero: none did. */
+int store_last_battery(struct store *store, struct battery *ret);
 /* -ENODATA: nothing was recorded in that span. */
 int store_battery(struct store *store, int64_t from_ns, int64_t to_ns, struct store_battery *ret);
