@@ -66,22 +66,25 @@ static uint64_t *busy_until(struct limits *limits, const char *key)
         return &limits->busy_until_ns[hash_text(limits->secret, key) % KEYS];
 }
 
-bool limits_may_work(struct limits *limits, const char *key)
+bool limits_may_work(struct limits *limits, const char *key, uint64_t guess_ns)
 {
-        uint64_t now = util_boottime_ns();
+        uint64_t now = util_boottime_ns(), *until = busy_until(limits, key);
         bool fine;
 
         pthread_mutex_lock(&limits->mutex);
-        fine = *busy_until(limits, key) <= now + WORK_AHEAD_NS;
+        fine = *until <= now + WORK_AHEAD_NS;
+        if (fine)
+                *until = MAX(*until, now) + WORK_SHARE * guess_ns;
         pthread_mutex_unlock(&limits->mutex);
         return fine;
 }
 
-void limits_worked(struct limits *limits, const char *key, uint64_t took_ns)
+void limits_worked(struct limits *limits, const char *key, uint64_t guess_ns, uint64_t took_ns)
 {
         uint64_t now = util_boottime_ns(), *until = busy_until(limits, key);
 
         pthread_mutex_lock(&limits->mutex);
+        *until -= MIN(*until, WORK_SHARE * guess_ns);
         *until = MAX(*until, now) + WORK_SHARE * took_ns;
         pthread_mutex_unlock(&limits->mutex);
 }

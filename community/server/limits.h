@@ -27,7 +27,8 @@ void limits_clear(struct limits *limits);
 bool limits_take(struct limits *limits, const char *kind, const char *key, uint64_t most);
 /*
  * Nobody has more than a quarter of the server's time for long, as the others wait meanwhile. May work for @key begin
- * now? limits_worked() adds how long it took.
+ * now that will probably take @guess_ns? It is charged at once, so that not all that comes at the same time begins;
+ * limits_worked() puts the time that it took in its place.
  */
-bool limits_may_work(struct limits *limits, const char *key);
-void limits_worked(struct limits *limits, const char *key, uint64_t took_ns);
+bool limits_may_work(struct limits *limits, const char *key, uint64_t guess_ns);
+void limits_worked(struct limits *limits, const char *key, uint64_t guess_ns, uint64_t took_ns);

@@ -42,6 +42,23 @@ static int open_place(struct pool *pool, struct pool_place *place)
         return err;
 }
 
+static void stop_waiting(struct pool *pool, const struct pool_wait *wait)
+{
+        struct pool_wait **at = &pool->waiting;
+
+        while (*at != wait)
+                at = &(*at)->next;
+        *at = wait->next;
+}
+
+static bool is_next(const struct pool *pool, const struct pool_wait *wait)
+{
+        for (const struct pool_wait *other = pool->waiting; other; other = other->next)
+                if (other->due_ns < wait->due_ns)
+                        return false;
+        return true;
+}
+
 /* Finds a free connection, preferably an open one. NULL: all are in use. */
 static struct pool_place *find_place(struct pool *pool)
 {
@@ -57,19 +74,24 @@ static void release(struct pool *pool, struct pool_place *place)
 {
         pthread_mutex_lock(&pool->mutex);
         place->taken = false;
-        pthread_cond_signal(&pool->free);
+        pthread_cond_broadcast(&pool->free);
         pthread_mutex_unlock(&pool->mutex);
 }
 
-int pool_take(struct pool *pool, struct pool_place **ret)
+int pool_take(struct pool *pool, uint64_t guess_ns, struct pool_place **ret)
 {
+        struct pool_wait own = { .due_ns = util_boottime_ns() + guess_ns };
         struct pool_place *place;
         int err;
 
         pthread_mutex_lock(&pool->mutex);
-        while (!(place = find_place(pool)))
+        own.next = pool->waiting;
+        pool->waiting = &own;
+        while (!is_next(pool, &own) || !(place = find_place(pool)))
                 pthread_cond_wait(&pool->free, &pool->mutex);
+        stop_waiting(pool, &own);
         place->taken = true;
+        pthread_cond_broadcast(&pool->free); /* who is next now may find another one free */
         pthread_mutex_unlock(&pool->mutex);
         err = place->database ? 0 : open_place(pool, place);
         if (err < 0)

@@ -16,6 +16,7 @@
 #define HISTORY_FEW 100   /* so many samples more, and so many times as many, are summed up at once */
 #define HISTORY_TIMES 4
 #define FULL_RETRY_S 3600
+#define GUESS_NS_PER_BYTE 500 /* an unpacked byte takes about so long */
 #define NAMED_MAX 20 /* left-out lines that are reported one by one */
 
 struct upload {
@@ -27,6 +28,7 @@ struct upload {
         struct quota_counts kept;   /* counts of the client, before this upload and then with it */
         struct quota_counts added;
         cJSON *why, *named;
+        bool limited;               /* its network has a share of the server's time */
         bool first;                 /* this is the client's first upload */
         bool no_memory;
 };
@@ -289,12 +291,24 @@ static int take_within(struct upload *upload, const char *text, size_t length)
         return err;
 }
 
+/* False: the network has had its share of the server's time, and that is the answer. */
+static bool may_work(const struct receiver *receiver, const char *network, uint64_t guess_ns, struct answer *ret)
+{
+        if (limits_may_work(receiver->limits, network, guess_ns))
+                return true;
+        answer_error(ret, 429, "uploads of this network take too much of the server's time; try again in a minute");
+        ret->retry_s = 60;
+        return false;
+}
+
 static void take_upload(struct upload *upload, const char *text, size_t length)
 {
-        uint64_t begun;
+        uint64_t begun, guess_ns = GUESS_NS_PER_BYTE * length;
         int err;
 
-        if (pool_take(upload->receiver->pool, &upload->place) < 0) {
+        if (upload->limited && !may_work(upload->receiver, upload->network, guess_ns, upload->answer))
+                return;
+        if (pool_take(upload->receiver->pool, guess_ns, &upload->place) < 0) {
                 answer_unavailable(upload->answer);
                 return;
         }
@@ -307,8 +321,9 @@ static void take_upload(struct upload *upload, const char *text, size_t length)
                 answer_counts(upload);
         else if (err != -EPERM)
                 answer_unavailable(upload->answer);
-        if (!err || err == -EPERM)
-                limits_worked(upload->receiver->limits, upload->network, util_boottime_ns() - begun);
+        if (upload->limited) /* a failure of this server is not charged */
+                limits_worked(upload->receiver->limits, upload->network, guess_ns,
+                              !err || err == -EPERM ? util_boottime_ns() - begun : 0);
         intake_close(&upload->intake);
         /*
          * An upload that was refused before its first line left the connection's memory unchanged, so it need
@@ -317,16 +332,20 @@ static void take_upload(struct upload *upload, const char *text, size_t length)
         pool_give(upload->receiver->pool, upload->place, err < 0 && (err != -EPERM || upload->intake.line > 0));
 }
 
-void receive_upload(struct receiver *receiver, const char *token, const char *network, const char *body, size_t length,
-                    struct answer *ret)
+void receive_upload(struct receiver *receiver, const char *token, const char *network, bool limited, const char *body,
+                    size_t length, struct answer *ret)
 {
         _cleanup_free_ char *text = NULL;
         char client[UPLOAD_CLIENT_DIGITS + 1] = "";
         size_t n = 0;
         struct upload upload = { .receiver = receiver, .token = token, .network = network, .client = client,
-                                 .answer = ret, .intake = { .bad = bad_line, .header = check_header } };
-        int err = unpack_any(body, length, &text, &n);
+                                 .limited = limited, .answer = ret,
+                                 .intake = { .bad = bad_line, .header = check_header } };
+        int err;
 
+        if (limited && !may_work(receiver, network, 0, ret))
+                return;
+        err = unpack_any(body, length, &text, &n);
         upload.intake.data = &upload;
         if (err < 0) {
                 answer_error(ret, err == -E2BIG ? 413 : err == -EINVAL ? 400 : 503,

@@ -29,8 +29,9 @@ struct receiver {
  * receive_upload() - process an upload
  * @token:   SHA-256 of the client's token, as 64 digits
  * @network: the client's network; not stored
+ * @limited: it has a share of the server's time and no more
  * @body:    plain or gzip, at most RECEIVE_BYTES_MAX bytes
  * @ret:     the response
  */
-void receive_upload(struct receiver *receiver, const char *token, const char *network, const char *body, size_t length,
-                    struct answer *ret);
+void receive_upload(struct receiver *receiver, const char *token, const char *network, bool limited, const char *body,
+                    size_t length, struct answer *ret);

@@ -101,14 +101,8 @@ static void answer_post(struct server *server, struct MHD_Connection *connection
                 return;
         }
         find_peer(connection, &peer);
-        if (!peer.local && !limits_may_work(server->receiver.limits, peer.network)) {
-                answer_error(ret, 429, "uploads of this network take too much of the server's time; try again in a"
-                                       " minute");
-                ret->retry_s = 60;
-                return;
-        }
-        receive_upload(&server->receiver, token, peer.network, request->body ? request->body : "", request->length,
-                       ret);
+        receive_upload(&server->receiver, token, peer.network, !peer.local, request->body ? request->body : "",
+                       request->length, ret);
 }
 
 static void answer_profile(struct server *server, struct MHD_Connection *connection, const struct request *request,

@@ -118,7 +118,7 @@ void me_answer(struct server *server, enum me_request request, const char *token
         struct pool_place *place;
         int err;
 
-        err = pool_take(server->receiver.pool, &place);
+        err = pool_take(server->receiver.pool, 0, &place);
         if (!err) {
                 err = answer_with(server, place->database, request, token, body, ret);
                 pool_give(server->receiver.pool, place, err < 0);

@@ -20,11 +20,15 @@ static int prepare_database(const struct serve_options *options, const struct lo
         return err;
 }
 
+/* Threads beside those that write: whoever sends the largest uploads holds up only as many of them as limits.h lets. */
+#define WAITING 15
+
 static int serve_until_signal(const struct serve_options *options, struct server *server, const sigset_t *signals)
 {
         struct MHD_Daemon *daemon;
         const struct timespec second = { .tv_sec = 1 };
-        int number, err = http_start(server, options->address, (unsigned)server->receiver.pool->n + 2, &daemon);
+        int number, err = http_start(server, options->address, (unsigned)server->receiver.pool->n + WAITING,
+                                     &daemon);
 
         if (err < 0)
                 return err;
