@@ -102,24 +102,23 @@ static bool has_app_term(const struct profile *profile, enum term term, const st
         return app && profile_find(profile, term, app->number, 0, "") >= 0;
 }
 
-static double energy_of(const struct profile *profile, const struct model_vector *vector, enum term term)
-{
-        ssize_t at = profile_find(profile, term, 0, 0, "");
-
-        return at < 0 ? 0 : vector->weight[at] * profile->coefficients[at].value;
-}
-
 /* Errors of what radios sent and received: @parts[0] by amounts, @parts[1] by an automaton; mJ times percent. */
 static void radio_misfits(const struct profile *profile, const struct model_vector *vector, double wifi_mj,
                           double parts[2])
 {
-        const double learned = profile->learned.misfit_radio_percent;
-        double radio_mj = energy_of(profile, vector, TERM_WIFI_RADIO);
-        double bytes_mj = energy_of(profile, vector, TERM_CELLULAR_RX) + energy_of(profile, vector, TERM_CELLULAR_TX);
+        const struct coefficient *c = profile->coefficients;
+        double learned = profile->learned.misfit_radio_percent, bytes_mj = wifi_mj, automaton_mj = 0;
 
-        parts[0] = (wifi_mj - radio_mj + bytes_mj) * learned_or(learned, TUNING_MISFIT_RADIO_PERCENT);
-        parts[1] = (radio_mj + energy_of(profile, vector, TERM_CELLULAR)) *
-                   learned_or(learned, TUNING_MISFIT_AUTOMATON_PERCENT);
+        for (size_t i = 0; i < vector->n && c[i].term <= TERM_CELLULAR_TX; i++) {
+                if (c[i].term == TERM_WIFI_RADIO)
+                        bytes_mj -= vector->weight[i] * c[i].value;
+                if (c[i].term == TERM_WIFI_RADIO || c[i].term == TERM_CELLULAR)
+                        automaton_mj += vector->weight[i] * c[i].value;
+                if (c[i].term == TERM_CELLULAR_RX || c[i].term == TERM_CELLULAR_TX)
+                        bytes_mj += vector->weight[i] * c[i].value;
+        }
+        parts[0] = bytes_mj * learned_or(learned, TUNING_MISFIT_RADIO_PERCENT);
+        parts[1] = automaton_mj * learned_or(learned, TUNING_MISFIT_AUTOMATON_PERCENT);
 }
 
 /*
