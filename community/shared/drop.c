@@ -185,22 +185,27 @@ static void find_minutes(const struct moments *sums, double rate, double clients
         drop_set_minutes(minutes, minutes - error, minutes + error, ret);
 }
 
+/* The decision asks for one side only: is the effect large enough? So its bound, too, is of one side. */
+static void set_effect(double value, double error, struct drop *ret)
+{
+        ret->effect = value;
+        ret->effect_low = value - error * quantile_student_t(ret->degrees, 2 * LEVEL - 1);
+        ret->t = error > 0 ? value / error : 0;
+        ret->p = ret->t > 0 ? drop_student_upper(ret->t, ret->degrees) : 1;
+}
+
 static void compare(const struct moments *sums, double rate, struct drop *ret)
 {
-        double clients = sums->ww > 0 ? sums->w * sums->w / sums->ww : 0, error;
+        double clients = sums->ww > 0 ? sums->w * sums->w / sums->ww : 0, effect;
 
         if (sums->both < COMMUNITY_CLIENTS_MIN || clients < 3 || !(sums->a > 0 && sums->b > 0))
                 return;
         ret->enough = true;
         find_minutes(sums, rate, clients, ret);
-        ret->effect = sums->e / sums->w;
-        error = sqrt(MAX(sums->wwee - 2 * ret->effect * sums->wwe + ret->effect * ret->effect * sums->ww, 0) /
-                     (sums->w * sums->w) * clients / (clients - 1));
-        ret->effect_low = ret->effect - error * quantile_student_t(clients - 1, LEVEL);
         ret->degrees = clients - 1;
-        ret->t = error > 0 ? ret->effect / error : 0;
-        if (error > 0 && ret->effect > 0)
-                ret->p = drop_student_upper(ret->t, ret->degrees);
+        effect = sums->e / sums->w;
+        set_effect(effect, sqrt(MAX(sums->wwee - 2 * effect * sums->wwe + effect * effect * sums->ww, 0) /
+                                (sums->w * sums->w) * clients / (clients - 1)), ret);
 }
 
 /* In standard deviations of a sample. */
@@ -394,14 +399,12 @@ static double rest_of(const struct drop_use *near, size_t n, const bool *out)
  */
 static void correct_hours(double rest, double error, double rate, struct drop *ret)
 {
-        double value = ret->effect, low, without = ret->rate_without;
+        double value = ret->effect, low = value - rest - error * quantile_student_t(ret->degrees, LEVEL),
+               without = ret->rate_without;
 
-        ret->effect = value - rest;
-        ret->t = error > 0 ? ret->effect / error : 0;
-        ret->effect_low = ret->effect - error * quantile_student_t(ret->degrees, LEVEL);
-        ret->p = ret->t > 0 ? drop_student_upper(ret->t, ret->degrees) : 1;
+        set_effect(value - rest, error, ret);
         value = (1 / without - 1 / (without + (value - rest / 2) * rate)) / (NANO * 60);
-        low = (1 / without - 1 / (without + ret->effect_low * rate)) / (NANO * 60);
+        low = (1 / without - 1 / (without + low * rate)) / (NANO * 60);
         drop_set_minutes(value, low, 2 * value - low, ret);
         ret->candidate = ret->p <= CANDIDATE_P;
 }

@@ -13,7 +13,7 @@
 #include <stdint.h>
 
 #define COMMUNITY_CLIENTS_MIN 5 /* below that, nobody learns anything of an app */
-#define COMMUNITY_Q_MAX 0.01 /* false discovery rate: part of the apps called hogs that may be none */
+#define COMMUNITY_Q_MAX 0.02 /* false discovery rate: part of the apps called hogs that may be none */
 /* least effect, as a part of the rate; smaller ones may come from apps that run at the same time */
 #define COMMUNITY_EFFECT_MIN 0.01
 
@@ -35,7 +35,7 @@ struct drop_rates {
 struct drop {
         double rate_with, rate_without; /* for a device like the median one, from clients that had both */
         double minutes, minutes_low, minutes_high; /* cost in minutes of a full charge, with 95 % bounds */
-        /* the rate with it is so much higher, of the client's mean; lower 95 % bound */
+        /* the rate with it is so much higher, of the client's mean; lower bound of one side, at 95 % */
         double effect, effect_low;
         double t, degrees;                      /* effect in standard errors, and what Student's t needs */
         double p, q;                            /* one-sided; q: Benjamini and Hochberg's; 1: not tested */

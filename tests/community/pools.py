@@ -188,7 +188,7 @@ def fetch(joulecast, machine, pools, profile, *more):
 
 def judge(joulecast, program, where, seeds, further=5, **fleet):
     """Results for further devices of each fleet: (inside, half-width / truth, half-width and the least possible one /
-    the class's)."""
+    the class's, the class's half-width / the model's mean)."""
     machine = make_machine(os.path.join(where, "machine"))
     spread = fleet.get("spread", 0.3)
     subprocess.run([joulecast, "profile", "use", "class-laptop", "--machine", machine, "--profile",
@@ -212,6 +212,8 @@ def judge(joulecast, program, where, seeds, further=5, **fleet):
                 for use in list_of:
                     energy = sum(amount * truth[key] for key, amount in use.items())
                     value, half = prior.energy(use)
-                    found[kind].append((abs(value - energy) <= half, half / energy, half / usual.energy(use)[1],
-                                        least_half_width(model, spread, use) / usual.energy(use)[1]))
+                    wide = usual.energy(use)[1]
+                    found[kind].append((abs(value - energy) <= half, half / energy, half / wide,
+                                        least_half_width(model, spread, use) / wide,
+                                        wide / sum(amount * model[key] for key, amount in use.items())))
     return found

@@ -55,9 +55,9 @@ class Pool(unittest.TestCase):
         """20 devices that differ by 30 %, and three liars: a further device is inside as often as promised."""
         found = pools.judge(JOULECAST, PROGRAM, self.top, range(101, 121), further=10)
         for kind in ("coefficients", "an hour"):
-            held = sum(inside for inside, _, _, _ in found[kind]) / len(found[kind])
+            held = sum(inside for inside, *_ in found[kind]) / len(found[kind])
             self.assertTrue(0.93 <= held <= 0.98, f"{kind}: {held}")
-        _, _, parts, least = zip(*found["coefficients"])
+        _, _, parts, least, _ = zip(*found["coefficients"])
         self.assertLess(statistics.median(parts), 0.5)
         self.assertLess(statistics.median(parts), 1.15 * statistics.median(least))
 

@@ -74,6 +74,7 @@ static void check_odd(void)
                 check_int(drop_compare(uses, 100, 20000, NULL, true, &drop), 0);
                 check_int((int64_t)drop.odd, (int64_t)liars);
                 check_near(drop.effect, 0.05, 0.01);
+                check_near(drop_student_upper((1 - drop.effect_low / drop.effect) * drop.t, drop.degrees), 0.05, 1e-5);
                 check(drop.enough && drop.held_by > 40 && drop.held_by < 100);
         }
 }
