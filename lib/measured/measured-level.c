@@ -7,7 +7,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "measured.h"
+#include "measured-private.h"
 #include "util/units.h"
 #include "util/util.h"
 
@@ -145,5 +145,7 @@ int measured_resolve(struct measured_trace *trace, double full_mwh)
         if (resolver.n_pending > 0)
                 put(&resolver, &resolver.pending);
         trace->n = err ? all : resolver.n; /* after an error: with the spans that were not read yet */
+        if (!err)
+                measured_check_power(trace, full_mwh);
         return err;
 }

@@ -400,6 +400,8 @@ int measured_parse(const char *text, size_t length, const char *name, const stru
         parser->log = log;
         parser->line = 1;
         parser->trace = trace;
+        trace->file = name;
+        trace->log = log;
         if (length == 0)
                 return complain(parser, "the trace is empty", NULL);
         err = read_head(parser);

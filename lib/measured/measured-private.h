@@ -86,5 +86,9 @@ int measured_keyed(const struct usage_column *column);
 /* Finds the first column of a kind: numbers and counters by @at, usages by @usage. NULL: there is none. */
 const struct column *measured_find(const struct parser *parser, enum kind kind, size_t at,
                                    enum usage_column_kind usage);
+/* measured-check.c: warns of times that are likely in another unit. 0; -EINVAL: a span cannot have one; -ENOMEM. */
+int measured_check_times(const struct parser *parser);
+/* Warns of powers that are likely in another unit. @full_mwh: of the battery; NaN: unknown. */
+void measured_check_power(const struct measured_trace *trace, double full_mwh);
 /* Makes the trace's spans from all rows, and takes their usages. 0; -EINVAL; -ENOMEM. */
 int measured_make_spans(struct parser *parser);

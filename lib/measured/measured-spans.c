@@ -387,6 +387,8 @@ int measured_make_spans(struct parser *parser)
                         return err;
         }
         err = order_spans(parser);
-        return err ? err : check_values(parser);
+        if (!err)
+                err = check_values(parser);
+        return err ? err : measured_check_times(parser);
 }
 

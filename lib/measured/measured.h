@@ -76,6 +76,8 @@ struct measured_span {
 };
 
 struct measured_trace {
+        const char *file;            /* its name in sentences about it; the caller's */
+        const struct log *log;       /* the caller's */
         struct measured_span *spans; /* ascending in time */
         size_t n;
         uint32_t have;                /* USAGE_* that have a column */
@@ -92,7 +94,7 @@ struct measured_trace {
 /**
  * measured_parse() - text to spans
  * @text: the whole file; need not end in NUL
- * @name: name of the file in the sentence about an error, which has the line, too
+ * @name: name of the file in sentences; it and @log must live as long as the trace
  * @ret:  free it with measured_free(); written only on success
  *
  * This sets only energies from power_mw and energy_j; measured_resolve() finds the others.
@@ -110,7 +112,8 @@ double measured_full_mwh(const struct measured_trace *trace);
 
 /*
  * Finds the energies of spans that no meter measured, from steps of the charge or of the percentage. A span without a
- * step becomes a part of the next one. @full_mwh: NaN unknown. 0; -ENOMEM; -EOVERFLOW.
+ * step becomes a part of the next one. Warns of powers that are likely in another unit. @full_mwh: NaN unknown. 0;
+ * -ENOMEM; -EOVERFLOW.
  */
 int measured_resolve(struct measured_trace *trace, double full_mwh);
 

@@ -518,6 +518,28 @@ def values_of_another_kind_are_said():
     check("part.csv:2: percent: no value is above 1" in done.stderr, f"a part of 1: {done.stderr}")
 
 
+def other_units_are_said():
+    """Before a fit, learning and a replay: W for mW, CPU time in us beside shared time in ns."""
+    with open("fit.ini", encoding="utf-8") as file:
+        profile = file.read()
+    for name, column, factor, code, words in (
+            ("watts.csv", "power_mw", 1e-3, 0, "watts.csv: power_mw or energy_j: the mean power is "),
+            ("us.csv", "cpu.0.1200000", 1e-3, 1, "shared.0.KHZ: 20 s, more than the CPU time in cpu.0.KHZ, 0.0"),
+            ("shared.csv", "shared.0.1200000", 1e3, 1, "shared.0.KHZ: 2e+04 s in a span of 20 s, which can have at")):
+        rng = random.Random(6)
+        rows = [row for number in range(20) for row in span(rng, number)]
+        for row in rows:
+            if column in row:
+                row[column] *= factor
+        write(name, rows)
+        for command in (["fit", "--profile", "unit.ini", *FULL], ["learn", "--profile", "unit.ini"],
+                        ["replay", "--profile", "unit.ini"]):
+            with open("unit.ini", "w", encoding="utf-8") as file:
+                file.write(profile)
+            done = run(*command, "--trace", name, code=code)
+            check(words in done.stderr, f"{command[0]} --trace {name}: {done.stderr}")
+
+
 os.environ["LC_ALL"] = "C"
 with tempfile.TemporaryDirectory() as FOLDER:
     os.chdir(FOLDER)
@@ -537,5 +559,6 @@ with tempfile.TemporaryDirectory() as FOLDER:
     differences_between_sessions_are_learnt()
     errors_are_sentences()
     values_of_another_kind_are_said()
+    other_units_are_said()
     os.chdir("/")
 sys.exit(1 if failures else 0)

@@ -74,11 +74,11 @@ static void empty_is_unknown(void)
                 const char *cells;
                 uint32_t unknown;
         } cases[] = {
-                { "foreground,0,1,2,3,", 0 },
-                { "foreground,0,1,2,,", USAGE_GPU },
-                { "foreground,1,,2,3,", USAGE_CPU },
-                { "foreground,1,2,,3,", USAGE_DISPLAY },
-                { "background,1,2,,3,", USAGE_DISPLAY }, /* unknown in every row */
+                { "foreground,0,1e9,1e9,3,", 0 },
+                { "foreground,0,1e9,1e9,,", USAGE_GPU },
+                { "foreground,1e9,,1e9,3,", USAGE_CPU },
+                { "foreground,1e9,2,,3,", USAGE_DISPLAY },
+                { "background,1e9,2,,3,", USAGE_DISPLAY }, /* unknown in every row */
         };
 
         for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
@@ -89,7 +89,7 @@ static void empty_is_unknown(void)
                 snprintf(text, sizeof(text), "span,start_s,elapsed_s,energy_j,name,state,cpu.0.1000000,"
                          "cpu.0.2000000,screen.9,gpu_busy_ns,read_bytes\n1,0,1,1,base,base,,,,,\n"
                          "1,0,1,,app,%s\n2,1,1,1,base,base,,,,,\n"
-                         "2,1,1,,app,foreground,1,1,1,1,\n2,1,1,,other,background,1,1,,1,\n", cases[i].cells);
+                         "2,1,1,,app,foreground,1e9,1,1e9,1,\n2,1,1,,other,background,1,1,,1,\n", cases[i].cells);
                 trace = parse(text);
                 if (!trace)
                         continue;
@@ -165,6 +165,12 @@ static void bad_traces_are_named(void)
                   "t:2: name: text after a closing quote, or a carriage return inside a field" },
                 { HEAD ",idle.0.5\n1,base,base,0,1,1\n1,a,foreground,0,1,1\n",
                   "t:3: idle.0.5: only the row of the base has this column: 1" },
+                { HEAD ",cpu.2.5\n1,base,base,0,1,\n1,a,foreground,0,1,2e12\n",
+                  "t:2: cpu.2.KHZ: 2000 s in a span of 1 s, which can have at most 1024 s; is it in ns?" },
+                { HEAD ",cpu.2.5,shared.2.5\n1,base,base,0,10,,\n1,a,foreground,0,10,3e10,1.1e10\n",
+                  "t:2: shared.2.KHZ: 11 s in a span of 10 s, which can have at most 10 s; is it in ns?" },
+                { HEAD ",cpu.2.5,shared.2.5\n1,base,base,0,10,,\n1,a,foreground,0,10,3e6,3e9\n",
+                  "t:2: shared.2.KHZ: 3 s, more than the CPU time in cpu.2.KHZ, 0.003 s; are both in ns?" },
         };
 
         for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
@@ -177,7 +183,46 @@ static void bad_traces_are_named(void)
         }
 }
 
-/* Polls of 10 s, in which the percentage steps at times: from step to step. */
+#define EXPECTED(most) " times its length; expected are 0.01 to " most " times; is it in ns?"
+#define EXPECTED_MW " mW; expected are 50 to 3e+06 mW of a battery of 50000 mWh; is the unit right?"
+
+/* Factors of 1000 and more; less may be another device, or other use. */
+static void other_units_are_warned_of(void)
+{
+        static const struct {
+                const char *cells, *sentence; /* power_mw, and an app's CPU time, shared time and screen */
+        } cases[] = {
+                { "5000,1e9,5e8,1e10", "" },
+                { "5000,0,0,0", "" },
+                { "5000,2e8,1.01e8,1e10", "" },
+                { "60,6.4e11,1e10,1.02e10", "" },
+                { "3e6,1e9,1e9,2e8", "" },
+                { "5000,8e7,1e7,1e10", "t: shared.0.KHZ: the most in any span is 0.001" EXPECTED("1") },
+                { "5000,8e7,0,1e10", "t: cpu.0.KHZ: the most in any span is 0.008" EXPECTED("64") },
+                { "5000,8e11,1e9,1e10", "t: cpu.0.KHZ: the most in any span is 80" EXPECTED("64") },
+                { "5000,1e9,5e8,1e4", "t: screen.LEVEL: the most in any span is 1e-06" EXPECTED("1") },
+                { "5000,1e9,5e8,1e13", "t: screen.LEVEL: the most in any span is 1e+03" EXPECTED("1") },
+                { "12.5,1e9,5e8,1e10", "t: power_mw or energy_j: the mean power is 12.5" EXPECTED_MW },
+                { "12.5e6,1e9,5e8,1e10", "t: power_mw or energy_j: the mean power is 1.25e+07" EXPECTED_MW },
+        };
+
+        for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+                _cleanup_(measured_freep) struct measured_trace *trace = NULL;
+                const char *rest = strchr(cases[i].cells, ',');
+                char text[400];
+
+                said[0] = '\0';
+                snprintf(text, sizeof(text),
+                         HEAD ",power_mw,cpu.0.5,shared.0.5,screen.9\n"
+                         "1,base,base,0,10,%.*s,,,\n1,a,foreground,0,10,%s\n",
+                         (int)(rest - cases[i].cells), cases[i].cells, rest);
+                check_int(measured_parse(text, strlen(text), "t", &test_log, &trace), 0);
+                if (trace)
+                        check_int(measured_resolve(trace, 50000), 0);
+                check_text(said, cases[i].sentence);
+        }
+}
+
 /* Traces of spreadsheets and scripts are read like the plain one. */
 static void other_forms_are_read(void)
 {
@@ -221,16 +266,17 @@ static void no_texts_are_refused(void)
         check(trace == NULL);
 }
 
+/* Polls of 10 s, in which the percentage steps at times: from step to step. */
 static void steps_are_joined(void)
 {
         _cleanup_(measured_freep) struct measured_trace *trace =
                 parse(HEAD ",percent,cpu.0.1000000\n"
-                      "1,base,base,0,10,50,\n1,app,foreground,0,10,,1000\n"
-                      "2,base,base,10,10,50,\n2,app,foreground,10,10,,1000\n"
-                      "3,base,base,20,10,49,\n3,app,foreground,20,10,,1000\n"
-                      "4,base,base,30,10,49,\n4,app,foreground,30,10,,20\n"
-                      "5,base,base,40,10,48,\n5,app,foreground,40,10,,300\n"
-                      "6,base,base,50,10,48,\n6,app,foreground,50,10,,4000\n");
+                      "1,base,base,0,10,50,\n1,app,foreground,0,10,,1e9\n"
+                      "2,base,base,10,10,50,\n2,app,foreground,10,10,,1e9\n"
+                      "3,base,base,20,10,49,\n3,app,foreground,20,10,,1e9\n"
+                      "4,base,base,30,10,49,\n4,app,foreground,30,10,,2e7\n"
+                      "5,base,base,40,10,48,\n5,app,foreground,40,10,,3e8\n"
+                      "6,base,base,50,10,48,\n6,app,foreground,50,10,,4e9\n");
         uint32_t unknown;
 
         if (!trace)
@@ -243,7 +289,7 @@ static void steps_are_joined(void)
         check_near(trace->spans[2].elapsed_s, 20, 0);
         check_near(trace->spans[2].late_s, 10, 0);
         check_int(trace->spans[2].by, MEASURED_BY_PERCENT);
-        check_int(trace->spans[2].owners[1].usage.cpu.list[0].busy_ns, 320);
+        check_int(trace->spans[2].owners[1].usage.cpu.list[0].busy_ns, 320000000);
         check_int(measured_keep_known(trace, &unknown), 3);
 }
 
@@ -319,7 +365,7 @@ static void without_shared_all_is(void)
         check_int(trace->spans[0].owners[2].usage.cpu.list[0].any_ns, 250000000);
 }
 
-/* Power = 100 + 300 x GHz busy + 2 x brightness, but for one span that no other explains. */
+/* Power = 100 + 300 x GHz busy + 20 x brightness, but for one span that no other explains. */
 static void baselines_leave_one_out(void)
 {
         static const double busy[] = { 0, 0.5, 1, 0.25, 0.75, 0.1 }, lit[] = { 10, 0, 40, 70, 20, 0 };
@@ -330,7 +376,7 @@ static void baselines_leave_one_out(void)
         for (size_t i = 0; i < ARRAY_SIZE(busy); i++)
                 snprintf(text + strlen(text), sizeof(text) - strlen(text),
                          "%zu,base,base,%zu,1,%.3f,%.0f,%.0f\n", i, 2 * i,
-                         100 + 600 * busy[i] + 2 * lit[i] + (i == 4) * 50, busy[i] * 1e9, lit[i] * 1e8);
+                         100 + 600 * busy[i] + 2 * lit[i] + (i == 4) * 50, busy[i] * 1e9, lit[i] * 1e7);
         trace = parse(text);
         if (!trace)
                 return;
@@ -347,6 +393,7 @@ int main(void)
         rows_become_spans();
         empty_is_unknown();
         bad_traces_are_named();
+        other_units_are_warned_of();
         other_forms_are_read();
         no_texts_are_refused();
         steps_are_joined();
