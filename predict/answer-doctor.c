@@ -452,8 +452,11 @@ static void print_recorded(const struct recorded *recorded)
                 table_note("Recorded in the last week: %.1f h, without CPU time by frequency.",
                            recorded->recorded_s / 3600);
         if (recorded->n_sleeps > 0)
-                table_note("Power while suspended: %.3g mW (standard error %.2g mW), from %zu sleeps; forecasts of "
-                           "standby use it.", recorded->suspend_mw, recorded->suspend_error_mw, recorded->n_sleeps);
+                table_note(words_counted("Power while suspended: %.3g mW (standard error %.2g mW), from %zu sleep; "
+                                         "forecasts of standby use it.",
+                                         "Power while suspended: %.3g mW (standard error %.2g mW), from %zu sleeps; "
+                                         "forecasts of standby use it.", recorded->n_sleeps),
+                           recorded->suspend_mw, recorded->suspend_error_mw, recorded->n_sleeps);
         if (!isnan(recorded->wifi_signal_dbm))
                 table_note("The signal of WiFi was %.0f dBm on average.", recorded->wifi_signal_dbm);
         if (!isnan(recorded->cellular_signal_percent))

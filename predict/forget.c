@@ -85,10 +85,14 @@ static int ask_user(const struct found *found, const struct options *options)
         if (*found->app)
                 snprintf(question, sizeof(question), _("Forget what %s used, in %s?"), found->app, span);
         else if (found->whole)
-                snprintf(question, sizeof(question), _("Forget all that was recorded in %s, of %zu apps?"),
+                snprintf(question, sizeof(question),
+                         words_counted("Forget all that was recorded in %s, of %zu app?",
+                                       "Forget all that was recorded in %s, of %zu apps?", found->apps),
                          span, found->apps);
         else
-                snprintf(question, sizeof(question), _("Forget what your %zu apps used, in %s?"), found->apps, span);
+                snprintf(question, sizeof(question),
+                         words_counted("Forget what your %zu app used, in %s?",
+                                       "Forget what your %zu apps used, in %s?", found->apps), found->apps, span);
         if (agree_ask(stdout, question))
                 return CODE_OK;
         printf("%s\n", _("Nothing was forgotten."));
@@ -163,14 +167,21 @@ static void print_what_stays(const struct options *options, bool by_service)
 
 static int print_forgotten(const struct store_forgotten *done, const struct options *options, bool by_service)
 {
+        char apps[48], polls[48], hours[48], days[48];
+
         if (done->polls + done->hours + done->days == 0) {
                 printf("%s\n", _("There was nothing to forget."));
                 return CODE_OK;
         }
-        printf(words_counted("Forgotten: %llu app, in %llu polls, %llu hours and %llu days.", "Forgotten: "
-                             "%llu apps, in %llu polls, %llu hours and %llu days.", (unsigned long)done->apps),
-               (unsigned long long)done->apps, (unsigned long long)done->polls, (unsigned long long)done->hours,
-               (unsigned long long)done->days);
+        snprintf(apps, sizeof(apps), words_counted("%llu app", "%llu apps", done->apps),
+                 (unsigned long long)done->apps);
+        snprintf(polls, sizeof(polls), words_counted("%llu poll", "%llu polls", done->polls),
+                 (unsigned long long)done->polls);
+        snprintf(hours, sizeof(hours), words_counted("%llu hour", "%llu hours", done->hours),
+                 (unsigned long long)done->hours);
+        snprintf(days, sizeof(days), words_counted("%llu day", "%llu days", done->days),
+                 (unsigned long long)done->days);
+        printf(_("Forgotten: %s, in %s, %s and %s."), apps, polls, hours, days);
         printf("\n\n");
         if (!done->whole)
                 table_note("What they used stays in the sums of the machine, as other programs of nobody.");

@@ -468,10 +468,15 @@ static void print_replay(const struct replay *replay)
         print_rails(replay);
         putchar('\n');
         if (isnan(replay->hold_percent))
-                table_text(TABLE_PLAIN, N_("%zu windows; the profile has no intervals."), replay->n);
+                table_text(TABLE_PLAIN,
+                           words_counted("%zu window; the profile has no intervals.",
+                                         "%zu windows; the profile has no intervals.", replay->n), replay->n);
         else
                 table_text(TABLE_PLAIN,
-                           N_("%zu windows; %.1f %% of the 95 %% intervals held, which are +-%.1f %% wide (median)."),
+                           words_counted("%zu window; %.1f %% of the 95 %% intervals held, which are +-%.1f %% wide "
+                                         "(median).",
+                                         "%zu windows; %.1f %% of the 95 %% intervals held, which are +-%.1f %% wide "
+                                         "(median).", replay->n),
                            replay->n, replay->hold_percent, replay->half_width_percent);
         for (size_t i = 0; i < replay->n_not_measured; i++)
                 table_note(N_("Not in the prediction: %s."), replay->not_measured[i]);
@@ -482,7 +487,7 @@ static int read_trace(const char *path, struct profile **profile, struct measure
 {
         _cleanup_(measured_freep) struct measured_trace *trace = NULL;
         uint32_t unknown;
-        char words[128];
+        char sentence[256];
         int err = measured_load(path, &program_log, &trace);
 
         if (err)
@@ -496,10 +501,8 @@ static int read_trace(const char *path, struct profile **profile, struct measure
         }
         *left_out = measured_keep_known(trace, &unknown);
         if (*left_out > 0)
-                log_warning(&program_log, "%s: %zu spans are left out: their energy is unknown%s%s%s", path,
-                            *left_out,
-                            unknown ? ", or " : "", measured_words(unknown, words, sizeof(words)),
-                            unknown ? " is not known in some (an empty cell; none is 0)" : "");
+                log_warning(&program_log, "%s: %s", path,
+                            measured_left_out(*left_out, unknown, sentence, sizeof(sentence)));
         if (trace->n == 0) {
                 log_error(&program_log,
                           "%s: no span has an energy: power_mw, energy_j, charge_uah with voltage_mv, or percent",

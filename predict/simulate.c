@@ -198,7 +198,9 @@ static int answer(const struct arguments *arguments, const struct profile *truth
         char length[32];
 
         if (!arguments->options.json) {
-                printf(_("%s: %s simulated in %u polls, battery from %u %% to %u %%.\nRecorded in %s\n"),
+                printf(words_counted("%s: %s simulated in %u poll, battery from %u %% to %u %%.\nRecorded in %s\n",
+                                     "%s: %s simulated in %u polls, battery from %u %% to %u %%.\nRecorded in %s\n",
+                                     watcher->polls),
                        truth->device, answer_print_duration((double)ns / 1e9, length), watcher->polls,
                        watcher->first_percent, watcher->last_percent, database);
                 return CODE_OK;

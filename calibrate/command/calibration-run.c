@@ -11,6 +11,7 @@
 #include "calibration.h"
 #include "run/refuse.h"
 #include "util/units.h"
+#include "util/words.h"
 
 /* A resumed virtual device goes on where it was, with new noise. */
 static int go_on(struct calibration *calibration)
@@ -162,8 +163,10 @@ int calibration_run(struct calibration *calibration)
                 state = run_state(run);
                 progress_interrupted(run->progress, &state);
                 log_error(&calibration->log,
-                          "stopped after %zu observations, which are kept; go on with the same "
-                          "command and --resume",
+                          words_counted("stopped after %zu observation, which is kept; go on with the same "
+                                        "command and --resume",
+                                        "stopped after %zu observations, which are kept; go on with the same "
+                                        "command and --resume", run->n),
                           run->n);
                 return err;
         }

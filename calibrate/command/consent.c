@@ -54,8 +54,10 @@ static int print_amounts(FILE *file, const struct prospect *prospect)
         if (isfinite(prospect->options->battery_limit_percent))
                 snprintf(limit, sizeof(limit), _(" (at most %g %%)"), prospect->options->battery_limit_percent);
         text_print(file,
-                   _("It holds this machine in %zu states, one after another, and takes about %s%s. %s It ends at "
-                     "%.0f %% of charge at the latest."),
+                   words_counted("It holds this machine in %zu state and takes about %s%s. %s It ends at %.0f %% of "
+                                 "charge at the latest.",
+                                 "It holds this machine in %zu states, one after another, and takes about %s%s. %s It "
+                                 "ends at %.0f %% of charge at the latest.", prospect->plan->n),
                    prospect->plan->n, estimate_text(&estimate, expected), limit, consent_basis(prospect),
                    refuse_floor_percent(prospect->description));
         return print_other_way(file, prospect);

@@ -123,8 +123,9 @@ static void print_policy(const struct hardware_policy *policy)
         if (policy->n_khz == 0 || policy->khz[0] == 0)
                 fputs(_(", no frequencies to pin"), stdout);
         else
-                printf(_(", %zu frequencies of %u to %u MHz"), policy->n_khz, policy->khz[0] / 1000,
-                       policy->khz[policy->n_khz - 1] / 1000);
+                printf(words_counted(", %zu frequency of %u to %u MHz", ", %zu frequencies of %u to %u MHz",
+                                     policy->n_khz),
+                       policy->n_khz, policy->khz[0] / 1000, policy->khz[policy->n_khz - 1] / 1000);
         if (policy->governor[0])
                 printf(_(", governor %s"), policy->governor);
         putchar('\n');

@@ -219,8 +219,8 @@ static int restore_first(const char *journal, const struct log *log)
                 say_again(log);
         else if (!err && there)
                 log_warning(log,
-                            "an earlier calibration was interrupted; %zu settings were restored, %zu were "
-                            "unchanged, %zu were left because another program has changed them",
+                            "an earlier calibration was interrupted; its settings: %zu restored, %zu unchanged, "
+                            "%zu left because another program has changed them",
                             report.restored, report.kept, report.left);
         return err;
 }

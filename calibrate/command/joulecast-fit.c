@@ -207,8 +207,8 @@ static int finish(const struct options *options, struct outcome *outcome, struct
         int err = 0;
 
         if (options->profile && outcome->profile->n_coefficients == 0) {
-                log_error(&program_log, "nothing was learnt: %zu observations tell no coefficient from the "
-                          "others; %s is not written", outcome->n_rows, options->profile);
+                log_error(&program_log, "nothing was learnt: no coefficient can be told from the others "
+                          "(observations: %zu); %s is not written", outcome->n_rows, options->profile);
                 outcome_clear(outcome);
                 return CODE_FAILED;
         }

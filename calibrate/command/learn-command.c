@@ -250,7 +250,7 @@ static int take_trace(const struct learn_options *options, struct profile **prof
         _cleanup_(measured_freep) struct measured_trace *trace = NULL;
         size_t left_out = 0;
         uint32_t unknown = 0;
-        char words[128];
+        char sentence[256];
         int err = measured_load(options->trace, log, &trace);
 
         if (!err)
@@ -266,10 +266,8 @@ static int take_trace(const struct learn_options *options, struct profile **prof
                 err = trace_rows(trace, before->energy_full_mwh, (int64_t)time(NULL) * (int64_t)NS_PER_S, ret,
                                  n, &left_out, &unknown);
         if (!err && left_out > 0)
-                log_warning(log, "learn: %s: %zu spans are left out: their energy is unknown%s%s%s",
-                            options->trace, left_out, unknown ? ", or " : "",
-                            measured_words(unknown, words, sizeof(words)),
-                            unknown ? " is not known in some (an empty cell; none is 0)" : "");
+                log_warning(log, "learn: %s: %s", options->trace,
+                            measured_left_out(left_out, unknown, sentence, sizeof(sentence)));
         if (err == -ENODATA)
                 log_error(log, "learn: %s: no span has an energy: power_mw, energy_j, charge_uah with voltage_mv, or "
                                "percent", options->trace);

@@ -86,7 +86,7 @@ void outcome_print(const struct outcome *outcome, const char *path, FILE *to)
         print_lines(outcome, to);
         print_modes(outcome, to);
         print_checks(outcome, to);
-        fprintf(to, "\n%zu rows fitted, %zu rejected", outcome->n_rows, outcome->n_rejected);
+        fprintf(to, "\nRows: %zu fitted, %zu rejected", outcome->n_rows, outcome->n_rejected);
         if (isfinite(outcome->noise_scale))
                 fprintf(to, "; noise %.2f of what was expected;\n%.1f degrees of freedom",
                         outcome->noise_scale, outcome->profile->degrees_of_freedom);

@@ -204,8 +204,8 @@ int rows_make(const struct columns *columns, const struct observation *observati
         }
         if (charge > 0) {
                 snprintf(error, error_size,
-                         "%zu observations have neither full charge nor full energy of the battery, so they "
-                         "cannot be converted to joules",
+                         "neither the full charge nor the full energy of the battery is known (observations: %zu), so "
+                         "that charge cannot be converted to joules",
                          charge);
                 rows_clear(&rows);
                 return -EINVAL;

@@ -251,16 +251,11 @@ static int set_errors(const struct device *device, struct outcome *outcome)
 
 static int check_left_out(size_t left_out, uint32_t unknown, struct outcome *outcome)
 {
-        char words[128];
+        char sentence[256];
 
-        if (left_out == 0)
-                return 0;
-        if (unknown)
-                return outcome_warn(outcome,
-                                    "%zu spans are left out: their energy is not known, or %s is not known in "
-                                    "some (an empty "
-                                    "cell; none is 0)", left_out, measured_words(unknown, words, sizeof(words)));
-        return outcome_warn(outcome, "%zu spans are left out: their energy is not known", left_out);
+        return left_out == 0 ? 0 :
+                               outcome_warn(outcome, "%s",
+                                            measured_left_out(left_out, unknown, sentence, sizeof(sentence)));
 }
 
 static int check_uncounted(const struct measured_trace *trace, struct outcome *outcome)

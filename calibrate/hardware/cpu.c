@@ -19,6 +19,7 @@
 #include "source/cpu.h"
 #include "spin.h"
 #include "util/util.h"
+#include "util/words.h"
 
 #define CPU_FOLDER "/sys/devices/system/cpu"
 
@@ -139,8 +140,10 @@ static void tell_left_out(const struct cpu_part *self, int root_fd)
                 n -= MIN(n, self->policies[i].shown.n_cpus);
         if (n > 0)
                 log_warning(self->log,
-                            "only the first %zu frequency policies are measured; the profile will lack %zu "
-                            "CPUs",
+                            words_counted("only the first %zu frequency policies are measured; the profile will lack "
+                                          "%zu CPU",
+                                          "only the first %zu frequency policies are measured; the profile will lack "
+                                          "%zu CPUs", n),
                             self->n_policies, n);
 }
 

@@ -90,15 +90,14 @@ static void say(const struct watchdog *watchdog, int result, const struct restor
 {
         if (WIFSIGNALED(result))
                 log_error(watchdog->log,
-                          "the calibration was ended by signal %d (%s); %zu settings were restored, %zu "
-                          "were unchanged, %zu were left because another program has changed them, %zu "
-                          "failed",
+                          "the calibration was ended by signal %d (%s); its settings: %zu restored, %zu unchanged, "
+                          "%zu left because another program has changed them, %zu failed",
                           WTERMSIG(result), strsignal(WTERMSIG(result)), report->restored, report->kept,
                           report->left, report->failed);
         else if (report->restored + report->failed > 0)
                 log_error(watchdog->log,
-                          "the calibration ended without restoring everything; %zu settings were restored "
-                          "now, %zu failed",
+                          "the calibration ended without restoring everything; its settings: %zu restored now, %zu "
+                          "failed",
                           report->restored, report->failed);
 }
 

@@ -187,8 +187,10 @@ void report_print(const struct profile *before, const struct learning *learning,
         struct by_signal by_signal;
         char names[DRIFTED_MAX];
 
-        printf(traced ? _("%zu measured spans of use in %.1f days\n\n")
-                      : _("%zu percent steps of everyday use in %.1f days\n\n"),
+        printf(traced ? words_counted("%zu measured span of use in %.1f days\n\n",
+                                      "%zu measured spans of use in %.1f days\n\n", learning->n_spans)
+                      : words_counted("%zu percent step of everyday use in %.1f days\n\n",
+                                      "%zu percent steps of everyday use in %.1f days\n\n", learning->n_spans),
                learning->n_spans, learning->days);
         print_coefficients(learning->profile);
         print_apps(learning->profile, index);

@@ -11,6 +11,7 @@
 #include "runner.h"
 #include "util/units.h"
 #include "util/util.h"
+#include "util/words.h"
 
 /* Factor by which the guessed length of a mode may be wrong (plan_guess()) */
 #define GUESS_FACTOR 1.5
@@ -231,8 +232,11 @@ static int fit_budget(const struct limiter *limiter, const struct budget *budget
                             budget->option, budget->limit_bytes / 1e6, 100 * share, budget->coefficients);
         else
                 log_warning(log,
-                            "--%s leaves %.0f MB: the rates are lowered to %.0f %%, %zu states come less "
-                            "often and %zu not at all, and %s will be less certain or missing",
+                            words_counted("--%s leaves %.0f MB: the rates are lowered to %.0f %%, %zu state comes less "
+                                          "often and %zu not at all, and %s will be less certain or missing",
+                                          "--%s leaves %.0f MB: the rates are lowered to %.0f %%, %zu states come less "
+                                          "often and %zu not at all, and %s will be less certain or missing",
+                                          less_often),
                             budget->option, budget->limit_bytes / 1e6, 100 * share, less_often, never,
                             budget->coefficients);
         return 0;

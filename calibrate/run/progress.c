@@ -67,8 +67,10 @@ static void begin_line(const struct progress_start *start)
         if (*start->plan)
                 snprintf(plan, sizeof(plan), " (%s)", sapp ? _("SApp's plan") : start->plan);
         if (start->resumed)
-                printf(_("Going on with %s by %s after %zu observations, from %.0f %%\n"), start->device,
-                       start->method, start->observations, start->percent);
+                printf(words_counted("Going on with %s by %s after %zu observation, from %.0f %%\n",
+                                     "Going on with %s by %s after %zu observations, from %.0f %%\n",
+                                     start->observations),
+                       start->device, start->method, start->observations, start->percent);
         else
                 text_print(stdout,
                            _("Calibrating %s by %s%s, from %.0f %%: about %zu observations, %s"),
@@ -157,7 +159,8 @@ void progress_pass(struct progress *progress, const struct progress_state *state
 
         if (!progress || progress->json)
                 return;
-        printf(_("  pass %u of %u: %zu states%s; %s left\n"), pass, passes, progress->in_pass,
+        printf(words_counted("  pass %u of %u: %zu state%s; %s left\n", "  pass %u of %u: %zu states%s; %s left\n",
+                             progress->in_pass), pass, passes, progress->in_pass,
                known_text(state, ", ", known, sizeof(known)),
                estimate_span_text(state->hours_left, left, sizeof(left)));
         flush();
@@ -296,7 +299,10 @@ void progress_done(struct progress *progress, const struct progress_state *state
                 done_json(state, fit, true);
                 return;
         }
-        text_print(stdout, _("Ended after %zu observations, %s and %.1f %% of the battery: %s."),
+        text_print(stdout,
+                   words_counted("Ended after %zu observation, %s and %.1f %% of the battery: %s.",
+                                 "Ended after %zu observations, %s and %.1f %% of the battery: %s.",
+                                 state->observations),
                    state->observations, estimate_span_text(state->hours, span, sizeof(span)), state->used_percent,
                    _(state->stopped));
         if (fit) {

@@ -176,7 +176,7 @@ static int parse_members(const cJSON *json, struct request *request, char *error
                                 "transmit needs a peer that runs iperf3 -s; it does not send to a url");
         if (request->kind == REQUEST_WAKE && request->packets > WAKE_PACKETS_PER_S * request->silence_s)
                 return complain(error, size,
-                                "wake sends at most %d packets a second, so %u packets need a silence_s of %g or more",
+                                "wake sends at most %d packets a second: for %u of them silence_s must be %g or more",
                                 WAKE_PACKETS_PER_S, request->packets, (double)request->packets / WAKE_PACKETS_PER_S);
         if (request->kind != REQUEST_WAKE && !request->bytes_per_s)
                 return complain(error, size, "%s needs bytes_per_s", request_names[request->kind]);

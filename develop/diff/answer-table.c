@@ -98,8 +98,10 @@ size_t answer_shown(const struct diff_limit *limit, size_t n, size_t significant
 void answer_left_out(size_t n, size_t significant, size_t shown)
 {
         if (shown < significant)
-                table_note("%zu more tasks, %zu of which differ for sure: --all shows them.", n - shown,
-                           significant - shown);
+                table_note(words_counted("%zu more task, and %zu differs for sure: --all shows it.",
+                                         "%zu more tasks, %zu of which differ for sure: --all shows them.",
+                                         n - shown),
+                           n - shown, significant - shown);
         else if (shown < n)
                 table_note(words_counted("%zu more task does not differ for sure: --all shows it.",
                                          "%zu more tasks do not differ for sure: --all shows them.",

@@ -239,8 +239,11 @@ static const char *note_of_alpha(const struct comparison *comparison, size_t sho
         if (comparison->chosen && !comparison->fell_back) {
                 if (comparison_is_apart(comparison))
                         snprintf(buf, SENTENCE_SIZE,
-                                 _("Alpha is %d, by the data: up to %d, %zu of %zu tasks of equal names are left "
-                                   "unmatched on both sides: try --alpha %d."),
+                                 words_counted("Alpha is %d, by the data: up to %d, %zu of %zu tasks of equal names "
+                                               "is left unmatched on both sides: try --alpha %d.",
+                                               "Alpha is %d, by the data: up to %d, %zu of %zu tasks of equal names "
+                                               "are left unmatched on both sides: try --alpha %d.",
+                                               comparison->apart),
                                  alpha, ALPHA_MOST, comparison->apart, comparison->equal, MATCH_ALPHA_MAX);
                 else
                         snprintf(buf, SENTENCE_SIZE,
@@ -366,7 +369,7 @@ const char *sentences_advice(const struct comparison *comparison, const struct t
         task_name(comparison->labels, side->contexts.shown[task->a.node >= 0 ? task->a.node : task->b.node], name,
                   sizeof(name));
         if (isnan(by_calls))
-                snprintf(buf, SENTENCE_SIZE, _("%s: called %.0f times in A and %.0f times in B."), name,
+                snprintf(buf, SENTENCE_SIZE, _("%s: by the number of calls, %.0f in A and %.0f in B."), name,
                          task->a.calls, task->b.calls);
         else if (by_calls >= 0.67)
                 snprintf(buf, SENTENCE_SIZE, _("%s: by the number of calls (%.0f and %.0f). %s should call "

@@ -337,7 +337,7 @@ static void print_slow(const struct price_quality *quality)
                            "own link. If it was the link, the target would have sent them sooner.",
                            quality->slow_s[RADIO_TX]);
         if (quality->unknown_packets > 0)
-                table_text(TABLE_PLAIN, "Of %.0f packets of UDP it is not known how long they took on this "
+                table_text(TABLE_PLAIN, "It is not known how long some packets of UDP (%.0f) took on this "
                            "machine's own network; that came on top of the emulated delay.", quality->unknown_packets);
 }
 

@@ -176,8 +176,9 @@ static int print_peers(const struct run *run, int64_t from_ns, int64_t to_ns)
                 qsort(shares.list, shares.n, sizeof(*shares.list), compare);
         for (size_t i = 0; !err && i < MIN(shares.n, (size_t)SHOWN); i++) {
                 printf("    ");
-                printf(_("%s: %.1f kB in %zu packets"), shares.list[i].name, shares.list[i].amount / 1e3,
-                       shares.list[i].packets);
+                printf(words_counted("%s: %.1f kB in %zu packet", "%s: %.1f kB in %zu packets",
+                                     shares.list[i].packets),
+                       shares.list[i].name, shares.list[i].amount / 1e3, shares.list[i].packets);
                 putchar('\n');
         }
         free(shares.list);

@@ -320,10 +320,12 @@ void probe_print(const char *function, const struct probed *a, const struct prob
 
         util_printable(function, name, sizeof(name));
         if (b)
-                table_text(TABLE_HEAD, "%s: %llu calls in A and %llu in B were looked at.", name,
-                           (unsigned long long)a->calls, (unsigned long long)b->calls);
+                table_text(TABLE_HEAD, words_counted("%s: %llu call in A and %llu in B were looked at.",
+                                                     "%s: %llu calls in A and %llu in B were looked at.", a->calls),
+                           name, (unsigned long long)a->calls, (unsigned long long)b->calls);
         else
-                table_text(TABLE_HEAD, "%s: %llu calls were looked at.", name, (unsigned long long)a->calls);
+                table_text(TABLE_HEAD, words_counted("%s: %llu call was looked at.", "%s: %llu calls were looked at.",
+                                                     a->calls), name, (unsigned long long)a->calls);
         table_heads(table, N_("Argument"), N_("Value"), b ? "A" : N_("Calls"), b ? "B" : NULL, NULL);
         for (int i = 0; i < PROBE_ARGUMENTS; i++) {
                 _cleanup_free_ struct row *rows = NULL;

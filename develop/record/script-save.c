@@ -22,6 +22,7 @@
 #include "util/text.h"
 #include "util/units.h"
 #include "util/util.h"
+#include "util/words.h"
 
 #define LOOK_MS 100
 #define PAUSE_LEAST_NS (50 * NS_PER_MS) /* a player leaves 20 ms between two steps anyway */
@@ -214,7 +215,10 @@ int script_save(char *const argv[], const char *path)
                 log_error(&program_log, "%s cannot be written: %s", util_printable(path, name, sizeof(name)),
                           util_reason(err));
         if (!err && unknown > 0)
-                log_warning(&program_log, "%zu bytes of keys that a script has no name for were left out", unknown);
+                log_warning(&program_log,
+                            words_counted("%zu byte of keys that a script has no name for was left out",
+                                          "%zu bytes of keys that a script has no name for were left out", unknown),
+                            unknown);
         return err ? err : text ? 0 : -ENOMEM;
 }
 

@@ -27,8 +27,10 @@ static int check_run(const struct side *side, size_t i)
 
         if (recording->samples < SAMPLES_LEAST) {
                 log_error(&program_log,
-                          "run %zu of %s has %llu samples, as it used %.3f s of CPU time; give "
-                          "it more to do: %u samples are a second",
+                          words_counted("run %zu of %s has %llu sample, as it used %.3f s of CPU time; give "
+                                        "it more to do: %u samples are a second",
+                                        "run %zu of %s has %llu samples, as it used %.3f s of CPU time; give "
+                                        "it more to do: %u samples are a second", recording->samples),
                           i + 1, name_of(side, name, sizeof(name)), (unsigned long long)recording->samples,
                           side->runs[i].result.cpu_s, EVENTS_PER_S);
                 return -EBADMSG;

@@ -315,8 +315,9 @@ void answer_cost_notes(const struct cost *cost, const struct profile *profile)
         else if (!isnan(cost->measured_j.value) && !isnan(cost->total_j.value))
                 table_note("Unattributed energy is unknown, as the device was not on battery power all the time.");
         if (cost->n_sleeps > 0)
-                table_note("Suspended time: priced by the power measured in %u sleeps of this device.",
-                           cost->n_sleeps);
+                table_note(words_counted("Suspended time: priced by the power measured in %u sleep of this device.",
+                                         "Suspended time: priced by the power measured in %u sleeps of this device.",
+                                         cost->n_sleeps), cost->n_sleeps);
         answer_note_profile(profile);
         if (isnan(profile->learned.spans) && !isnan(profile->degrees_of_freedom) && cost->n_apps > 0)
                 table_note("Wide: the power of apps that no counter shows is unknown until joulecast learn has seen "

@@ -10,6 +10,7 @@
 
 #include "forecast/usage-column.h"
 #include "util/util.h"
+#include "util/words.h"
 
 static void span_clear(struct measured_span *span)
 {
@@ -186,6 +187,22 @@ const char *measured_words(uint32_t have, char *buf, size_t size)
                 if (have & words[i].have)
                         length += (size_t)snprintf(buf + length, size - length, "%s%s", length ? ", " : "",
                                                    words[i].word);
+        return buf;
+}
+
+const char *measured_left_out(size_t n, uint32_t unknown, char *buf, size_t size)
+{
+        char words[128];
+
+        if (unknown)
+                snprintf(buf, size,
+                         words_counted("%zu span is left out: its energy or %s is unknown (an empty cell; none is 0)",
+                                       "%zu spans are left out: their energy is unknown, or %s is in some (an empty "
+                                       "cell; none is 0)", n),
+                         n, measured_words(unknown, words, sizeof(words)));
+        else
+                snprintf(buf, size, words_counted("%zu span is left out: its energy is unknown",
+                                                  "%zu spans are left out: their energy is unknown", n), n);
         return buf;
 }
 

@@ -142,6 +142,8 @@ void measured_drop_misses(struct measured_trace *trace, const struct profile *pr
 int measured_sum(const struct measured_span *span, struct usage *ret);
 /* Words for @have (USAGE_*), as "display, wifi"; at most @size bytes. */
 const char *measured_words(uint32_t have, char *buf, size_t size);
+/* The sentence about spans that measured_keep_known() left out; at most @size bytes. */
+const char *measured_left_out(size_t n, uint32_t unknown, char *buf, size_t size);
 /* Assigns CPU time without a policy to @policy(khz, data). 0; -ENOMEM; -EOVERFLOW. */
 int measured_name_policies(struct measured_trace *trace, uint32_t (*policy)(uint32_t khz, const void *data),
                            const void *data);

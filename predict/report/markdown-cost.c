@@ -57,8 +57,9 @@ static void by_app(FILE *file, const struct report *report)
         whole_row(file, report, N_("*battery*"), &cost->measured_j);
         markdown_table_end(file);
         if (cost->n_apps > REPORT_ROWS_MAX)
-                fprintf(file, _("%zu more rows are left out; joulecast cost has them all.\n\n"),
-                        cost->n_apps - REPORT_ROWS_MAX);
+                fprintf(file, words_counted("%zu more row is left out; joulecast cost has them all.\n\n",
+                                            "%zu more rows are left out; joulecast cost has them all.\n\n",
+                                            cost->n_apps - REPORT_ROWS_MAX), cost->n_apps - REPORT_ROWS_MAX);
 }
 
 static void by_component(FILE *file, const struct report *report)

@@ -503,6 +503,24 @@ def errors_are_sentences():
             check(done.stderr.strip().endswith(f"cell.csv:2: {words}"), f"{command[0]}: {cell}: {done.stderr}")
 
 
+def one_of_a_kind_is_singular():
+    """A span without an energy is left out, and two are; all spans are one window."""
+    rng = random.Random(6)
+    rows = [row for number in range(20) for row in span(rng, number)]
+    for number, words in ((3, "1 span is left out: its energy is unknown\n"),
+                          (7, "2 spans are left out: their energy is unknown\n")):
+        del rows[2 * number]["power_mw"]
+        write("gap.csv", rows)
+        for command in (["fit", "--profile", "gap.ini", *FULL], ["learn", "--profile", "gap.ini"],
+                        ["replay", "--profile", "gap.ini"]):
+            done = run(*command, "--trace", "gap.csv")
+            check(words in (done.stdout + done.stderr).replace(".\n", "\n"), f"{command[0]}: {done}")
+    rows[4]["wifi_rx_bytes"] = rows[5]["wifi_rx_bytes"] = ""
+    done = run("replay", "--trace", write("gap.csv", rows), "--profile", "fit.ini", "--window", "100h")
+    check("3 spans are left out: their energy is unknown, or wifi is in some (an empty cell; none is 0)" in done.stderr
+          and "\n1 window; " in done.stdout, f"one window: {done}")
+
+
 def values_of_another_kind_are_said():
     """A counter's total in place of energies, and a level from 0 to 1."""
     rng, total, rows = random.Random(6), 0, []
@@ -558,6 +576,7 @@ with tempfile.TemporaryDirectory() as FOLDER:
     variation_within_an_app_is_learnt()
     differences_between_sessions_are_learnt()
     errors_are_sentences()
+    one_of_a_kind_is_singular()
     values_of_another_kind_are_said()
     other_units_are_said()
     os.chdir("/")
