@@ -77,19 +77,13 @@ static int add_recorded(const struct options *options, struct candidates *to)
 /* The nearest, for one that is none of them. NULL: nothing is near. */
 static const char *nearest(const struct candidates *candidates, const char *asked)
 {
-        size_t least = match_typos(asked) + 1;
-        const char *found = NULL;
+        struct match_near near = { .asked = asked };
 
         for (size_t i = 0; i < candidates->n; i++) {
-                const struct candidate *one = &candidates->list[i];
-                size_t away = MIN(match_distance(asked, one->app), match_distance(asked, one->name));
-
-                if (away < least) {
-                        least = away;
-                        found = one->app;
-                }
+                match_near_add(&near, candidates->list[i].app, candidates->list[i].app);
+                match_near_add(&near, candidates->list[i].name, candidates->list[i].app);
         }
-        return found;
+        return near.found;
 }
 
 static int say_none(const struct candidates *candidates, bool limited, const char *asked)

@@ -192,20 +192,15 @@ static int status_alone(void)
 
 static int unknown_command(const char *name)
 {
-        size_t least = match_typos(name) + 1;
-        const char *like = NULL;
+        struct match_near near = { .asked = name };
         char word[64];
 
-        for (size_t i = 0; i < ARRAY_SIZE(entries); i++) {
-                size_t away = entries[i].name ? match_distance(entries[i].name, name) : least;
-
-                if (away < least)
-                        like = entries[i].name;
-                least = MIN(least, away);
-        }
+        for (size_t i = 0; i < ARRAY_SIZE(entries); i++)
+                if (entries[i].name)
+                        match_near_add(&near, entries[i].name, entries[i].name);
         util_printable(name, word, sizeof(word));
-        if (like)
-                log_error(&program_log, "unknown command %s; did you mean %s? See joulecast --help", word, like);
+        if (near.found)
+                log_error(&program_log, "unknown command %s; did you mean %s? See joulecast --help", word, near.found);
         else
                 log_error(&program_log, "unknown command %s; see joulecast --help", word);
         return CODE_USAGE;

@@ -65,23 +65,19 @@ static bool is_first_of_app(const struct usage_table *table, size_t at)
 /* The nearest of @all, where that is a typo away. False: none is. */
 static bool offer(const char *asked, const struct usage_table *all)
 {
-        size_t least = match_typos(asked) + 1;
-        const char *found = NULL;
+        struct match_near near = { .asked = asked };
         char app[128];
 
         for (size_t i = 0; i < all->n_rows; i++) {
-                size_t away = all->rows[i].base ? SIZE_MAX : MIN(match_distance(asked, all->rows[i].name),
-                                                                 match_distance(asked, all->rows[i].label));
-
-                if (away < least) {
-                        least = away;
-                        found = all->rows[i].name;
-                }
+                if (all->rows[i].base)
+                        continue;
+                match_near_add(&near, all->rows[i].name, all->rows[i].name);
+                match_near_add(&near, all->rows[i].label, all->rows[i].name);
         }
-        if (found)
+        if (near.found)
                 log_error(&program_log, "%s was not seen in that time; did you mean %s?",
-                          util_printable(asked, app, sizeof(app)), found);
-        return found;
+                          util_printable(asked, app, sizeof(app)), near.found);
+        return near.found;
 }
 
 /*

@@ -11,6 +11,7 @@
 #include "forecast/suspend.h"
 #include "joulecast-private.h"
 #include "service.h"
+#include "util/offer.h"
 #include "util/util.h"
 
 _Static_assert((int)JOULECAST_GPU == (int)COMPONENT_GPU && (int)JOULECAST_CPU == (int)COMPONENT_CPU,
@@ -148,9 +149,9 @@ JOULECAST_EXPORT const char *joulecast_cost_not_measured(const struct joulecast_
         return index < cost->cost->n_not_measured ? cost->cost->not_measured[index] : NULL;
 }
 
-int api_not_found(const struct joulecast_usage *usage, const struct history *history, const char *app)
+int api_not_found(const struct joulecast_usage *usage, const struct history *history, const char *app, bool kinds)
 {
-        char name[APP_ID_MAX], offer[512], printable[640];
+        char name[APP_ID_MAX], offer[512], printable[640], words[640];
         bool several = history_find(history, app) == -EEXIST;
 
         util_printable(app, name, sizeof(name));
@@ -159,6 +160,9 @@ int api_not_found(const struct joulecast_usage *usage, const struct history *his
                 log_error(&usage->context->log, "several apps are called %s: %s; say which", name, printable);
         else if (*offer)
                 log_error(&usage->context->log, "%s was never seen on this device; did you mean %s?", name, printable);
+        else if (kinds)
+                log_error(&usage->context->log, "%s is no app that was seen on this device, and no kind of change: %s",
+                          name, offer_words(endure_words, ENDURE_KINDS, app, words, sizeof(words)));
         else
                 log_error(&usage->context->log,
                           "%s was never seen on this device, so its power is unknown; see joulecast apps", name);
@@ -187,7 +191,7 @@ JOULECAST_EXPORT int joulecast_forecast_new(const struct joulecast_profile *prof
                 if (err < 0)
                         return err;
                 if (history_find(history, app) < 0)
-                        return api_not_found(usage, history, app);
+                        return api_not_found(usage, history, app, false);
                 err = api_usage_battery(usage, profile, &battery);
                 if (!err)
                         err = forecast_app(history, app, minutes, battery, &forecast->forecast);
@@ -330,7 +334,7 @@ JOULECAST_EXPORT int joulecast_budget_new(const struct joulecast_profile *profil
         if (err == -ENODATA && missing && history_find(history, missing) == -ENOENT)
                 err = budget_by(usage, profile, missing, &plan->plan, &history, &missing, &budget->budget);
         if (err == -ENODATA && missing)
-                return api_not_found(usage, history, missing);
+                return api_not_found(usage, history, missing, false);
         if (err < 0)
                 return err;
         *ret = TAKE_PTR(budget);

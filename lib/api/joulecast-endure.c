@@ -75,10 +75,15 @@ JOULECAST_EXPORT int joulecast_goal_battery(struct joulecast_goal *goal, double 
         return 0;
 }
 
-static int endure_by(const struct history *history, const void *goal, const struct forecast_battery *battery,
-                     const char **missing, void *ret)
+static int endure_by(const struct history *history, const void *asked, const struct forecast_battery *battery,
+                     struct api_missing *missing, void *ret)
 {
-        return endure_make(history, goal, battery, missing, ret);
+        const struct endure_goal *goal = asked;
+        int err = endure_make(history, goal, battery, &missing->app, ret);
+
+        for (size_t i = 0; i < goal->n_without; i++)
+                missing->kinds = missing->kinds || missing->app == goal->without[i];
+        return err;
 }
 
 JOULECAST_EXPORT int joulecast_endurance_new(const struct joulecast_profile *profile, struct joulecast_usage *usage,

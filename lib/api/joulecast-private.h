@@ -89,8 +89,8 @@ int api_usage_history(struct joulecast_usage *usage, const struct joulecast_prof
                       const struct history **ret);
 /* Finds the changes that would gain most now, as advice_make(). 0; a negative errno. */
 int api_advise(struct joulecast_usage *usage, const struct joulecast_profile *profile, struct advice_list *ret);
-/* Logs that no app has that name, or several do; returns -ENODATA. */
-int api_not_found(const struct joulecast_usage *usage, const struct history *history, const char *app);
+/* Logs that no app has that name, or several do; returns -ENODATA. @kinds: it may also mean a kind of change. */
+int api_not_found(const struct joulecast_usage *usage, const struct history *history, const char *app, bool kinds);
 /*
  * The battery as it is now, else as it was stored last; it may be unknown. A supply that stays online although it
  * was unplugged supplies nothing; that is judged by @profile, or by the device's own profile if it is NULL.
@@ -108,9 +108,14 @@ int api_cost_sums(const struct joulecast_profile *profile, struct joulecast_usag
 double api_usage_counted_percent(struct joulecast_usage *usage);
 /* 1: something feeds the machine beside its batteries; 0: nothing does; -1: not known. */
 int api_usage_plugged(const struct forecast_battery *battery);
+struct api_missing {
+        const char *app; /* NULL: none */
+        bool kinds;      /* it may also mean a kind of change */
+};
+
 /* Answers a question from a history; @missing: gets the app that is not found, with -ENODATA. */
 typedef int (*api_question)(const struct history *history, const void *asked, const struct forecast_battery *battery,
-                            const char **missing, void *ret);
+                            struct api_missing *missing, void *ret);
 /*
  * Asks @question with the history of the last days and the battery as it is now; with all days if they have an app
  * that the last days lack. 0; a negative errno.

@@ -331,21 +331,22 @@ int api_answer(struct joulecast_usage *usage, const struct joulecast_profile *pr
                const void *asked, void *ret)
 {
         const struct history *history = NULL;
-        const char *missing = NULL, *seek;
+        struct api_missing missing = { 0 };
+        const char *seek;
         int err;
 
         do {
                 const struct forecast_battery *battery;
 
-                seek = missing;
-                missing = NULL;
+                seek = missing.app;
+                missing.app = NULL;
                 err = api_usage_history(usage, profile, seek, &history);
                 if (!err)
                         err = api_usage_battery(usage, profile, &battery);
                 if (!err)
                         err = question(history, asked, battery, &missing, ret);
-        } while (err == -ENODATA && missing && !seek && history_find(history, missing) == -ENOENT);
-        return err == -ENODATA && missing ? api_not_found(usage, history, missing) : err;
+        } while (err == -ENODATA && missing.app && !seek && history_find(history, missing.app) == -ENOENT);
+        return err == -ENODATA && missing.app ? api_not_found(usage, history, missing.app, missing.kinds) : err;
 }
 
 JOULECAST_EXPORT int joulecast_app_of_pid(pid_t pid, char *buf, size_t size)

@@ -86,9 +86,9 @@ JOULECAST_EXPORT int joulecast_change_off(struct joulecast_change *change, enum 
 }
 
 static int gain_by(const struct history *history, const void *changes, const struct forecast_battery *battery,
-                   const char **missing, void *ret)
+                   struct api_missing *missing, void *ret)
 {
-        return whatif_gain(history, changes, battery, missing, ret);
+        return whatif_gain(history, changes, battery, &missing->app, ret);
 }
 
 JOULECAST_EXPORT int joulecast_gain_new(const struct joulecast_profile *profile, struct joulecast_usage *usage,

@@ -34,16 +34,10 @@ static void append_name(const struct history_app *app, const char *between, char
                 snprintf(buf + length, size - length, "%s%s", length ? between : "", app->app);
 }
 
-/* How far what was asked for is from the id or the name, whichever is nearer. */
-static size_t away(const char *asked, const struct history_app *app)
-{
-        return MIN(match_distance(asked, app->app), match_distance(asked, app->name));
-}
-
 char *history_offer(const struct history *history, const char *app, char *buf, size_t size)
 {
         struct match_best best = { 0 };
-        size_t nearest = match_typos(app) + 1;
+        struct match_near near = { .asked = app };
 
         buf[0] = '\0';
         for (size_t i = 1; i < history->n_apps; i++)
@@ -53,11 +47,12 @@ char *history_offer(const struct history *history, const char *app, char *buf, s
                 if (!is_hidden(history, i) && match_app(app, history->apps[i].app, history->apps[i].name) == best.how)
                         append_name(&history->apps[i], ", ", buf, size);
         for (size_t i = 1; i < history->n_apps && best.n == 0; i++) {
-                if (is_hidden(history, i) || away(app, &history->apps[i]) >= nearest)
+                if (is_hidden(history, i))
                         continue;
-                nearest = away(app, &history->apps[i]);
-                buf[0] = '\0';
-                append_name(&history->apps[i], "", buf, size);
+                match_near_add(&near, history->apps[i].app, history->apps[i].app);
+                match_near_add(&near, history->apps[i].name, history->apps[i].app);
         }
+        if (near.found)
+                snprintf(buf, size, "%s", near.found);
         return buf;
 }

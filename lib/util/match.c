@@ -64,3 +64,13 @@ size_t match_typos(const char *asked)
 {
         return MIN((size_t)TYPOS, (strlen(asked) + 1) / 3);
 }
+
+void match_near_add(struct match_near *near, const char *name, const char *found)
+{
+        size_t away = match_distance(near->asked, name);
+
+        if (near->found ? away >= near->away : away > match_typos(near->asked))
+                return;
+        near->found = found;
+        near->away = away;
+}

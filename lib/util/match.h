@@ -30,3 +30,12 @@ void match_add(struct match_best *best, enum match how, size_t index);
  */
 size_t match_distance(const char *a, const char *b);
 size_t match_typos(const char *asked); /* one in two to four letters, two in more */
+
+/* The nearest of several names, where that is a typo away. Begin with { .asked = what was asked for }. */
+struct match_near {
+        const char *asked;
+        const char *found; /* NULL: none */
+        size_t away;
+};
+/* @found: what the result is called if @name is the nearest one. */
+void match_near_add(struct match_near *near, const char *name, const char *found);

@@ -30,31 +30,41 @@ static int is_ini(const struct dirent *entry)
         return entry->d_name[0] != '.' && strlen(entry->d_name) < LONGEST && ends_in_ini(entry->d_name);
 }
 
-char *offer_names(const char *folder, const char *name, char *buf, size_t size)
+char *offer_words(const char *const *words, size_t n, const char *asked, char *buf, size_t size)
 {
-        char list[512] = "", like[LONGEST] = "";
-        struct dirent **entries = NULL;
-        size_t length = 0, least = match_typos(name) + 1;
-        int n = scandir(folder, &entries, is_ini, alphasort);
+        struct match_near near = { .asked = asked };
+        char list[512] = "";
+        size_t length = 0;
 
-        for (int i = 0; i < n; i++) {
-                char *one = entries[i]->d_name;
-                size_t away;
-
-                one[strlen(one) - strlen(SUFFIX)] = '\0';
-                away = match_distance(one, name);
-                if (away < least)
-                        snprintf(like, sizeof(like), "%.*s", LONGEST - 1, one);
-                least = MIN(least, away);
+        for (size_t i = 0; i < n; i++) {
+                match_near_add(&near, words[i], words[i]);
                 if (length < sizeof(list))
-                        length += (size_t)snprintf(list + length, sizeof(list) - length, "%s%s", i ? ", " : "", one);
-                free(entries[i]);
+                        length += (size_t)snprintf(list + length, sizeof(list) - length, "%s%s", i ? ", " : "",
+                                                   words[i]);
         }
-        free(entries);
-        if (like[0])
-                snprintf(buf, size, "did you mean %s? There are %s", like, list);
+        if (near.found)
+                snprintf(buf, size, "did you mean %s? There are %s", near.found, list);
         else
                 snprintf(buf, size, "there are %s", list[0] ? list : "none");
+        return buf;
+}
+
+char *offer_names(const char *folder, const char *name, char *buf, size_t size)
+{
+        struct dirent **entries = NULL;
+        int n = scandir(folder, &entries, is_ini, alphasort);
+        _cleanup_free_ const char **names = calloc((size_t)MAX(n, 1), sizeof(*names));
+
+        for (int i = 0; i < n && names; i++) {
+                char *one = entries[i]->d_name;
+
+                one[strlen(one) - strlen(SUFFIX)] = '\0';
+                names[i] = one;
+        }
+        offer_words(names, names && n > 0 ? (size_t)n : 0, name, buf, size);
+        for (int i = 0; i < n; i++)
+                free(entries[i]);
+        free(entries);
         return buf;
 }
 

@@ -2,16 +2,18 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-/* The .ini files that come with joulecast, by their names. */
+/* Words that a user could have meant, such as the names of the .ini files that come with joulecast. */
 
 #include <stddef.h>
 
 #include "log.h"
 
 /*
- * A sentence with the names of the .ini files in a folder, for a user who asked for @name, which is not among them:
- * "did you mean nexus-7? There are ...", or "there are ..."; "there are none" if the folder has none. Returns @buf.
+ * A sentence for a user who asked for what is not among @words: "did you mean nexus-7? There are ...", or "there are
+ * ..."; "there are none" if @n is 0. Returns @buf.
  */
+char *offer_words(const char *const *words, size_t n, const char *asked, char *buf, size_t size);
+/* The same with the names of the .ini files in a folder. */
 char *offer_names(const char *folder, const char *name, char *buf, size_t size);
 
 /* The names, one per line; free() it. NULL: no such folder, or no memory. */
