@@ -27,14 +27,7 @@ static void project(struct work *work, gsl_vector *column, gsl_vector *column_no
 
         for (size_t a = 0; a < fit->n; a++)
                 gsl_vector_set(column, a, work->rows->list[fit->index[a]].lag_mw);
-        for (size_t at = 0; at < fit->n; at += BLOCK_ROWS) {
-                size_t n = MIN(fit->n - at, (size_t)BLOCK_ROWS);
-                gsl_matrix_const_view block = gsl_matrix_const_submatrix(work->noise, at, 0, n, n);
-                gsl_vector_const_view x = gsl_vector_const_subvector(column, at, n);
-                gsl_vector_view y = gsl_vector_subvector(column_noise, at, n);
-
-                gsl_blas_dgemv(CblasNoTrans, 1, &block.matrix, &x.vector, 0, &y.vector);
-        }
+        regression_unnoise(work, column, column_noise);
         gsl_blas_dgemv(CblasTrans, 1, work->white, column, 0, with);
 }
 

@@ -32,7 +32,7 @@ static double deletion_variance(const struct work *work, size_t a)
 
 static bool is_redundant(const struct work *work, size_t a)
 {
-        return work->precision[a] > REDUNDANT * gsl_matrix_get(work->noise, a, a % BLOCK_ROWS);
+        return work->precision[a] > REDUNDANT * regression_noise_diagonal(work, a);
 }
 
 /* Median of chi square with one degree of freedom. */

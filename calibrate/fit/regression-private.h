@@ -57,6 +57,12 @@ static inline bool regression_keeps(const struct work *work, size_t column)
 double regression_usual_shape(const struct work *work, const struct device_policy *policy, size_t k);
 void regression_prior_shapes(struct work *work, bool first_time);
 
+/* regression-noise.c */
+int regression_invert_noise(struct work *work);
+void regression_unnoise(const struct work *work, const gsl_vector *from, gsl_vector *to); /* to := C^-1 from */
+void regression_unnoise_columns(struct work *work);                                       /* white := C^-1 X */
+double regression_noise_diagonal(const struct work *work, size_t a);                      /* C^-1[a][a] */
+
 /* regression-solve.c */
 int regression_solve(struct work *work);
 double regression_judge(struct work *work); /* sets residuals, deletion[] and precision[]; returns chi square */
