@@ -96,27 +96,45 @@ static double scatter_more(const struct noise *noise, const struct row *row, dou
         return square(noise->scatter) * (square(row->power_mw) / row->observation->steps - square(power));
 }
 
+/* Power of the row before, whose late step belongs to this one, too. */
+static double power_before(const struct rows *rows, size_t i, const double *power)
+{
+        return rows->list[i].follows && i > 0 ? power[i - 1] : power[i];
+}
+
+/* Without the part of an unusual program. */
+static double row_variance(const struct noise *noise, const struct rows *rows, size_t i, const double *power)
+{
+        const struct row *row = &rows->list[i];
+        double variance = noise_expected(noise, row->charge, power[i], power_before(rows, i, power), row->seconds,
+                                         row->refresh_s, row->updates);
+
+        if (row->charge && row->observation->steps > 0)
+                variance += scatter_more(noise, row, power[i]);
+        if (row->lag_mw != 0) /* both readings are rounded */
+                variance += 2 * UNIFORM_VARIANCE * square(rows->lag * noise->gauge_quantum_mw / row->updates);
+        return variance;
+}
+
+static double hum_variance(const struct noise *noise)
+{
+        return noise->background_hum * square(noise->background_sd_mw);
+}
+
 void noise_covariance(const struct noise *noise, const struct rows *rows, const size_t *index, size_t n,
                       const double *power, const double *extra, gsl_matrix *covariance)
 {
-        double hum = noise->background_hum * square(noise->background_sd_mw), least = INFINITY;
+        double hum = hum_variance(noise), least = INFINITY;
 
         for (size_t a = 0; a < n; a++)
                 least = fmin(least, power[index[a]]);
         for (size_t a = 0; a < n; a++) {
                 const struct row *row = &rows->list[index[a]];
                 bool touches = row->follows && index[a] > 0;
-                double before = touches ? power[index[a] - 1] : power[index[a]];
-                double variance;
+                double before = power_before(rows, index[a], power);
+                double variance = row_variance(noise, rows, index[a], power) +
+                                  kernel_covariance(row, row, power[index[a]] - least, power[index[a]] - least);
 
-                variance = noise_expected(noise, row->charge, power[index[a]], before, row->seconds,
-                                          row->refresh_s, row->updates);
-                if (row->charge && row->observation->steps > 0)
-                        variance += scatter_more(noise, row, power[index[a]]);
-                if (row->lag_mw != 0) /* both readings are rounded */
-                        variance += 2 * UNIFORM_VARIANCE *
-                                    square(rows->lag * noise->gauge_quantum_mw / row->updates);
-                variance += kernel_covariance(row, row, power[index[a]] - least, power[index[a]] - least);
                 gsl_matrix_set(covariance, a, a, variance + (extra ? extra[a] : 0));
                 for (size_t b = 0; b < a; b++) {
                         const struct row *other = &rows->list[index[b]];
@@ -136,4 +154,84 @@ void noise_covariance(const struct noise *noise, const struct rows *rows, const 
                         gsl_matrix_set(covariance, b, a, shared);
                 }
         }
+}
+
+/* Spans that touch may overlap by the rounding of their times. */
+#define TOUCH_S 1e-6
+
+/* A part of the variance that changes no result. */
+#define NOTHING 1e-12
+
+/* Is background activity all that the rows share? */
+static bool is_chain(const struct noise *noise, const struct rows *rows, const size_t *index, size_t n,
+                     const double *power)
+{
+        for (size_t a = 0; a < n; a++) {
+                const struct row *row = &rows->list[index[a]], *before = a > 0 ? &rows->list[index[a - 1]] : NULL;
+
+                if (row->charge || row->kernel ||
+                    (before && row->start_s < before->start_s + before->seconds - TOUCH_S) ||
+                    rounding_variance(noise, power[index[a]]) >
+                            NOTHING * row_variance(noise, rows, index[a], power))
+                        return false;
+        }
+        return true;
+}
+
+/* The recursion of a Kalman filter whose state is the background at the end of a row; C = L D L'. */
+bool noise_chain_make(const struct noise *noise, const struct rows *rows, const size_t *index, size_t n,
+                      const double *power, const double *extra, struct noise_link *chain)
+{
+        double sd = sqrt(hum_variance(noise)), tau_s = noise->background_tau_s, state = 0, rest = 0;
+
+        if (!is_chain(noise, rows, index, n, power))
+                return false;
+        for (size_t a = 0; a < n; a++) {
+                const struct row *row = &rows->list[index[a]], *before = a > 0 ? &rows->list[index[a - 1]] : row;
+                double gap_s = a > 0 ? fmax(row->start_s - before->start_s - before->seconds, 0) : 0;
+                double own = sd * -expm1(-row->seconds / tau_s) * tau_s / row->seconds;
+                struct noise_link *link = &chain[a];
+
+                link->read = own * exp(-gap_s / tau_s);
+                link->carry = exp(-(gap_s + row->seconds) / tau_s);
+                link->variance = row_variance(noise, rows, index[a], power) + (extra ? extra[a] : 0) -
+                                 square(link->read) * state;
+                link->gain = (own - link->carry * state * link->read) / link->variance;
+                state = square(link->carry) * state + square(link->gain) * link->variance;
+        }
+        for (size_t a = n; a-- > 0;) {
+                struct noise_link *link = &chain[a];
+
+                link->diagonal = 1 / link->variance + square(link->gain) * rest;
+                rest = square(link->read) / link->variance + square(link->carry - link->gain * link->read) * rest;
+        }
+        return true;
+}
+
+void noise_chain_solve(const struct noise_link *chain, size_t n, double *x, size_t stride)
+{
+        double state = 0;
+
+        for (size_t a = 0; a < n; a++) {
+                double error = x[a * stride] - chain[a].read * state;
+
+                state = chain[a].carry * state + chain[a].gain * error;
+                x[a * stride] = error / chain[a].variance;
+        }
+        state = 0;
+        for (size_t a = n; a-- > 0;) {
+                x[a * stride] -= chain[a].gain * state;
+                state = chain[a].carry * state + chain[a].read * x[a * stride];
+        }
+}
+
+double noise_chain_variance(const struct noise_link *chain, size_t n, const double *x)
+{
+        double state = 0, sum = 0;
+
+        for (size_t a = n; a-- > 0;) {
+                sum += chain[a].variance * square(x[a] + chain[a].gain * state);
+                state = chain[a].carry * state + chain[a].read * x[a];
+        }
+        return sum;
 }

@@ -36,6 +36,24 @@ struct noise {
 void noise_covariance(const struct noise *noise, const struct rows *rows, const size_t *index, size_t n,
                       const double *power, const double *extra, gsl_matrix *covariance);
 
+/*
+ * The same for rows that share nothing but background activity, whose correlation decays exponentially: its inverse
+ * takes time and memory linear in @n.
+ */
+struct noise_link {
+        double read, carry, gain; /* C = L D L'; L[a][b] is read[a] x carry of all between x gain[b] ... */
+        double variance;          /* ... and D[a][a] */
+        double diagonal;          /* C^-1[a][a] */
+};
+
+/* False: the rows share something else. @chain: one link a row. */
+bool noise_chain_make(const struct noise *noise, const struct rows *rows, const size_t *index, size_t n,
+                      const double *power, const double *extra, struct noise_link *chain);
+/* x := C^-1 x. @x: n values, @stride apart. */
+void noise_chain_solve(const struct noise_link *chain, size_t n, double *x, size_t stride);
+/* x'C x */
+double noise_chain_variance(const struct noise_link *chain, size_t n, const double *x);
+
 /* Variance in mW^2 of a future row: @seconds in a mode of @power_mw. */
 double noise_expected(const struct noise *noise, bool charge, double power_mw, double before_mw,
                       double seconds, double refresh_s, double updates);

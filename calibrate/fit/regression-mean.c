@@ -17,16 +17,24 @@
 /* Adds the variance of the sum of one block's residuals under the noise model. */
 static int add_block(const struct work *work, size_t from, size_t n, double *variance)
 {
-        _cleanup_matrix_ gsl_matrix *covariance = gsl_matrix_alloc(n, n);
+        _cleanup_matrix_ gsl_matrix *covariance = NULL;
+        struct noise_link chain[BLOCK_ROWS];
+        double usual[BLOCK_ROWS];
 
+        for (size_t a = 0; a < n; a++)
+                usual[a] = !(work->fit->extra[from + a] > 0);
+        if (noise_chain_make(&work->fit->noise, work->rows, work->fit->index + from, n, work->power, NULL, chain)) {
+                *variance += noise_chain_variance(chain, n, usual);
+                return 0;
+        }
+        covariance = gsl_matrix_alloc(n, n);
         if (!covariance)
                 return -ENOMEM;
         noise_covariance(&work->fit->noise, work->rows, work->fit->index + from, n, work->power, NULL,
                          covariance);
         for (size_t a = 0; a < n; a++)
                 for (size_t b = 0; b < n; b++)
-                        if (!(work->fit->extra[from + a] > 0) && !(work->fit->extra[from + b] > 0))
-                                *variance += gsl_matrix_get(covariance, a, b);
+                        *variance += usual[a] * usual[b] * gsl_matrix_get(covariance, a, b);
         return 0;
 }
 

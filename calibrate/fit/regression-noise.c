@@ -1,7 +1,7 @@
 /* SPDX-FileCopyrightText: joulecast authors */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 
-/* The inverse of the rows' covariance, C^-1, by blocks. */
+/* The inverse of the rows' covariance, C^-1, by blocks: as a chain where it is one, else as a matrix. */
 
 #include <gsl/gsl_blas.h>
 #include <gsl/gsl_linalg.h>
@@ -9,7 +9,7 @@
 #include "regression-private.h"
 #include "util/util.h"
 
-/* The inverse of the rows' covariance by blocks: rows from..from+n-1 begin at column 0. */
+/* Rows from..from+n-1 of the inverse begin at column 0. */
 static gsl_matrix_view noise_block(const struct work *work, size_t from)
 {
         size_t n = MIN(work->fit->n - from, (size_t)BLOCK_ROWS);
@@ -17,31 +17,50 @@ static gsl_matrix_view noise_block(const struct work *work, size_t from)
         return gsl_matrix_submatrix(work->noise, from, 0, n, n);
 }
 
+static bool is_chain(const struct work *work, size_t from)
+{
+        return work->is_chain[from / BLOCK_ROWS];
+}
+
+static int invert_block(struct work *work, size_t from)
+{
+        const struct regression *fit = work->fit;
+        gsl_matrix_view block = noise_block(work, from);
+        size_t n = block.matrix.size1;
+        int err;
+
+        work->is_chain[from / BLOCK_ROWS] = noise_chain_make(&fit->noise, work->rows, fit->index + from, n, work->power,
+                                                             fit->extra + from, work->chain + from);
+        if (is_chain(work, from))
+                return 0;
+        noise_covariance(&fit->noise, work->rows, fit->index + from, n, work->power, fit->extra + from, &block.matrix);
+        err = gsl_linalg_cholesky_decomp1(&block.matrix);
+        if (!err)
+                err = gsl_linalg_cholesky_invert(&block.matrix);
+        return err ? errno_from_gsl(err) : 0;
+}
+
 int regression_invert_noise(struct work *work)
 {
-        for (size_t from = 0; from < work->fit->n; from += BLOCK_ROWS) {
-                gsl_matrix_view block = noise_block(work, from);
-                int err;
+        int err = 0;
 
-                noise_covariance(&work->fit->noise, work->rows, work->fit->index + from, block.matrix.size1,
-                                 work->power, work->fit->extra + from, &block.matrix);
-                err = gsl_linalg_cholesky_decomp1(&block.matrix);
-                if (!err)
-                        err = gsl_linalg_cholesky_invert(&block.matrix);
-                if (err)
-                        return errno_from_gsl(err);
-        }
-        return 0;
+        for (size_t from = 0; !err && from < work->fit->n; from += BLOCK_ROWS)
+                err = invert_block(work, from);
+        return err;
 }
 
 void regression_unnoise(const struct work *work, const gsl_vector *from, gsl_vector *to)
 {
+        gsl_vector_memcpy(to, from);
         for (size_t at = 0; at < work->fit->n; at += BLOCK_ROWS) {
                 gsl_matrix_view block = noise_block(work, at);
                 gsl_vector_const_view x = gsl_vector_const_subvector(from, at, block.matrix.size1);
                 gsl_vector_view y = gsl_vector_subvector(to, at, block.matrix.size1);
 
-                gsl_blas_dgemv(CblasNoTrans, 1, &block.matrix, &x.vector, 0, &y.vector);
+                if (is_chain(work, at))
+                        noise_chain_solve(work->chain + at, y.vector.size, y.vector.data, y.vector.stride);
+                else
+                        gsl_blas_dgemv(CblasNoTrans, 1, &block.matrix, &x.vector, 0, &y.vector);
         }
 }
 
@@ -56,23 +75,41 @@ static void add_column(struct work *work, size_t from, const gsl_matrix *block, 
 }
 
 /* A mode touches few columns. */
+static void unnoise_block(struct work *work, size_t from)
+{
+        gsl_matrix_view block = noise_block(work, from);
+
+        for (size_t b = 0; b < block.matrix.size1; b++)
+                for (size_t j = 0; j < work->q; j++) {
+                        double x = gsl_matrix_get(work->x, from + b, j);
+
+                        if (x != 0)
+                                add_column(work, from, &block.matrix, b, j, x);
+                }
+}
+
+static void unnoise_chain(struct work *work, size_t from)
+{
+        size_t n = MIN(work->fit->n - from, (size_t)BLOCK_ROWS);
+        gsl_matrix_const_view x = gsl_matrix_const_submatrix(work->x, from, 0, n, work->q);
+        gsl_matrix_view white = gsl_matrix_submatrix(work->white, from, 0, n, work->q);
+
+        gsl_matrix_memcpy(&white.matrix, &x.matrix);
+        for (size_t j = 0; j < work->q; j++)
+                noise_chain_solve(work->chain + from, n, gsl_matrix_ptr(&white.matrix, 0, j), white.matrix.tda);
+}
+
 void regression_unnoise_columns(struct work *work)
 {
         gsl_matrix_set_zero(work->white);
-        for (size_t at = 0; at < work->fit->n; at += BLOCK_ROWS) {
-                gsl_matrix_view block = noise_block(work, at);
-
-                for (size_t b = 0; b < block.matrix.size1; b++)
-                        for (size_t j = 0; j < work->q; j++) {
-                                double x = gsl_matrix_get(work->x, at + b, j);
-
-                                if (x != 0)
-                                        add_column(work, at, &block.matrix, b, j, x);
-                        }
-        }
+        for (size_t from = 0; from < work->fit->n; from += BLOCK_ROWS)
+                if (is_chain(work, from))
+                        unnoise_chain(work, from);
+                else
+                        unnoise_block(work, from);
 }
 
 double regression_noise_diagonal(const struct work *work, size_t a)
 {
-        return gsl_matrix_get(work->noise, a, a % BLOCK_ROWS);
+        return is_chain(work, a) ? work->chain[a].diagonal : gsl_matrix_get(work->noise, a, a % BLOCK_ROWS);
 }

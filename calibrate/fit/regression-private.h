@@ -16,7 +16,9 @@ struct work {
         struct regression *fit;
         size_t q;               /* p + z */
         gsl_matrix *x;          /* n x q */
-        gsl_matrix *noise;      /* C^-1 of the rows, block by block */
+        gsl_matrix *noise;      /* C^-1 of the rows, block by block ... */
+        struct noise_link *chain; /* n: ... or its factors ... */
+        bool *is_chain;         /* ... in this block */
         gsl_matrix *white;      /* C^-1 X */
         gsl_vector *y;          /* n: observed power, corrected for delays of the level */
         gsl_vector *ry;         /* n: C^-1 of the residuals */

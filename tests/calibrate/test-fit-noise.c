@@ -86,6 +86,68 @@ static void rounding_is_shared(void)
         gsl_matrix_free(covariance);
 }
 
+#define LINKS 30
+
+/* Rows of a gauge with gaps of 0, 5 and 400 s, one of them an outlier. */
+static void make_links(struct row *list, double *power, double *extra, size_t *index)
+{
+        static const struct observation app = { .mode = "app" };
+        double end_s = 0;
+
+        for (size_t a = 0; a < LINKS; a++) {
+                list[a] = (struct row){ .observation = &app, .seconds = 1 + a * a % 50, .updates = 1 + a % 4,
+                                        .start_s = end_s + (a % 7 == 3 ? 400 : a % 3 == 1 ? 5 : 0) };
+                end_s = list[a].start_s + list[a].seconds;
+                power[a] = 300 + 150 * (a % 5);
+                extra[a] = a == 11 ? 1e6 : 0;
+                index[a] = a;
+        }
+}
+
+/* It is the same covariance, by far fewer operations; rows that share something else are no chain. */
+static void chain_is_the_matrix(void)
+{
+        struct row list[LINKS];
+        struct rows rows = { .list = list, .n = LINKS };
+        struct noise noise = regression_options_default.noise;
+        struct noise_link chain[LINKS];
+        double power[LINKS], extra[LINKS], sum = 0, ones[LINKS];
+        size_t index[LINKS];
+        gsl_matrix *covariance = gsl_matrix_alloc(LINKS, LINKS);
+
+        make_links(list, power, extra, index);
+        noise.background_sd_mw = 40;
+        noise_covariance(&noise, &rows, index, LINKS, power, extra, covariance);
+        check(noise_chain_make(&noise, &rows, index, LINKS, power, extra, chain));
+        for (size_t a = 0; a < LINKS; a++) {
+                double x[2 * LINKS], unit[LINKS] = { [0] = 0 };
+
+                for (size_t b = 0; b < LINKS; b++) {
+                        x[2 * b] = gsl_matrix_get(covariance, a, b);
+                        sum += x[2 * b];
+                }
+                noise_chain_solve(chain, LINKS, x, 2);
+                for (size_t b = 0; b < LINKS; b++)
+                        check_near(x[2 * b], a == b, 1e-9);
+                unit[a] = ones[a] = 1;
+                noise_chain_solve(chain, LINKS, unit, 1);
+                check_near(unit[a] / chain[a].diagonal, 1, 1e-9);
+        }
+        check_near(noise_chain_variance(chain, LINKS, ones) / sum, 1, 1e-9);
+        list[5].kernel = true;
+        check(!noise_chain_make(&noise, &rows, index, LINKS, power, extra, chain));
+        list[5].kernel = false;
+        list[5].charge = true;
+        check(!noise_chain_make(&noise, &rows, index, LINKS, power, extra, chain));
+        list[5].charge = false;
+        list[5].start_s -= 1;
+        check(!noise_chain_make(&noise, &rows, index, LINKS, power, extra, chain));
+        list[5].start_s += 1;
+        noise.gauge_quantum_mw = 100;
+        check(!noise_chain_make(&noise, &rows, index, LINKS, power, extra, chain));
+        gsl_matrix_free(covariance);
+}
+
 /* The refresh becomes better known during a run, but a delay that two rows share has one size. */
 static void refresh_may_change(void)
 {
@@ -285,6 +347,7 @@ int main(void)
 {
         gsl_set_error_handler_off();
         rounding_is_shared();
+        chain_is_the_matrix();
         refresh_may_change();
         noise_takes_nothing();
         outlier_loses_weight();
