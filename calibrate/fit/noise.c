@@ -162,31 +162,53 @@ void noise_covariance(const struct noise *noise, const struct rows *rows, const 
 /* A part of the variance that changes no result. */
 #define NOTHING 1e-12
 
-/* Is background activity all that the rows share? */
-static bool is_chain(const struct noise *noise, const struct rows *rows, const size_t *index, size_t n,
-                     const double *power)
+/* Are background activity and the rounding of a mode all that the rows share? */
+static bool is_chain(const struct rows *rows, const size_t *index, size_t n)
 {
         for (size_t a = 0; a < n; a++) {
                 const struct row *row = &rows->list[index[a]], *before = a > 0 ? &rows->list[index[a - 1]] : NULL;
 
                 if (row->charge || row->kernel ||
-                    (before && row->start_s < before->start_s + before->seconds - TOUCH_S) ||
-                    rounding_variance(noise, power[index[a]]) >
-                            NOTHING * row_variance(noise, rows, index[a], power))
+                    (before && row->start_s < before->start_s + before->seconds - TOUCH_S))
                         return false;
         }
         return true;
 }
 
-/* The recursion of a Kalman filter whose state is the background at the end of a row; C = L D L'. */
-bool noise_chain_make(const struct noise *noise, const struct rows *rows, const size_t *index, size_t n,
-                      const double *power, const double *extra, struct noise_link *chain)
+/* Standard deviations of the rounding error by row and mode. The number of modes; -1: too many. */
+static ssize_t round_modes(const struct noise *noise, const struct rows *rows, const size_t *index, size_t n,
+                           const double *power, gsl_matrix *rounding)
+{
+        const char *modes[NOISE_MODES_MAX];
+        size_t n_modes = 0;
+
+        gsl_matrix_set_zero(rounding);
+        for (size_t a = 0; a < n; a++) {
+                const char *mode = rows->list[index[a]].observation->mode;
+                double variance = rounding_variance(noise, power[index[a]]);
+                size_t m = 0;
+
+                if (variance <= NOTHING * row_variance(noise, rows, index[a], power))
+                        continue;
+                while (m < n_modes && strcmp(modes[m], mode) != 0)
+                        m++;
+                if (m == NOISE_MODES_MAX)
+                        return -1;
+                if (m == n_modes)
+                        modes[n_modes++] = mode;
+                gsl_matrix_set(rounding, a, m, sqrt(variance));
+        }
+        return (ssize_t)n_modes;
+}
+
+/* The recursion of a Kalman filter whose state is the background at the end of a row. */
+ssize_t noise_chain_make(const struct noise *noise, const struct rows *rows, const size_t *index, size_t n,
+                         const double *power, const double *extra, struct noise_link *chain, gsl_matrix *rounding)
 {
         double sd = sqrt(hum_variance(noise)), tau_s = noise->background_tau_s, state = 0, rest = 0;
+        ssize_t n_modes = is_chain(rows, index, n) ? round_modes(noise, rows, index, n, power, rounding) : -1;
 
-        if (!is_chain(noise, rows, index, n, power))
-                return false;
-        for (size_t a = 0; a < n; a++) {
+        for (size_t a = 0; a < n && n_modes >= 0; a++) {
                 const struct row *row = &rows->list[index[a]], *before = a > 0 ? &rows->list[index[a - 1]] : row;
                 double gap_s = a > 0 ? fmax(row->start_s - before->start_s - before->seconds, 0) : 0;
                 double own = sd * -expm1(-row->seconds / tau_s) * tau_s / row->seconds;
@@ -196,16 +218,18 @@ bool noise_chain_make(const struct noise *noise, const struct rows *rows, const 
                 link->carry = exp(-(gap_s + row->seconds) / tau_s);
                 link->variance = row_variance(noise, rows, index[a], power) + (extra ? extra[a] : 0) -
                                  square(link->read) * state;
+                for (ssize_t m = 0; m < n_modes; m++)
+                        link->variance -= square(gsl_matrix_get(rounding, a, (size_t)m));
                 link->gain = (own - link->carry * state * link->read) / link->variance;
                 state = square(link->carry) * state + square(link->gain) * link->variance;
         }
-        for (size_t a = n; a-- > 0;) {
+        for (size_t a = n; a-- > 0 && n_modes >= 0;) {
                 struct noise_link *link = &chain[a];
 
                 link->diagonal = 1 / link->variance + square(link->gain) * rest;
                 rest = square(link->read) / link->variance + square(link->carry - link->gain * link->read) * rest;
         }
-        return true;
+        return n_modes;
 }
 
 void noise_chain_solve(const struct noise_link *chain, size_t n, double *x, size_t stride)

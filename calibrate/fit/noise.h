@@ -36,9 +36,11 @@ struct noise {
 void noise_covariance(const struct noise *noise, const struct rows *rows, const size_t *index, size_t n,
                       const double *power, const double *extra, gsl_matrix *covariance);
 
+#define NOISE_MODES_MAX 32
+
 /*
- * The same for rows that share nothing but background activity, whose correlation decays exponentially: its inverse
- * takes time and memory linear in @n.
+ * The same for rows that share background activity, whose correlation decays exponentially, and the rounding error of
+ * each mode W: C + WW', where the inverse of C takes time and memory linear in @n.
  */
 struct noise_link {
         double read, carry, gain; /* C = L D L'; L[a][b] is read[a] x carry of all between x gain[b] ... */
@@ -46,9 +48,12 @@ struct noise_link {
         double diagonal;          /* C^-1[a][a] */
 };
 
-/* False: the rows share something else. @chain: one link a row. */
-bool noise_chain_make(const struct noise *noise, const struct rows *rows, const size_t *index, size_t n,
-                      const double *power, const double *extra, struct noise_link *chain);
+/*
+ * The number of W's columns; -1: the rows share something else, too, or have too many modes. @chain: one link a row;
+ * @rounding: n x NOISE_MODES_MAX, gets W.
+ */
+ssize_t noise_chain_make(const struct noise *noise, const struct rows *rows, const size_t *index, size_t n,
+                         const double *power, const double *extra, struct noise_link *chain, gsl_matrix *rounding);
 /* x := C^-1 x. @x: n values, @stride apart. */
 void noise_chain_solve(const struct noise_link *chain, size_t n, double *x, size_t stride);
 /* x'C x */

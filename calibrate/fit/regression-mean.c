@@ -17,14 +17,26 @@
 /* Adds the variance of the sum of one block's residuals under the noise model. */
 static int add_block(const struct work *work, size_t from, size_t n, double *variance)
 {
-        _cleanup_matrix_ gsl_matrix *covariance = NULL;
+        _cleanup_matrix_ gsl_matrix *covariance = NULL, *rounding = gsl_matrix_alloc(n, NOISE_MODES_MAX);
         struct noise_link chain[BLOCK_ROWS];
         double usual[BLOCK_ROWS];
+        ssize_t n_modes;
 
+        if (!rounding)
+                return -ENOMEM;
         for (size_t a = 0; a < n; a++)
                 usual[a] = !(work->fit->extra[from + a] > 0);
-        if (noise_chain_make(&work->fit->noise, work->rows, work->fit->index + from, n, work->power, NULL, chain)) {
+        n_modes = noise_chain_make(&work->fit->noise, work->rows, work->fit->index + from, n, work->power, NULL, chain,
+                                   rounding);
+        if (n_modes >= 0) {
                 *variance += noise_chain_variance(chain, n, usual);
+                for (ssize_t m = 0; m < n_modes; m++) {
+                        double sum = 0;
+
+                        for (size_t a = 0; a < n; a++)
+                                sum += usual[a] * gsl_matrix_get(rounding, a, (size_t)m);
+                        *variance += sum * sum;
+                }
                 return 0;
         }
         covariance = gsl_matrix_alloc(n, n);

@@ -19,7 +19,66 @@ static gsl_matrix_view noise_block(const struct work *work, size_t from)
 
 static bool is_chain(const struct work *work, size_t from)
 {
-        return work->is_chain[from / BLOCK_ROWS];
+        return work->n_modes[from / BLOCK_ROWS] >= 0;
+}
+
+/* Y of a chain, by which its inverse is C^-1 - YY' (Woodbury 1950). False: no rounding error is shared. */
+static bool shared_of(const struct work *work, size_t from, gsl_matrix_view *ret)
+{
+        ssize_t n_modes = work->n_modes[from / BLOCK_ROWS];
+        size_t at = from / BLOCK_ROWS * BLOCK_ROWS;
+
+        if (n_modes > 0)
+                *ret = gsl_matrix_submatrix(work->shared, at, 0, MIN(work->fit->n - at, (size_t)BLOCK_ROWS),
+                                            (size_t)n_modes);
+        return n_modes > 0;
+}
+
+/* W becomes Y = C^-1 W G'^-1 with GG' = 1 + W'C^-1 W. */
+static int share_rounding(struct work *work, size_t from)
+{
+        double numbers[NOISE_MODES_MAX * NOISE_MODES_MAX];
+        gsl_matrix_view w, inner;
+        int err;
+
+        if (!shared_of(work, from, &w))
+                return 0;
+        inner = gsl_matrix_view_array(numbers, w.matrix.size2, w.matrix.size2);
+        for (size_t m = 0; m < w.matrix.size2; m++) {
+                gsl_vector_view column = gsl_matrix_column(&w.matrix, m);
+                double *solved = work->scratch;
+                gsl_vector_view solution = gsl_vector_view_array(solved, w.matrix.size1), to;
+
+                gsl_vector_memcpy(&solution.vector, &column.vector);
+                noise_chain_solve(work->chain + from, w.matrix.size1, solved, 1);
+                to = gsl_matrix_row(&inner.matrix, m);
+                gsl_blas_dgemv(CblasTrans, 1, &w.matrix, &solution.vector, 0, &to.vector);
+                *gsl_matrix_ptr(&inner.matrix, m, m) += 1;
+        }
+        err = gsl_linalg_cholesky_decomp1(&inner.matrix);
+        if (err)
+                return errno_from_gsl(err);
+        for (size_t m = 0; m < w.matrix.size2; m++)
+                noise_chain_solve(work->chain + from, w.matrix.size1, gsl_matrix_ptr(&w.matrix, 0, m), w.matrix.tda);
+        gsl_blas_dtrsm(CblasRight, CblasLower, CblasTrans, CblasNonUnit, 1, &inner.matrix, &w.matrix);
+        return 0;
+}
+
+/* x := the block's inverse x */
+static void solve_chain(const struct work *work, size_t from, gsl_vector *x)
+{
+        double numbers[NOISE_MODES_MAX];
+        gsl_vector_view moment;
+        gsl_matrix_view y;
+        bool shares = shared_of(work, from, &y);
+
+        if (shares) {
+                moment = gsl_vector_view_array(numbers, y.matrix.size2);
+                gsl_blas_dgemv(CblasTrans, 1, &y.matrix, x, 0, &moment.vector);
+        }
+        noise_chain_solve(work->chain + from, x->size, x->data, x->stride);
+        if (shares)
+                gsl_blas_dgemv(CblasNoTrans, -1, &y.matrix, &moment.vector, 1, x);
 }
 
 static int invert_block(struct work *work, size_t from)
@@ -27,12 +86,14 @@ static int invert_block(struct work *work, size_t from)
         const struct regression *fit = work->fit;
         gsl_matrix_view block = noise_block(work, from);
         size_t n = block.matrix.size1;
+        gsl_matrix_view rounding = gsl_matrix_submatrix(work->shared, from, 0, n, NOISE_MODES_MAX);
         int err;
 
-        work->is_chain[from / BLOCK_ROWS] = noise_chain_make(&fit->noise, work->rows, fit->index + from, n, work->power,
-                                                             fit->extra + from, work->chain + from);
+        work->n_modes[from / BLOCK_ROWS] =
+                noise_chain_make(&fit->noise, work->rows, fit->index + from, n, work->power, fit->extra + from,
+                                 work->chain + from, &rounding.matrix);
         if (is_chain(work, from))
-                return 0;
+                return share_rounding(work, from);
         noise_covariance(&fit->noise, work->rows, fit->index + from, n, work->power, fit->extra + from, &block.matrix);
         err = gsl_linalg_cholesky_decomp1(&block.matrix);
         if (!err)
@@ -58,7 +119,7 @@ void regression_unnoise(const struct work *work, const gsl_vector *from, gsl_vec
                 gsl_vector_view y = gsl_vector_subvector(to, at, block.matrix.size1);
 
                 if (is_chain(work, at))
-                        noise_chain_solve(work->chain + at, y.vector.size, y.vector.data, y.vector.stride);
+                        solve_chain(work, at, &y.vector);
                 else
                         gsl_blas_dgemv(CblasNoTrans, 1, &block.matrix, &x.vector, 0, &y.vector);
         }
@@ -95,8 +156,11 @@ static void unnoise_chain(struct work *work, size_t from)
         gsl_matrix_view white = gsl_matrix_submatrix(work->white, from, 0, n, work->q);
 
         gsl_matrix_memcpy(&white.matrix, &x.matrix);
-        for (size_t j = 0; j < work->q; j++)
-                noise_chain_solve(work->chain + from, n, gsl_matrix_ptr(&white.matrix, 0, j), white.matrix.tda);
+        for (size_t j = 0; j < work->q; j++) {
+                gsl_vector_view column = gsl_matrix_column(&white.matrix, j);
+
+                solve_chain(work, from, &column.vector);
+        }
 }
 
 void regression_unnoise_columns(struct work *work)
@@ -111,5 +175,18 @@ void regression_unnoise_columns(struct work *work)
 
 double regression_noise_diagonal(const struct work *work, size_t a)
 {
-        return is_chain(work, a) ? work->chain[a].diagonal : gsl_matrix_get(work->noise, a, a % BLOCK_ROWS);
+        double diagonal;
+        gsl_matrix_view y;
+
+        if (!is_chain(work, a))
+                return gsl_matrix_get(work->noise, a, a % BLOCK_ROWS);
+        diagonal = work->chain[a].diagonal;
+        if (shared_of(work, a, &y)) {
+                gsl_vector_view row = gsl_matrix_row(&y.matrix, a % BLOCK_ROWS);
+                double squares;
+
+                gsl_blas_ddot(&row.vector, &row.vector, &squares);
+                diagonal -= squares;
+        }
+        return diagonal;
 }

@@ -114,11 +114,12 @@ static void chain_is_the_matrix(void)
         double power[LINKS], extra[LINKS], sum = 0, ones[LINKS];
         size_t index[LINKS];
         gsl_matrix *covariance = gsl_matrix_alloc(LINKS, LINKS);
+        gsl_matrix *rounding = gsl_matrix_alloc(LINKS, NOISE_MODES_MAX);
 
         make_links(list, power, extra, index);
         noise.background_sd_mw = 40;
         noise_covariance(&noise, &rows, index, LINKS, power, extra, covariance);
-        check(noise_chain_make(&noise, &rows, index, LINKS, power, extra, chain));
+        check_int(noise_chain_make(&noise, &rows, index, LINKS, power, extra, chain, rounding), 0);
         for (size_t a = 0; a < LINKS; a++) {
                 double x[2 * LINKS], unit[LINKS] = { [0] = 0 };
 
@@ -135,17 +136,51 @@ static void chain_is_the_matrix(void)
         }
         check_near(noise_chain_variance(chain, LINKS, ones) / sum, 1, 1e-9);
         list[5].kernel = true;
-        check(!noise_chain_make(&noise, &rows, index, LINKS, power, extra, chain));
+        check_int(noise_chain_make(&noise, &rows, index, LINKS, power, extra, chain, rounding), -1);
         list[5].kernel = false;
         list[5].charge = true;
-        check(!noise_chain_make(&noise, &rows, index, LINKS, power, extra, chain));
+        check_int(noise_chain_make(&noise, &rows, index, LINKS, power, extra, chain, rounding), -1);
         list[5].charge = false;
         list[5].start_s -= 1;
-        check(!noise_chain_make(&noise, &rows, index, LINKS, power, extra, chain));
-        list[5].start_s += 1;
-        noise.gauge_quantum_mw = 100;
-        check(!noise_chain_make(&noise, &rows, index, LINKS, power, extra, chain));
+        check_int(noise_chain_make(&noise, &rows, index, LINKS, power, extra, chain, rounding), -1);
+        gsl_matrix_free(rounding);
         gsl_matrix_free(covariance);
+}
+
+/* With rows of coarse readings in two blocks. Overlapping rows, here by 20 us, are fitted by the matrix. */
+static void chain_fits_as_the_matrix(void)
+{
+        struct observation_run run = run_of("gauge");
+        struct outcome outcomes[2];
+        uint64_t state = 88172645463325252u;
+        double noise_mw[20 * ARRAY_SIZE(loads)];
+
+        for (size_t i = 0; i < ARRAY_SIZE(noise_mw); i++)
+                noise_mw[i] = 20 * normal(&state);
+        for (size_t c = 0; c < ARRAY_SIZE(outcomes); c++) {
+                static struct observation list[ARRAY_SIZE(noise_mw)];
+                char error[128] = "";
+
+                for (size_t i = 0; i < ARRAY_SIZE(list); i++) {
+                        observe(&loads[i % ARRAY_SIZE(loads)], i, &list[i]);
+                        list[i].power_mw = 30 * round((list[i].power_mw + noise_mw[i]) / 30);
+                        list[i].start_realtime_ns = (int64_t)(i * list[i].elapsed_ns);
+                        if (c == 1 && i % 100 == 50)
+                                list[i].start_realtime_ns -= 20000;
+                }
+                check_int(refit_regression(&run, list, ARRAY_SIZE(list), &outcomes[c], error, sizeof(error)), 0);
+                clear_all(list, ARRAY_SIZE(list));
+        }
+        check_int(outcomes[0].profile->n_coefficients, outcomes[1].profile->n_coefficients);
+        for (size_t i = 0; i < outcomes[0].profile->n_coefficients; i++) {
+                const struct coefficient *a = &outcomes[0].profile->coefficients[i];
+                const struct coefficient *b = &outcomes[1].profile->coefficients[i];
+
+                check_near(a->value, b->value, 1e-5 * fabs(b->value));
+                check_near(a->standard_error, b->standard_error, 1e-5 * b->standard_error);
+        }
+        outcome_clear(&outcomes[0]);
+        outcome_clear(&outcomes[1]);
 }
 
 /* The refresh becomes better known during a run, but a delay that two rows share has one size. */
@@ -348,6 +383,7 @@ int main(void)
         gsl_set_error_handler_off();
         rounding_is_shared();
         chain_is_the_matrix();
+        chain_fits_as_the_matrix();
         refresh_may_change();
         noise_takes_nothing();
         outlier_loses_weight();
