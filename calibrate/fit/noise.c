@@ -57,17 +57,17 @@ static double own_variance(const struct noise *noise, bool charge, double power,
 /* A loop is an unusual program: this part of its CPU power is in no counter, and is the same in each of its rows. */
 #define KERNEL_SD 0.07
 
-/* @a_mw, @b_mw: their powers above the least of all rows. */
-static double kernel_covariance(const struct row *a, const struct row *b, double a_mw, double b_mw)
+/* Standard deviation of the error that all rows of the mode share. @mw: the row's power above the least of all rows. */
+static double program_sd(const struct noise *noise, const struct row *row, double mw)
 {
-        bool same = a->kernel && b->kernel && strcmp(a->observation->mode, b->observation->mode) == 0;
-
-        return same ? square(KERNEL_SD) * a_mw * b_mw : 0;
+        if (row->kernel)
+                return KERNEL_SD * mw;
+        return row->observation->usage.counted.n > 0 ? noise->program_error * mw : 0;
 }
 
-static bool same_state(const struct row *a, const struct row *b)
+static bool same_mode(const struct row *a, const struct row *b)
 {
-        return !a->charge && !b->charge && strcmp(a->observation->mode, b->observation->mode) == 0;
+        return strcmp(a->observation->mode, b->observation->mode) == 0;
 }
 
 static double delay_variance(double refresh_s, double power, double seconds)
@@ -102,7 +102,16 @@ static double power_before(const struct rows *rows, size_t i, const double *powe
         return rows->list[i].follows && i > 0 ? power[i - 1] : power[i];
 }
 
-/* Without the part of an unusual program. */
+static double least_power(const size_t *index, size_t n, const double *power)
+{
+        double least = INFINITY;
+
+        for (size_t a = 0; a < n; a++)
+                least = fmin(least, power[index[a]]);
+        return least;
+}
+
+/* Without that of program_sd(). */
 static double row_variance(const struct noise *noise, const struct rows *rows, size_t i, const double *power)
 {
         const struct row *row = &rows->list[i];
@@ -124,16 +133,14 @@ static double hum_variance(const struct noise *noise)
 void noise_covariance(const struct noise *noise, const struct rows *rows, const size_t *index, size_t n,
                       const double *power, const double *extra, gsl_matrix *covariance)
 {
-        double hum = hum_variance(noise), least = INFINITY;
+        double hum = hum_variance(noise), least = least_power(index, n, power);
 
-        for (size_t a = 0; a < n; a++)
-                least = fmin(least, power[index[a]]);
         for (size_t a = 0; a < n; a++) {
                 const struct row *row = &rows->list[index[a]];
                 bool touches = row->follows && index[a] > 0;
                 double before = power_before(rows, index[a], power);
-                double variance = row_variance(noise, rows, index[a], power) +
-                                  kernel_covariance(row, row, power[index[a]] - least, power[index[a]] - least);
+                double program = program_sd(noise, row, power[index[a]] - least);
+                double variance = row_variance(noise, rows, index[a], power) + square(program);
 
                 gsl_matrix_set(covariance, a, a, variance + (extra ? extra[a] : 0));
                 for (size_t b = 0; b < a; b++) {
@@ -146,10 +153,11 @@ void noise_covariance(const struct noise *noise, const struct rows *rows, const 
                                 shared -= UNIFORM_VARIANCE *
                                           square(fmin(row->refresh_s, other->refresh_s) * before) /
                                           (row->seconds * other->seconds);
-                        if (same_state(row, other)) /* the geometric mean: more would be no covariance */
+                        if (same_mode(row, other))
+                                shared += program * program_sd(noise, other, power[index[b]] - least);
+                        if (same_mode(row, other) && !row->charge && !other->charge)
                                 shared += sqrt(rounding_variance(noise, power[index[a]]) *
-                                               rounding_variance(noise, power[index[b]]));
-                        shared += kernel_covariance(row, other, power[index[a]] - least, power[index[b]] - least);
+                                               rounding_variance(noise, power[index[b]])); /* more is no covariance */
                         gsl_matrix_set(covariance, a, b, shared);
                         gsl_matrix_set(covariance, b, a, shared);
                 }
@@ -162,53 +170,78 @@ void noise_covariance(const struct noise *noise, const struct rows *rows, const 
 /* A part of the variance that changes no result. */
 #define NOTHING 1e-12
 
-/* Are background activity and the rounding of a mode all that the rows share? */
 static bool is_chain(const struct rows *rows, const size_t *index, size_t n)
 {
         for (size_t a = 0; a < n; a++) {
                 const struct row *row = &rows->list[index[a]], *before = a > 0 ? &rows->list[index[a - 1]] : NULL;
 
-                if (row->charge || row->kernel ||
-                    (before && row->start_s < before->start_s + before->seconds - TOUCH_S))
+                if (row->charge || (before && row->start_s < before->start_s + before->seconds - TOUCH_S))
                         return false;
         }
         return true;
 }
 
-/* Standard deviations of the rounding error by row and mode. The number of modes; -1: too many. */
-static ssize_t round_modes(const struct noise *noise, const struct rows *rows, const size_t *index, size_t n,
-                           const double *power, gsl_matrix *rounding)
+/* A column for each error of each mode. */
+struct mode_errors {
+        gsl_matrix *shared;
+        struct {
+                const char *mode;
+                bool rounding; /* else of the program */
+        } columns[NOISE_SHARED_MAX];
+        size_t n;
+};
+
+/* False: there are too many. */
+static bool set_error(struct mode_errors *errors, size_t a, const char *mode, bool rounding, double sd)
 {
-        const char *modes[NOISE_MODES_MAX];
-        size_t n_modes = 0;
+        size_t c = 0;
 
-        gsl_matrix_set_zero(rounding);
-        for (size_t a = 0; a < n; a++) {
-                const char *mode = rows->list[index[a]].observation->mode;
-                double variance = rounding_variance(noise, power[index[a]]);
-                size_t m = 0;
-
-                if (variance <= NOTHING * row_variance(noise, rows, index[a], power))
-                        continue;
-                while (m < n_modes && strcmp(modes[m], mode) != 0)
-                        m++;
-                if (m == NOISE_MODES_MAX)
-                        return -1;
-                if (m == n_modes)
-                        modes[n_modes++] = mode;
-                gsl_matrix_set(rounding, a, m, sqrt(variance));
+        while (c < errors->n && (errors->columns[c].rounding != rounding || strcmp(errors->columns[c].mode, mode) != 0))
+                c++;
+        if (c == NOISE_SHARED_MAX)
+                return false;
+        if (c == errors->n) {
+                errors->columns[errors->n].mode = mode;
+                errors->columns[errors->n++].rounding = rounding;
         }
-        return (ssize_t)n_modes;
+        gsl_matrix_set(errors->shared, a, c, sd);
+        return true;
+}
+
+/* Errors that rows of a mode share, and in @variance what else each row has. The number of columns; -1: too many. */
+static ssize_t share_errors(const struct noise *noise, const struct rows *rows, const size_t *index, size_t n,
+                            const double *power, struct noise_link *chain, gsl_matrix *shared)
+{
+        struct mode_errors errors = { .shared = shared };
+        double least = least_power(index, n, power);
+
+        gsl_matrix_set_zero(shared);
+        for (size_t a = 0; a < n; a++) {
+                const struct row *row = &rows->list[index[a]];
+                const char *mode = row->observation->mode;
+                double rounding = rounding_variance(noise, power[index[a]]);
+                double program = program_sd(noise, row, power[index[a]] - least);
+                double variance = row_variance(noise, rows, index[a], power);
+
+                chain[a].variance = variance - rounding;
+                if (rounding <= NOTHING * variance)
+                        chain[a].variance = variance;
+                else if (!set_error(&errors, a, mode, true, sqrt(rounding)))
+                        return -1;
+                if (square(program) > NOTHING * variance && !set_error(&errors, a, mode, false, program))
+                        return -1;
+        }
+        return (ssize_t)errors.n;
 }
 
 /* The recursion of a Kalman filter whose state is the background at the end of a row. */
 ssize_t noise_chain_make(const struct noise *noise, const struct rows *rows, const size_t *index, size_t n,
-                         const double *power, const double *extra, struct noise_link *chain, gsl_matrix *rounding)
+                         const double *power, const double *extra, struct noise_link *chain, gsl_matrix *shared)
 {
         double sd = sqrt(hum_variance(noise)), tau_s = noise->background_tau_s, state = 0, rest = 0;
-        ssize_t n_modes = is_chain(rows, index, n) ? round_modes(noise, rows, index, n, power, rounding) : -1;
+        ssize_t n_shared = is_chain(rows, index, n) ? share_errors(noise, rows, index, n, power, chain, shared) : -1;
 
-        for (size_t a = 0; a < n && n_modes >= 0; a++) {
+        for (size_t a = 0; a < n && n_shared >= 0; a++) {
                 const struct row *row = &rows->list[index[a]], *before = a > 0 ? &rows->list[index[a - 1]] : row;
                 double gap_s = a > 0 ? fmax(row->start_s - before->start_s - before->seconds, 0) : 0;
                 double own = sd * -expm1(-row->seconds / tau_s) * tau_s / row->seconds;
@@ -216,20 +249,17 @@ ssize_t noise_chain_make(const struct noise *noise, const struct rows *rows, con
 
                 link->read = own * exp(-gap_s / tau_s);
                 link->carry = exp(-(gap_s + row->seconds) / tau_s);
-                link->variance = row_variance(noise, rows, index[a], power) + (extra ? extra[a] : 0) -
-                                 square(link->read) * state;
-                for (ssize_t m = 0; m < n_modes; m++)
-                        link->variance -= square(gsl_matrix_get(rounding, a, (size_t)m));
+                link->variance += (extra ? extra[a] : 0) - square(link->read) * state;
                 link->gain = (own - link->carry * state * link->read) / link->variance;
                 state = square(link->carry) * state + square(link->gain) * link->variance;
         }
-        for (size_t a = n; a-- > 0 && n_modes >= 0;) {
+        for (size_t a = n; a-- > 0 && n_shared >= 0;) {
                 struct noise_link *link = &chain[a];
 
                 link->diagonal = 1 / link->variance + square(link->gain) * rest;
                 rest = square(link->read) / link->variance + square(link->carry - link->gain * link->read) * rest;
         }
-        return n_modes;
+        return n_shared;
 }
 
 void noise_chain_solve(const struct noise_link *chain, size_t n, double *x, size_t stride)

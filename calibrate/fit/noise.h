@@ -26,6 +26,7 @@ struct noise {
         double scatter; /* the same of a percent of charge, as its test found; set by regression_fit() */
         double gauge_error;          /* one update of the gauge, relative */
         double gauge_quantum_mw;
+        double program_error; /* where instructions are counted: the same in all rows of a mode, relative */
         double model_error; /* effects of a mode that the model does not have (temperature, ...), relative */
 };
 
@@ -36,11 +37,11 @@ struct noise {
 void noise_covariance(const struct noise *noise, const struct rows *rows, const size_t *index, size_t n,
                       const double *power, const double *extra, gsl_matrix *covariance);
 
-#define NOISE_MODES_MAX 32
+#define NOISE_SHARED_MAX 48
 
 /*
- * The same for rows that share background activity, whose correlation decays exponentially, and the rounding error of
- * each mode W: C + WW', where the inverse of C takes time and memory linear in @n.
+ * The same for rows of a gauge: C + WW'. C has their own errors and the background activity, whose correlation decays
+ * exponentially, so that its inverse takes time and memory linear in @n; W has the errors that rows of a mode share.
  */
 struct noise_link {
         double read, carry, gain; /* C = L D L'; L[a][b] is read[a] x carry of all between x gain[b] ... */
@@ -49,11 +50,11 @@ struct noise_link {
 };
 
 /*
- * The number of W's columns; -1: the rows share something else, too, or have too many modes. @chain: one link a row;
- * @rounding: n x NOISE_MODES_MAX, gets W.
+ * The number of W's columns; -1: rows are by a level or overlap, or there are too many modes. @chain: one link a row;
+ * @shared: n x NOISE_SHARED_MAX, gets W.
  */
 ssize_t noise_chain_make(const struct noise *noise, const struct rows *rows, const size_t *index, size_t n,
-                         const double *power, const double *extra, struct noise_link *chain, gsl_matrix *rounding);
+                         const double *power, const double *extra, struct noise_link *chain, gsl_matrix *shared);
 /* x := C^-1 x. @x: n values, @stride apart. */
 void noise_chain_solve(const struct noise_link *chain, size_t n, double *x, size_t stride);
 /* x'C x */

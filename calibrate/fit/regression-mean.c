@@ -17,24 +17,24 @@
 /* Adds the variance of the sum of one block's residuals under the noise model. */
 static int add_block(const struct work *work, size_t from, size_t n, double *variance)
 {
-        _cleanup_matrix_ gsl_matrix *covariance = NULL, *rounding = gsl_matrix_alloc(n, NOISE_MODES_MAX);
+        _cleanup_matrix_ gsl_matrix *covariance = NULL, *shared = gsl_matrix_alloc(n, NOISE_SHARED_MAX);
         struct noise_link chain[BLOCK_ROWS];
         double usual[BLOCK_ROWS];
-        ssize_t n_modes;
+        ssize_t n_shared;
 
-        if (!rounding)
+        if (!shared)
                 return -ENOMEM;
         for (size_t a = 0; a < n; a++)
                 usual[a] = !(work->fit->extra[from + a] > 0);
-        n_modes = noise_chain_make(&work->fit->noise, work->rows, work->fit->index + from, n, work->power, NULL, chain,
-                                   rounding);
-        if (n_modes >= 0) {
+        n_shared = noise_chain_make(&work->fit->noise, work->rows, work->fit->index + from, n, work->power, NULL, chain,
+                                   shared);
+        if (n_shared >= 0) {
                 *variance += noise_chain_variance(chain, n, usual);
-                for (ssize_t m = 0; m < n_modes; m++) {
+                for (ssize_t m = 0; m < n_shared; m++) {
                         double sum = 0;
 
                         for (size_t a = 0; a < n; a++)
-                                sum += usual[a] * gsl_matrix_get(rounding, a, (size_t)m);
+                                sum += usual[a] * gsl_matrix_get(shared, a, (size_t)m);
                         *variance += sum * sum;
                 }
                 return 0;

@@ -19,25 +19,25 @@ static gsl_matrix_view noise_block(const struct work *work, size_t from)
 
 static bool is_chain(const struct work *work, size_t from)
 {
-        return work->n_modes[from / BLOCK_ROWS] >= 0;
+        return work->n_shared[from / BLOCK_ROWS] >= 0;
 }
 
-/* Y of a chain, by which its inverse is C^-1 - YY' (Woodbury 1950). False: no rounding error is shared. */
+/* Y of a chain, by which its inverse is C^-1 - YY' (Woodbury 1950). False: no row of a mode shares an error. */
 static bool shared_of(const struct work *work, size_t from, gsl_matrix_view *ret)
 {
-        ssize_t n_modes = work->n_modes[from / BLOCK_ROWS];
+        ssize_t n = work->n_shared[from / BLOCK_ROWS];
         size_t at = from / BLOCK_ROWS * BLOCK_ROWS;
 
-        if (n_modes > 0)
+        if (n > 0)
                 *ret = gsl_matrix_submatrix(work->shared, at, 0, MIN(work->fit->n - at, (size_t)BLOCK_ROWS),
-                                            (size_t)n_modes);
-        return n_modes > 0;
+                                            (size_t)n);
+        return n > 0;
 }
 
 /* W becomes Y = C^-1 W G'^-1 with GG' = 1 + W'C^-1 W. */
-static int share_rounding(struct work *work, size_t from)
+static int share_errors(struct work *work, size_t from)
 {
-        double numbers[NOISE_MODES_MAX * NOISE_MODES_MAX];
+        double numbers[NOISE_SHARED_MAX * NOISE_SHARED_MAX];
         gsl_matrix_view w, inner;
         int err;
 
@@ -67,7 +67,7 @@ static int share_rounding(struct work *work, size_t from)
 /* x := the block's inverse x */
 static void solve_chain(const struct work *work, size_t from, gsl_vector *x)
 {
-        double numbers[NOISE_MODES_MAX];
+        double numbers[NOISE_SHARED_MAX];
         gsl_vector_view moment;
         gsl_matrix_view y;
         bool shares = shared_of(work, from, &y);
@@ -86,14 +86,14 @@ static int invert_block(struct work *work, size_t from)
         const struct regression *fit = work->fit;
         gsl_matrix_view block = noise_block(work, from);
         size_t n = block.matrix.size1;
-        gsl_matrix_view rounding = gsl_matrix_submatrix(work->shared, from, 0, n, NOISE_MODES_MAX);
+        gsl_matrix_view shared = gsl_matrix_submatrix(work->shared, from, 0, n, NOISE_SHARED_MAX);
         int err;
 
-        work->n_modes[from / BLOCK_ROWS] =
+        work->n_shared[from / BLOCK_ROWS] =
                 noise_chain_make(&fit->noise, work->rows, fit->index + from, n, work->power, fit->extra + from,
-                                 work->chain + from, &rounding.matrix);
+                                 work->chain + from, &shared.matrix);
         if (is_chain(work, from))
-                return share_rounding(work, from);
+                return share_errors(work, from);
         noise_covariance(&fit->noise, work->rows, fit->index + from, n, work->power, fit->extra + from, &block.matrix);
         err = gsl_linalg_cholesky_decomp1(&block.matrix);
         if (!err)

@@ -18,8 +18,8 @@ struct work {
         gsl_matrix *x;          /* n x q */
         gsl_matrix *noise;      /* C^-1 of the rows, block by block ... */
         struct noise_link *chain; /* n: ... or a chain ... */
-        gsl_matrix *shared;     /* n x NOISE_MODES_MAX: ... with the rounding that a mode's rows share ... */
-        ssize_t *n_modes;       /* ... of this number of modes; -1: the block is no chain */
+        gsl_matrix *shared;     /* n x NOISE_SHARED_MAX: ... with the errors that rows of a mode share ... */
+        ssize_t *n_shared;       /* ... in this number of columns; -1: the block is no chain */
         gsl_matrix *white;      /* C^-1 X */
         gsl_vector *y;          /* n: observed power, corrected for delays of the level */
         gsl_vector *ry;         /* n: C^-1 of the residuals */

@@ -51,7 +51,7 @@ static void work_clear(struct work *work)
         matrix_freep(&work->noise);
         free(work->chain);
         matrix_freep(&work->shared);
-        free(work->n_modes);
+        free(work->n_shared);
         matrix_freep(&work->gram);
         matrix_freep(&work->inverse);
         vector_freep(&work->moment);
@@ -76,8 +76,8 @@ static int work_make(struct work *work)
         work->ry = gsl_vector_alloc(n);
         work->noise = gsl_matrix_alloc(n, block);
         work->chain = calloc(n, sizeof(*work->chain));
-        work->shared = gsl_matrix_alloc(n, NOISE_MODES_MAX);
-        work->n_modes = calloc(n / BLOCK_ROWS + 1, sizeof(*work->n_modes));
+        work->shared = gsl_matrix_alloc(n, NOISE_SHARED_MAX);
+        work->n_shared = calloc(n / BLOCK_ROWS + 1, sizeof(*work->n_shared));
         work->gram = gsl_matrix_alloc(q, q);
         work->inverse = gsl_matrix_alloc(q, q);
         work->moment = gsl_vector_alloc(q);
@@ -88,7 +88,7 @@ static int work_make(struct work *work)
         work->nonneg = calloc(q, sizeof(*work->nonneg));
         work->bend_sd = calloc(q, sizeof(*work->bend_sd));
         return work->x && work->white && work->y && work->ry && work->noise && work->chain && work->shared &&
-               work->n_modes && work->gram && work->inverse && work->moment && work->last && work->power &&
+               work->n_shared && work->gram && work->inverse && work->moment && work->last && work->power &&
                work->precision && work->scratch && work->nonneg && work->bend_sd ? 0 : -ENOMEM;
 }
 

@@ -111,15 +111,15 @@ static void chain_is_the_matrix(void)
         struct rows rows = { .list = list, .n = LINKS };
         struct noise noise = regression_options_default.noise;
         struct noise_link chain[LINKS];
-        double power[LINKS], extra[LINKS], sum = 0, ones[LINKS];
+        double power[LINKS], extra[LINKS], sum = 0, ones[LINKS], all;
         size_t index[LINKS];
         gsl_matrix *covariance = gsl_matrix_alloc(LINKS, LINKS);
-        gsl_matrix *rounding = gsl_matrix_alloc(LINKS, NOISE_MODES_MAX);
+        gsl_matrix *common = gsl_matrix_alloc(LINKS, NOISE_SHARED_MAX);
 
         make_links(list, power, extra, index);
         noise.background_sd_mw = 40;
         noise_covariance(&noise, &rows, index, LINKS, power, extra, covariance);
-        check_int(noise_chain_make(&noise, &rows, index, LINKS, power, extra, chain, rounding), 0);
+        check_int(noise_chain_make(&noise, &rows, index, LINKS, power, extra, chain, common), 0);
         for (size_t a = 0; a < LINKS; a++) {
                 double x[2 * LINKS], unit[LINKS] = { [0] = 0 };
 
@@ -135,15 +135,27 @@ static void chain_is_the_matrix(void)
                 check_near(unit[a] / chain[a].diagonal, 1, 1e-9);
         }
         check_near(noise_chain_variance(chain, LINKS, ones) / sum, 1, 1e-9);
-        list[5].kernel = true;
-        check_int(noise_chain_make(&noise, &rows, index, LINKS, power, extra, chain, rounding), -1);
-        list[5].kernel = false;
+        list[6].kernel = list[7].kernel = true;
+        noise.gauge_quantum_mw = 100;
+        noise_covariance(&noise, &rows, index, LINKS, power, extra, covariance);
+        check_int(noise_chain_make(&noise, &rows, index, LINKS, power, extra, chain, common), 2);
+        all = noise_chain_variance(chain, LINKS, ones);
+        for (size_t c = 0; c < 2; c++) {
+                double column = 0;
+
+                for (size_t a = 0; a < LINKS; a++)
+                        column += gsl_matrix_get(common, a, c);
+                all += column * column;
+        }
+        for (size_t a = 0; a < LINKS * LINKS; a++)
+                all -= covariance->data[a];
+        check_near(all / sum, 0, 1e-9);
         list[5].charge = true;
-        check_int(noise_chain_make(&noise, &rows, index, LINKS, power, extra, chain, rounding), -1);
+        check_int(noise_chain_make(&noise, &rows, index, LINKS, power, extra, chain, common), -1);
         list[5].charge = false;
         list[5].start_s -= 1;
-        check_int(noise_chain_make(&noise, &rows, index, LINKS, power, extra, chain, rounding), -1);
-        gsl_matrix_free(rounding);
+        check_int(noise_chain_make(&noise, &rows, index, LINKS, power, extra, chain, common), -1);
+        gsl_matrix_free(common);
         gsl_matrix_free(covariance);
 }
 

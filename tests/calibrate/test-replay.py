@@ -315,6 +315,21 @@ def kinds_of_work_are_priced():
     check(score["error_percent"]["p90"] > 10 and score["hold_percent"] > 90, f"nobody counted: {score}")
 
 
+def few_programs_are_few():
+    """Six times as many rows of the same programs do not tell more about other programs."""
+    errors = []
+    for times in (1, 6):
+        rows = []
+        for round_ in range(times):
+            for row in kind_rows(("parser", "codec", "game"), BUSY, noise=0.01, seed=round_):
+                rows.append({**row, "span": row["span"] + 100 * round_, "start_s": row["start_s"] + 1e4 * round_})
+        run("fit", "--trace", write("few.csv", rows, KIND_HEAD), "--profile", "few.ini", "--spans", "independent",
+            *FULL)
+        with open("few.ini", encoding="utf-8") as file:
+            errors += [float(line.split()[3]) for line in file if line.startswith("instruction_part =")]
+    check(len(errors) == 2 and errors[1] > 0.6 * errors[0], f"errors of instruction_part: {errors}")
+
+
 def other_frequencies_are_expected():
     """Between two measured ones by the usual shape, which is no line; beyond them it is said."""
     programs = ("parser", "codec", "game")
@@ -569,6 +584,7 @@ with tempfile.TemporaryDirectory() as FOLDER:
     what_an_oled_shows_is_priced()
     use_without_effect_is_fitted()
     kinds_of_work_are_priced()
+    few_programs_are_few()
     other_frequencies_are_expected()
     a_class_becomes_the_traces_device()
     idling_and_shapes_are_expected()
