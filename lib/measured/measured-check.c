@@ -25,7 +25,11 @@ enum part {
         PART_SHARED,
         PART_IDLE,
         PART_SCREEN,
-        PART_MACHINE, /* times of the machine, such as wifi_on_ns */
+        PART_ACTIVE,
+        PART_GPU,
+        PART_WIFI,
+        PART_BLUETOOTH,
+        PART_SUSPEND,
         PART_COUNT
 };
 
@@ -38,14 +42,18 @@ static const struct {
         [PART_SHARED] = { "shared", 0.01, 1, 1 },
         [PART_IDLE] = { "idle", 0, 1, INFINITY }, /* with the time in which any CPU is busy */
         [PART_SCREEN] = { "screen.LEVEL", 0.01, 1, INFINITY },
-        [PART_MACHINE] = { NULL, 0, 1, INFINITY },
+        [PART_ACTIVE] = { "time_ms", 0.01, 1, INFINITY },
+        [PART_GPU] = { "gpu_busy_ns", 0.001, 16, INFINITY }, /* summed over engines */
+        [PART_WIFI] = { "wifi_on_ns", 0.01, 1, INFINITY },
+        [PART_BLUETOOTH] = { "bluetooth_on_ns", 0.01, 1, INFINITY },
+        [PART_SUSPEND] = { "suspend_ns", 0, 1, INFINITY },
 };
 
 struct check {
         const struct parser *parser;
         const struct measured_span *span;
-        double most[PART_COUNT];                  /* largest time relative to a span's length ... */
-        char columns[PART_COUNT][CSV_FIELD_MAX];  /* ... and its columns */
+        double most[PART_COUNT];                 /* largest time relative to a span's length ... */
+        char columns[PART_COUNT][CSV_FIELD_MAX]; /* ... and its columns */
 };
 
 static double limit(double most, double elapsed_s)
@@ -59,8 +67,8 @@ static int check_time(struct check *check, enum part part, const char *columns, 
         char what[CSV_FIELD_MAX + 128];
 
         if (seconds > limit(parts[part].most, elapsed_s)) {
-                snprintf(what, sizeof(what), "%s: %.4g s in a span of %.4g s, which can have at most %.4g s; is it in "
-                         "ns?", columns, seconds, elapsed_s, parts[part].most * elapsed_s);
+                snprintf(what, sizeof(what), "%s: %.4g s in a span of %.4g s, which can have at most %.4g s; is the "
+                         "unit right?", columns, seconds, elapsed_s, parts[part].most * elapsed_s);
                 return measured_complain(check->parser, check->span->line, what, NULL);
         }
         if (seconds / elapsed_s > check->most[part]) {
@@ -97,8 +105,8 @@ static int check_shared(const struct check *check, uint32_t policy, double busy_
 
         if (any_ns / NS_PER_S <= limit(1, busy_ns / NS_PER_S))
                 return 0;
-        snprintf(what, sizeof(what), "shared.%u.KHZ: %.4g s, more than the CPU time in cpu.%u.KHZ, %.4g s; are both in "
-                 "ns?", policy, any_ns / NS_PER_S, policy, busy_ns / NS_PER_S);
+        snprintf(what, sizeof(what), "shared.%u.KHZ: %.4g s, more than the CPU time in cpu.%u.KHZ, %.4g s; are the "
+                 "units right?", policy, any_ns / NS_PER_S, policy, busy_ns / NS_PER_S);
         return measured_complain(check->parser, check->span->line, what, NULL);
 }
 
@@ -132,18 +140,32 @@ static int check_cpu(struct check *check, const struct usage *sum)
         return err;
 }
 
+static double longest_active_s(const struct measured_span *span)
+{
+        double most = 0;
+
+        for (size_t i = 0; i < span->n_owners; i++)
+                most = fmax(most, span->owners[i].active_s);
+        return most;
+}
+
 static int check_span(struct check *check)
 {
         _cleanup_(usage_clear) struct usage sum = { 0 };
         int err = measured_sum(check->span, &sum);
+        const double ns[PART_COUNT] = {
+                [PART_SCREEN] = (double)usage_points_sum_ns(&sum.screen),
+                [PART_ACTIVE] = longest_active_s(check->span) * NS_PER_S,
+                [PART_GPU] = (double)sum.gpu_busy_ns,
+                [PART_WIFI] = (double)sum.wifi_on_ns,
+                [PART_BLUETOOTH] = (double)sum.bluetooth_on_ns,
+                [PART_SUSPEND] = (double)sum.suspend_ns,
+        };
 
         if (!err)
                 err = check_cpu(check, &sum);
-        if (!err)
-                err = check_time(check, PART_SCREEN, parts[PART_SCREEN].word,
-                                 (double)usage_points_sum_ns(&sum.screen));
-        for (size_t i = OWNER_AMOUNT_COUNT; !err && i < AMOUNT_COUNT; i++)
-                err = check_time(check, PART_MACHINE, amount_kinds[i].word, (double)sum.amount[i]);
+        for (enum part part = PART_SCREEN; !err && part < PART_COUNT; part++)
+                err = check_time(check, part, parts[part].word, ns[part]);
         return err;
 }
 
@@ -161,7 +183,7 @@ int measured_check_times(const struct parser *parser)
                 if (check.most[i] > 0 && (check.most[i] < parts[i].low ||
                                           check.most[i] > limit(parts[i].high, 1)))
                         log_warning(parser->log, "%s: %s: the most in any span is %.2g times its length; expected are "
-                                    "%g to %g times; is it in ns?", parser->file, check.columns[i], check.most[i],
+                                    "%g to %g times; is the unit right?", parser->file, check.columns[i], check.most[i],
                                     parts[i].low, parts[i].high);
         return err;
 }

@@ -74,11 +74,11 @@ static void empty_is_unknown(void)
                 const char *cells;
                 uint32_t unknown;
         } cases[] = {
-                { "foreground,0,1e9,1e9,3,", 0 },
+                { "foreground,0,1e9,1e9,3e6,", 0 },
                 { "foreground,0,1e9,1e9,,", USAGE_GPU },
-                { "foreground,1e9,,1e9,3,", USAGE_CPU },
-                { "foreground,1e9,2,,3,", USAGE_DISPLAY },
-                { "background,1e9,2,,3,", USAGE_DISPLAY }, /* unknown in every row */
+                { "foreground,1e9,,1e9,3e6,", USAGE_CPU },
+                { "foreground,1e9,2,,3e6,", USAGE_DISPLAY },
+                { "background,1e9,2,,3e6,", USAGE_DISPLAY }, /* unknown in every row */
         };
 
         for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
@@ -89,7 +89,7 @@ static void empty_is_unknown(void)
                 snprintf(text, sizeof(text), "span,start_s,elapsed_s,energy_j,name,state,cpu.0.1000000,"
                          "cpu.0.2000000,screen.9,gpu_busy_ns,read_bytes\n1,0,1,1,base,base,,,,,\n"
                          "1,0,1,,app,%s\n2,1,1,1,base,base,,,,,\n"
-                         "2,1,1,,app,foreground,1e9,1,1e9,1,\n2,1,1,,other,background,1,1,,1,\n", cases[i].cells);
+                         "2,1,1,,app,foreground,1e9,1,1e9,1e9,\n2,1,1,,other,background,1,1,,1,\n", cases[i].cells);
                 trace = parse(text);
                 if (!trace)
                         continue;
@@ -166,11 +166,11 @@ static void bad_traces_are_named(void)
                 { HEAD ",idle.0.5\n1,base,base,0,1,1\n1,a,foreground,0,1,1\n",
                   "t:3: idle.0.5: only the row of the base has this column: 1" },
                 { HEAD ",cpu.2.5\n1,base,base,0,1,\n1,a,foreground,0,1,2e12\n",
-                  "t:2: cpu.2.KHZ: 2000 s in a span of 1 s, which can have at most 1024 s; is it in ns?" },
+                  "t:2: cpu.2.KHZ: 2000 s in a span of 1 s, which can have at most 1024 s; is the unit right?" },
                 { HEAD ",cpu.2.5,shared.2.5\n1,base,base,0,10,,\n1,a,foreground,0,10,3e10,1.1e10\n",
-                  "t:2: shared.2.KHZ: 11 s in a span of 10 s, which can have at most 10 s; is it in ns?" },
+                  "t:2: shared.2.KHZ: 11 s in a span of 10 s, which can have at most 10 s; is the unit right?" },
                 { HEAD ",cpu.2.5,shared.2.5\n1,base,base,0,10,,\n1,a,foreground,0,10,3e6,3e9\n",
-                  "t:2: shared.2.KHZ: 3 s, more than the CPU time in cpu.2.KHZ, 0.003 s; are both in ns?" },
+                  "t:2: shared.2.KHZ: 3 s, more than the CPU time in cpu.2.KHZ, 0.003 s; are the units right?" },
         };
 
         for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
@@ -183,7 +183,7 @@ static void bad_traces_are_named(void)
         }
 }
 
-#define EXPECTED(most) " times its length; expected are 0.01 to " most " times; is it in ns?"
+#define EXPECTED(most) " times its length; expected are 0.01 to " most " times; is the unit right?"
 #define EXPECTED_MW " mW; expected are 50 to 3e+06 mW of a battery of 50000 mWh; is the unit right?"
 
 /* Factors of 1000 and more; less may be another device, or other use. */
@@ -206,6 +206,9 @@ static void other_units_are_warned_of(void)
                 { "12.5e6,1e9,5e8,1e10", "t: power_mw or energy_j: the mean power is 1.25e+07" EXPECTED_MW },
         };
 
+        static const char machine[] = HEAD ",power_mw,wifi_on_ns\n1,base,base,0,10,500,10000\n";
+        struct measured_trace *by_ms = NULL;
+
         for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
                 _cleanup_(measured_freep) struct measured_trace *trace = NULL;
                 const char *rest = strchr(cases[i].cells, ',');
@@ -221,6 +224,10 @@ static void other_units_are_warned_of(void)
                         check_int(measured_resolve(trace, 50000), 0);
                 check_text(said, cases[i].sentence);
         }
+        said[0] = '\0';
+        check_int(measured_parse(machine, strlen(machine), "t", &test_log, &by_ms), 0);
+        check_text(said, "t: wifi_on_ns: the most in any span is 1e-06" EXPECTED("1"));
+        measured_free(by_ms);
 }
 
 /* Traces of spreadsheets and scripts are read like the plain one. */
@@ -297,8 +304,8 @@ static void steps_are_joined(void)
 static void short_spans_are_joined(void)
 {
         _cleanup_(measured_freep) struct measured_trace *trace =
-                parse(HEAD ",power_mw,gpu_busy_ns\n0,base,base,0,1,100,\n0,game,foreground,0,1,,3\n"
-                      "1,base,base,1,1,300,\n1,game,foreground,1,1,,4\n2,base,base,2,1,100,\n"
+                parse(HEAD ",power_mw,gpu_busy_ns\n0,base,base,0,1,100,\n0,game,foreground,0,1,,3000000\n"
+                      "1,base,base,1,1,300,\n1,game,foreground,1,1,,4000000\n2,base,base,2,1,100,\n"
                       "3,base,base,9,1,100,\n4,base,base,10,1,100,\n"
                       "5,base,base,11,1,100,\n");
 
@@ -310,7 +317,7 @@ static void short_spans_are_joined(void)
         check_int(trace->n, 4); /* 2 s, 1 s, a gap, 2 s, 1 s */
         check_near(trace->spans[0].energy_j, 0.4, 1e-12);
         check_near(trace->spans[0].elapsed_s, 2, 0);
-        check_int(trace->spans[0].owners[1].usage.gpu_busy_ns, 7);
+        check_int(trace->spans[0].owners[1].usage.gpu_busy_ns, 7000000);
         check_near(trace->spans[2].start_s, 9, 0);
 }
 
