@@ -77,11 +77,15 @@ char *names_of(const struct options *options, const char *app, char *buf, size_t
 
 int names_app_called(const struct cost *cost, const char *called, char ret[APP_ID_MAX])
 {
+        struct match_near near = { .asked = called };
         struct match_best best = { 0 };
-        char printable[128];
+        char printable[128], offer[128];
 
         for (size_t i = 0; i < cost->n_apps; i++) {
                 bool again = false;
+
+                match_near_add(&near, cost->apps[i].app, cost->apps[i].app);
+                match_near_add(&near, cost->apps[i].name, cost->apps[i].app);
 
                 for (size_t k = 0; k < i; k++)
                         again = again || strcmp(cost->apps[k].app, cost->apps[i].app) == 0;
@@ -96,6 +100,9 @@ int names_app_called(const struct cost *cost, const char *called, char ret[APP_I
         if (best.n)
                 log_error(&program_log, "several apps are called %s in that time; joulecast apps lists them",
                           printable);
+        else if (near.found)
+                log_error(&program_log, "%s was not seen in that time; did you mean %s?", printable,
+                          util_printable(near.found, offer, sizeof(offer)));
         else
                 log_error(&program_log, "%s was not seen in that time; joulecast apps lists what was", printable);
         return CODE_NO_DATA;

@@ -77,6 +77,7 @@ def names(where):
         assert "several apps are called s: " in said and "angry-birds" in said and "system" in said, said
     assert "did you mean phone?" in run("predict", "--app", "phoen", "--minutes", "1", *where, code=3)
     assert "did you mean" not in run("predict", "--app", "chess", "--minutes", "1", *where, code=3)
+    assert "did you mean phone?" in run("cost", "phoen", *where, code=3)
     kinds = "brightness, limit, cellular_off, wifi_off, close, power_profile"
     for asked, offer in (("brightnes", "no kind of change: did you mean brightness? There are " + kinds),
                          ("chess", "no kind of change: there are " + kinds), ("phoen", "did you mean phone?"),
