@@ -250,6 +250,8 @@ ssize_t noise_chain_make(const struct noise *noise, const struct rows *rows, con
                 link->read = own * exp(-gap_s / tau_s);
                 link->carry = exp(-(gap_s + row->seconds) / tau_s);
                 link->variance += (extra ? extra[a] : 0) - square(link->read) * state;
+                if (!(link->variance > 0))
+                        return -1;
                 link->gain = (own - link->carry * state * link->read) / link->variance;
                 state = square(link->carry) * state + square(link->gain) * link->variance;
         }

@@ -50,8 +50,8 @@ struct noise_link {
 };
 
 /*
- * The number of W's columns; -1: rows are by a level or overlap, or there are too many modes. @chain: one link a row;
- * @shared: n x NOISE_SHARED_MAX, gets W.
+ * The number of W's columns; -1: rows are by a level or overlap, there are too many modes, or it is no covariance.
+ * @chain: one link a row; @shared: n x NOISE_SHARED_MAX, gets W.
  */
 ssize_t noise_chain_make(const struct noise *noise, const struct rows *rows, const size_t *index, size_t n,
                          const double *power, const double *extra, struct noise_link *chain, gsl_matrix *shared);

@@ -39,27 +39,29 @@ static int share_errors(struct work *work, size_t from)
 {
         double numbers[NOISE_SHARED_MAX * NOISE_SHARED_MAX];
         gsl_matrix_view w, inner;
+        gsl_vector_view solved;
+        size_t n, columns;
         int err;
 
         if (!shared_of(work, from, &w))
                 return 0;
-        inner = gsl_matrix_view_array(numbers, w.matrix.size2, w.matrix.size2);
-        for (size_t m = 0; m < w.matrix.size2; m++) {
-                gsl_vector_view column = gsl_matrix_column(&w.matrix, m);
-                double *solved = work->scratch;
-                gsl_vector_view solution = gsl_vector_view_array(solved, w.matrix.size1), to;
+        n = w.matrix.size1;
+        columns = w.matrix.size2;
+        inner = gsl_matrix_view_array(numbers, columns, columns);
+        solved = gsl_vector_view_array(work->scratch, n);
+        for (size_t c = 0; c < columns; c++) {
+                gsl_vector_view row = gsl_matrix_row(&inner.matrix, c);
 
-                gsl_vector_memcpy(&solution.vector, &column.vector);
-                noise_chain_solve(work->chain + from, w.matrix.size1, solved, 1);
-                to = gsl_matrix_row(&inner.matrix, m);
-                gsl_blas_dgemv(CblasTrans, 1, &w.matrix, &solution.vector, 0, &to.vector);
-                *gsl_matrix_ptr(&inner.matrix, m, m) += 1;
+                gsl_matrix_get_col(&solved.vector, &w.matrix, c);
+                noise_chain_solve(work->chain + from, n, work->scratch, 1);
+                gsl_blas_dgemv(CblasTrans, 1, &w.matrix, &solved.vector, 0, &row.vector);
+                *gsl_matrix_ptr(&inner.matrix, c, c) += 1;
         }
         err = gsl_linalg_cholesky_decomp1(&inner.matrix);
         if (err)
                 return errno_from_gsl(err);
-        for (size_t m = 0; m < w.matrix.size2; m++)
-                noise_chain_solve(work->chain + from, w.matrix.size1, gsl_matrix_ptr(&w.matrix, 0, m), w.matrix.tda);
+        for (size_t c = 0; c < columns; c++)
+                noise_chain_solve(work->chain + from, n, gsl_matrix_ptr(&w.matrix, 0, c), w.matrix.tda);
         gsl_blas_dtrsm(CblasRight, CblasLower, CblasTrans, CblasNonUnit, 1, &inner.matrix, &w.matrix);
         return 0;
 }
