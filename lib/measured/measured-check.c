@@ -17,7 +17,7 @@
 #define CLOCKS_S 0.02
 
 /* Battery life at the mean power, h: no battery is empty sooner, and no awake device lasts longer. */
-#define LIFE_LEAST_H (1.0 / 60)
+#define LIFE_LEAST_H (5.0 / 60)
 #define LIFE_MOST_H 1000.0
 
 enum part {

@@ -184,7 +184,7 @@ static void bad_traces_are_named(void)
 }
 
 #define EXPECTED(most) " times its length; expected are 0.01 to " most " times; is the unit right?"
-#define EXPECTED_MW " mW; expected are 50 to 3e+06 mW of a battery of 50000 mWh; is the unit right?"
+#define EXPECTED_MW " mW; expected are 50 to 6e+05 mW of a battery of 50000 mWh; is the unit right?"
 
 /* Factors of 1000 and more; less may be another device, or other use. */
 static void other_units_are_warned_of(void)
@@ -196,7 +196,7 @@ static void other_units_are_warned_of(void)
                 { "5000,0,0,0", "" },
                 { "5000,2e8,1.01e8,1e10", "" },
                 { "60,6.4e11,1e10,1.02e10", "" },
-                { "3e6,1e9,1e9,2e8", "" },
+                { "5e5,1e9,1e9,2e8", "" },
                 { "5000,8e7,1e7,1e10", "t: shared.0.KHZ: the most in any span is 0.001" EXPECTED("1") },
                 { "5000,8e7,0,1e10", "t: cpu.0.KHZ: the most in any span is 0.008" EXPECTED("64") },
                 { "5000,8e11,1e9,1e10", "t: cpu.0.KHZ: the most in any span is 80" EXPECTED("64") },
