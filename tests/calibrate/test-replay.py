@@ -557,7 +557,7 @@ def other_units_are_said():
         profile = file.read()
     for name, column, factor, code, words in (
             ("watts.csv", "power_mw", 1e-3, 0, "watts.csv: power_mw or energy_j: the mean power is "),
-            ("us.csv", "cpu.0.1200000", 1e-3, 1, "shared.0.KHZ: 20 s, more than the CPU time in cpu.0.KHZ, 0.0"),
+            ("us.csv", "cpu.0.1200000", 1e-3, 0, "some core is busy at most as long as all of them; are the units"),
             ("shared.csv", "shared.0.1200000", 1e3, 1, "shared.0.KHZ: 2e+04 s in a span of 20 s, which can have at")):
         rng = random.Random(6)
         rows = [row for number in range(20) for row in span(rng, number)]

@@ -167,10 +167,8 @@ static void bad_traces_are_named(void)
                   "t:3: idle.0.5: only the row of the base has this column: 1" },
                 { HEAD ",cpu.2.5\n1,base,base,0,1,\n1,a,foreground,0,1,2e12\n",
                   "t:2: cpu.2.KHZ: 2000 s in a span of 1 s, which can have at most 1024 s; is the unit right?" },
-                { HEAD ",cpu.2.5,shared.2.5\n1,base,base,0,10,,\n1,a,foreground,0,10,3e10,1.1e10\n",
-                  "t:2: shared.2.KHZ: 11 s in a span of 10 s, which can have at most 10 s; is the unit right?" },
-                { HEAD ",cpu.2.5,shared.2.5\n1,base,base,0,10,,\n1,a,foreground,0,10,3e6,3e9\n",
-                  "t:2: shared.2.KHZ: 3 s, more than the CPU time in cpu.2.KHZ, 0.003 s; are the units right?" },
+                { HEAD ",cpu.2.5,shared.2.5\n1,base,base,0,10,,\n1,a,foreground,0,10,3e10,1.2e10\n",
+                  "t:2: shared.2.KHZ: 12 s in a span of 10 s, which can have at most 10 s; is the unit right?" },
         };
 
         for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
@@ -195,8 +193,10 @@ static void other_units_are_warned_of(void)
                 { "5000,1e9,5e8,1e10", "" },
                 { "5000,0,0,0", "" },
                 { "5000,2e8,1.01e8,1e10", "" },
-                { "60,6.4e11,1e10,1.02e10", "" },
-                { "5e5,1e9,1e9,2e8", "" },
+                { "60,6.4e11,1.1e10,1.02e10", "" },
+                { "5e5,1e9,1.1e9,2e8", "" },
+                { "5000,3e8,3e9,1e10", "t: a span has 3 s in shared.POLICY.KHZ and 0.3 s in cpu.POLICY.KHZ, but some"
+                                       " core is busy at most as long as all of them; are the units right?" },
                 { "5000,8e7,1e7,1e10", "t: shared.0.KHZ: the most in any span is 0.001" EXPECTED("1") },
                 { "5000,8e7,0,1e10", "t: cpu.0.KHZ: the most in any span is 0.008" EXPECTED("64") },
                 { "5000,8e11,1e9,1e10", "t: cpu.0.KHZ: the most in any span is 80" EXPECTED("64") },
