@@ -197,7 +197,7 @@ const char *measured_left_out(size_t n, uint32_t unknown, char *buf, size_t size
         if (unknown)
                 snprintf(buf, size,
                          words_counted("%zu span is left out: its energy or %s is unknown (an empty cell; none is 0)",
-                                       "%zu spans are left out: their energy is unknown, or %s is in some (an empty "
+                                       "%zu spans are left out: in each of them its energy or %s is unknown (an empty "
                                        "cell; none is 0)", n),
                          n, measured_words(unknown, words, sizeof(words)));
         else
