@@ -301,6 +301,13 @@ static bool may_work(const struct receiver *receiver, const char *network, uint6
         return false;
 }
 
+/* A failure of this server is charged as no time. */
+static void charge(const struct upload *upload, uint64_t guess_ns, uint64_t took_ns)
+{
+        if (upload->limited)
+                limits_worked(upload->receiver->limits, upload->network, guess_ns, took_ns);
+}
+
 static void take_upload(struct upload *upload, const char *text, size_t length)
 {
         uint64_t begun, guess_ns = GUESS_NS_PER_BYTE * length;
@@ -309,6 +316,7 @@ static void take_upload(struct upload *upload, const char *text, size_t length)
         if (upload->limited && !may_work(upload->receiver, upload->network, guess_ns, upload->answer))
                 return;
         if (pool_take(upload->receiver->pool, guess_ns, &upload->place) < 0) {
+                charge(upload, guess_ns, 0);
                 answer_unavailable(upload->answer);
                 return;
         }
@@ -321,9 +329,7 @@ static void take_upload(struct upload *upload, const char *text, size_t length)
                 answer_counts(upload);
         else if (err != -EPERM)
                 answer_unavailable(upload->answer);
-        if (upload->limited) /* a failure of this server is not charged */
-                limits_worked(upload->receiver->limits, upload->network, guess_ns,
-                              !err || err == -EPERM ? util_boottime_ns() - begun : 0);
+        charge(upload, guess_ns, !err || err == -EPERM ? util_boottime_ns() - begun : 0);
         intake_close(&upload->intake);
         /*
          * An upload that was refused before its first line left the connection's memory unchanged, so it need

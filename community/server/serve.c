@@ -20,7 +20,7 @@ static int prepare_database(const struct serve_options *options, const struct lo
         return err;
 }
 
-/* Threads beside those that write: whoever sends the largest uploads holds up only as many of them as limits.h lets. */
+/* Threads that only read requests or wait for a connection, so that some are free while large uploads wait. */
 #define WAITING 15
 
 static int serve_until_signal(const struct serve_options *options, struct server *server, const sigset_t *signals)

@@ -185,7 +185,7 @@ static void find_minutes(const struct moments *sums, double rate, double clients
         drop_set_minutes(minutes, minutes - error, minutes + error, ret);
 }
 
-/* The decision asks for one side only: is the effect large enough? So its bound, too, is of one side. */
+/* The decision asks only whether the effect is large enough, so its bound is one-sided. */
 static void set_effect(double value, double error, struct drop *ret)
 {
         ret->effect = value;

@@ -35,7 +35,7 @@ struct drop_rates {
 struct drop {
         double rate_with, rate_without; /* for a device like the median one, from clients that had both */
         double minutes, minutes_low, minutes_high; /* cost in minutes of a full charge, with 95 % bounds */
-        /* the rate with it is so much higher, of the client's mean; lower bound of one side, at 95 % */
+        /* the rate with it is so much higher, of the client's mean; one-sided lower bound at 95 % */
         double effect, effect_low;
         double t, degrees;                      /* effect in standard errors, and what Student's t needs */
         double p, q;                            /* one-sided; q: Benjamini and Hochberg's; 1: not tested */

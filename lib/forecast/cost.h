@@ -112,6 +112,6 @@ void cost_maker_omit_intervals(struct cost_maker *maker); /* the apps get none *
 void cost_maker_free(struct cost_maker *maker);
 DEFINE_CLEANUP(struct cost_maker, cost_maker_free)
 int cost_maker_add(struct cost_maker *maker, const struct store_row *row);
-/* @battery may be NULL: unknown. */
+/* Once, as it takes what was added. @battery may be NULL: unknown. */
 int cost_maker_finish(struct cost_maker *maker, const struct profile *profile,
                       const struct store_battery *battery, struct cost **ret);

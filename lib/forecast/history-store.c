@@ -60,7 +60,7 @@ static int add_level(void *data, const struct store_poll *level)
 /* -ENODATA: nothing is recorded until then, and @end_ns stays. */
 static int find_last(struct store *store, int64_t until_ns, int64_t *end_ns)
 {
-        struct store_battery until;
+        struct store_battery until = { 0 };
         int64_t first_ns, last_ns;
         int err = store_span(store, &first_ns, &last_ns);
 

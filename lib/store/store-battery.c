@@ -1,7 +1,7 @@
 /* SPDX-FileCopyrightText: joulecast authors */
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* The battery of the polls: its last levels and the steps in which they fall; and the span of what is recorded. */
+/* The battery's last levels, the steps in which they fall, and the time span of the records. */
 
 #include <errno.h>
 
